@@ -13,7 +13,7 @@ PROSE := src core bindings benchmarks tools docs README.md CONTRIBUTING.md RELEA
 # Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help install demo docs test core-test core-checks lint check sanitize wheel format clean
+.PHONY: help install demo docs test core-test core-checks lint check stubs sanitize wheel format clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -63,6 +63,9 @@ lint: $(DEV_STAMP) ## format, lint, spelling and types
 	$(BIN)/codespell $(PROSE)
 	$(BIN)/python tools/prose.py
 	$(BIN)/mypy
+
+stubs: $(STAMP) ## tell type checkers the classes of models and learners, after adding one
+	$(BIN)/python tools/stubs.py
 
 check: lint ## format, lint, spelling, types, fast tests: a few minutes
 	$(PYTEST) -m "not slow"

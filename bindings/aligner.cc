@@ -20,7 +20,7 @@ BitextView view_bitext(const BoundTokens& source, const BoundTokens& target) {
   return {{view(source.words), view(source.offsets)}, {view(target.words), view(target.offsets)}};
 }
 
-// Counts of pairs of words, and first weights of jumps, before a text is seen; with the arrays they stand on.
+// Prior counts of word pairs and initial jump weights, with their arrays.
 struct BoundPrior {
   Offsets starts;
   Words targets;
@@ -39,7 +39,7 @@ nb::tuple as_tuple(LinksBuffer&& links) {
   return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
 }
 
-// The table without pairs of which both probabilities are below `smallest`, by source and then target word.
+// The table without pairs whose probabilities are both below `smallest`, by source and then target word.
 nb::tuple list_pairs(const Lexicon& table, float smallest) {
   std::vector<std::int64_t> starts{0};
   std::vector<std::uint32_t> targets;
@@ -63,7 +63,7 @@ nb::tuple both_ways(std::array<std::vector<T>, 2> values) {
   return nb::make_tuple(to_numpy(std::move(values[kToTarget])), to_numpy(std::move(values[kToSource])));
 }
 
-// A training with the texts and the prior that it looks at.
+// A training with the texts and the prior that it refers to.
 struct BoundTraining {
   BoundTokens source, target;
   std::optional<BoundPrior> prior;
@@ -82,7 +82,7 @@ HYPERBATON_BINDINGS(aligner) {
              const BothWays& nulls, const BothWays& jumps, float null_probability, int max_length) {
             const auto outside = [&](std::uint32_t word) { return word >= nulls.first.size(); };
             if (starts.size() != nulls.second.size() + 1 || std::ranges::any_of(view(targets), outside))
-              throw Error("the arrays of the aligner do not fit each other");
+              throw Error("the arrays of the aligner do not match");
             new (self) AlignmentModel{Lexicon(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
                                       {copy(nulls.first), copy(nulls.second)},
                                       {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
@@ -97,7 +97,7 @@ HYPERBATON_BINDINGS(aligner) {
           [](const AlignmentModel& self, bool to_source) {
             return to_numpy(std::vector<float>(self.null_emission[to_source]));
           },
-          "to_source"_a, "p(word | nothing) of each generated word.")
+          "to_source"_a, "p(word | null) of each generated word.")
       .def(
           "jump_weights",
           [](const AlignmentModel& self, bool to_source) { return to_numpy(self.jumps[to_source].weights()); },
@@ -116,7 +116,7 @@ HYPERBATON_BINDINGS(aligner) {
             return nb::make_tuple(as_tuple(std::move(links[kToTarget])), as_tuple(std::move(links[kToSource])));
           },
           "source"_a, "target"_a, "confidence"_a, "n_threads"_a, "progress"_a.none(),
-          "Links of target words to their origins, and of source words to theirs.")
+          "Links from target words to the source words that generate them, and vice versa.")
       .def(
           "posteriors",
           [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target, float threshold,
@@ -140,11 +140,11 @@ HYPERBATON_BINDINGS(aligner) {
              const std::optional<nb::callable>& progress) {
             const auto bitext = view_bitext(source, target);
             const auto links = view_links(points, offsets);
-            if (links.offsets.size() != bitext.n_sentences() + 1) throw Error("the links do not fit the texts");
+            if (links.offsets.size() != bitext.n_sentences() + 1) throw Error("the links do not match the texts");
             for (std::size_t s = 0; s < bitext.n_sentences(); ++s)
               for (const auto link : links[s])
                 if (link.source >= bitext.source[s].size() || link.target >= bitext.target[s].size())
-                  throw Error("a link lies outside its sentence pair");
+                  throw Error("a link is out of range for its sentence pair");
             const auto report = make_progress(progress);
             LinkScores scores;
             {
@@ -156,11 +156,11 @@ HYPERBATON_BINDINGS(aligner) {
           "source"_a, "target"_a, "points"_a, "offsets"_a, "n_threads"_a, "progress"_a.none(),
           "Both posteriors of each link, and log p(target | source), log p(source | target) of each sentence pair.");
 
-  nb::class_<AlignerOptions>(m, "AlignerOptions", "How alignment models are trained.")
+  nb::class_<AlignerOptions>(m, "AlignerOptions", "Options of the training of alignment models.")
       .def(nb::init<int, int, float, float, float, int>(), nb::kw_only(), "model1_iterations"_a, "hmm_iterations"_a,
            "null_probability"_a, "smoothing"_a, "freedom"_a, "max_length"_a);
 
-  nb::class_<BoundPrior>(m, "AlignerPrior", "What is believed of pairs of words before a text is seen.")
+  nb::class_<BoundPrior>(m, "AlignerPrior", "Prior counts of word pairs.")
       .def(nb::init<Offsets, Words, Array2<float>, std::optional<BothWays>>(), nb::kw_only(), "starts"_a, "targets"_a,
            "counts"_a, "jumps"_a.none());
 
@@ -182,7 +182,7 @@ HYPERBATON_BINDINGS(aligner) {
       "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
       "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
 
-  nb::class_<CountScale>(m, "CountScale", "What counts of a part must know of the whole corpus.")
+  nb::class_<CountScale>(m, "CountScale", "Properties of the whole corpus for counting in parts.")
       .def(
           "__init__",
           [](CountScale* self, const BothWays& units, std::pair<int, int> max_states) {
@@ -194,7 +194,7 @@ HYPERBATON_BINDINGS(aligner) {
         return std::pair(self.max_states[kToTarget], self.max_states[kToSource]);
       });
 
-  nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds, whose counts come from elsewhere.")
+  nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds from externally collected counts.")
       .def(
           "__init__",
           [](BoundTraining* self, const BoundTokens& source, const BoundTokens& target, std::size_t n_source_words,
@@ -236,7 +236,7 @@ HYPERBATON_BINDINGS(aligner) {
                               to_numpy(std::move(counts.logprobs), 2));
       },
       "model"_a, "source"_a, "target"_a, nb::kw_only(), "scale"_a, "freedom"_a, "chained"_a, "n_threads"_a,
-      "Of a part of the corpus: pairs of words by number, counts of their links, of words from nothing, of jumps, and "
+      "Expected counts of a part of the corpus: word pairs by number, counts of links, null words and jumps, and "
       "log-probabilities of every COUNTED_TOGETHER sentence pairs.");
 }
 

@@ -13,7 +13,7 @@ using Offsets = Array<std::int64_t>;
 using Bytes = Array<std::uint8_t>;
 using Labels = Array<std::uint16_t>;
 
-// The nodes of trees, with the arrays that hold them.
+// The nodes of trees, with their arrays.
 struct BoundTrees {
   Labels labels, begins, ends;
   Array<std::int32_t> parents;
@@ -105,7 +105,7 @@ HYPERBATON_BINDINGS(annotations) {
           "Heads, relations, UPOS, XPOS and sentence offsets; call once, at the end.")
       .def(
           "take_tokens", [](ConlluReader& self) { return to_numpy(self.take_tokens()); },
-          "Token numbers of the text that was built, where none was given; call once, at the end.")
+          "Token numbers of the text, if it was built by this reader; call once, at the end.")
       .def("words", [](const ConlluReader& self) { return self.words(); })
       .def("relations", [](const ConlluReader& self) { return self.relations(); })
       .def("upos", [](const ConlluReader& self) { return self.upos(); })

@@ -12,7 +12,7 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// A prior with the arrays it stands on.
+// A prior with its arrays.
 struct BoundBlockPrior {
   Array2<double> by_tag, by_length;
   bool smoothed;
@@ -32,18 +32,18 @@ struct BoundBlockObjective {
   BlockObjective objective;
 };
 
-// Features as Python holds them: columns over borrowed arrays.
+// The features of a model, as columns over borrowed arrays.
 struct BoundBlockFeatures {
   BlockFeaturesView view;
 };
 
 std::span<const double> rows_of(const Array2<double>& array) {
-  if (array.shape(1) != kJumps) throw Error("there must be eleven values in a row, one for each jump");
+  if (array.shape(1) != kJumps) throw Error("rows must have eleven values, one for each jump");
   return {array.data(), array.size()};
 }
 
 std::vector<double> checked(const BlockObjective& objective, const Array<double>& weights) {
-  if (weights.size() != objective.n_parameters()) throw Error("the weights do not fit the features");
+  if (weights.size() != objective.n_parameters()) throw Error("the weights do not match the features");
   return {weights.data(), weights.data() + weights.size()};
 }
 
@@ -70,13 +70,13 @@ HYPERBATON_BINDINGS(block) {
       },
       "The jump of each class.");
 
-  nb::enum_<AskedOf>(m, "AskedOf", "What the numbers of a question count.")
+  nb::enum_<AskedOf>(m, "AskedOf", "The kind of things that a question's numbers refer to.")
       .value("nothing", AskedOf::Nothing)
       .value("source_words", AskedOf::SourceWords)
       .value("target_words", AskedOf::TargetWords)
       .value("tags", AskedOf::Tags)
       .value("labels", AskedOf::Labels);
-  nb::class_<Answer>(m, "BlockAnswer", "What a question says.")
+  nb::class_<Answer>(m, "BlockAnswer", "The content of a question.")
       .def_prop_ro("numbers", [](const Answer& self) { return self.numbers; })
       .def_prop_ro(
           "coverage",
@@ -87,7 +87,7 @@ HYPERBATON_BINDINGS(block) {
       .def_prop_ro("asked", [](const AskText& self) { return self.asked; })
       .def_prop_ro("of", [](const AskText& self) { return self.of; })
       .def_prop_ro("about_tags", [](const AskText& self) { return about_tags(self.ask); })
-      .def("read", &read_answer, "a"_a, "b"_a, "What the two numbers of a question say.");
+      .def("read", &read_answer, "a"_a, "b"_a, "The content of a question, from its two numbers.");
   m.def(
       "block_asks", [] { return std::vector<AskText>(kAskTexts.begin(), kAskTexts.end()); },
       "The kinds of questions, by number.");
@@ -127,7 +127,7 @@ HYPERBATON_BINDINGS(block) {
         PathFinder finder;
         nb::list steps;
         for (const auto link : view_links(links))
-          if (link.source >= n_source) throw Error("a link leaves the phrase");
+          if (link.source >= n_source) throw Error("a link is out of range for the phrase");
         const auto& path = finder.find(view_links(links), n_source);
         for (const auto& step : path.steps) {
           nb::list targets;
@@ -166,11 +166,11 @@ HYPERBATON_BINDINGS(block) {
       "bitext"_a, nb::kw_only(), "n_tags"_a, "n_lengths"_a, "n_threads"_a, "progress"_a.none(),
       "The blocks of a bitext, and how far they jump.");
 
-  nb::class_<BoundBlockPrior>(m, "BlockPrior", "What is known of jumps by the tag and by the length of a source phrase.")
+  nb::class_<BoundBlockPrior>(m, "BlockPrior", "Jump distributions by tag and by length of a source phrase.")
       .def(
           "__init__",
           [](BoundBlockPrior* self, Array2<double> by_tag, Array2<double> by_length, bool smoothed, double alpha) {
-            if (by_length.size() == 0) throw Error("the prior knows no lengths");
+            if (by_length.size() == 0) throw Error("the prior has no rows for lengths");
             new (self) BoundBlockPrior{std::move(by_tag), std::move(by_length), smoothed, alpha};
           },
           nb::kw_only(), "by_tag"_a, "by_length"_a, "smoothed"_a, "alpha"_a);
@@ -330,8 +330,7 @@ HYPERBATON_BINDINGS(block) {
             columns["sum"] = to_numpy(std::move(scores.sum));
             return columns;
           },
-          "bitext"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
-          "How the model sees each step of a bitext's paths.");
+          "bitext"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(), "Scores of each step of a bitext's paths.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -1,4 +1,4 @@
-// What the bindings of the block model share: texts and models over borrowed arrays.
+// Common parts of the bindings of the block model: texts and models over borrowed arrays.
 #pragma once
 
 #include "block/model.hh"
@@ -17,7 +17,7 @@ struct BoundBlockText {
   BlockText text;
 };
 
-// A trained model with the arrays it stands on.
+// A trained model with its arrays.
 struct BoundBlockModel {
   BlockModel model;
 };

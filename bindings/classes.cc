@@ -8,7 +8,7 @@ namespace hyperbaton::bindings {
 HYPERBATON_BINDINGS(classes) {
   using namespace nb::literals;
 
-  nb::class_<WordBigrams>(m, "WordBigrams", "How often each word follows each other one, sentence boundaries included.")
+  nb::class_<WordBigrams>(m, "WordBigrams", "Bigram counts of words, including sentence boundaries.")
       .def(
           "__init__",
           [](WordBigrams* self, const Array<WordId>& tokens, const Array<std::int64_t>& offsets, std::size_t n_words,
@@ -44,7 +44,7 @@ HYPERBATON_BINDINGS(classes) {
       .def("finish", [](ClassFileReader& self) { self.finish(); })
       .def(
           "take", [](ClassFileReader& self) { return to_numpy(self.take()); },
-          "Class of each word of the vocabulary, 0 for those that the file lacks; call once, at the end.");
+          "Class of each word of the vocabulary, 0 for words that are not in the file; call once, at the end.");
 
   m.def(
       "format_classes",
@@ -59,7 +59,7 @@ HYPERBATON_BINDINGS(classes) {
       [](const Vocabulary& from, const Array<ClassId>& classes, const Vocabulary& to) {
         return to_numpy(carry_classes(from, view(classes), to));
       },
-      "source"_a, "classes"_a, "target"_a, "The same classes by the word numbers of another vocabulary.");
+      "source"_a, "classes"_a, "target"_a, "Classes by the word numbers of another vocabulary.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -30,7 +30,7 @@ HYPERBATON_BINDINGS(corpus) {
           "word"_a, "The word's number, -1 if it has none.")
       .def(
           "add", [](Vocabulary& self, const std::string& word) { return self.add(word); }, "word"_a,
-          "The word's number, given a new one if need be.")
+          "The word's number; new words are added.")
       .def(
           "find_all",
           [](const Vocabulary& self, const Vocabulary& others) {
@@ -57,7 +57,7 @@ HYPERBATON_BINDINGS(corpus) {
             auto part = self.take();
             return nb::make_tuple(to_numpy(std::move(part.tokens)), to_numpy(std::move(part.offsets)));
           },
-          "Token numbers and sentence offsets, from 0, of what was read since the last call.")
+          "Token numbers and sentence offsets (from 0) of the text read since the last call.")
       .def("vocabulary", [](const TextBuilder& self) { return self.vocabulary(); })
       .def(
           "faults",
@@ -70,14 +70,14 @@ HYPERBATON_BINDINGS(corpus) {
             }
             return nb::make_tuple(to_numpy(std::move(lines)), to_numpy(std::move(kinds)));
           },
-          "0-based lines that repair emptied, and what was wrong with each, see describe_fault.");
+          "0-based lines that repair emptied, and the fault of each, see describe_fault.");
 
   m.def(
       "find_fault",
       [](const nb::bytes& line) {
         return static_cast<std::uint8_t>(find_fault(std::string_view(line.c_str(), line.size()), false));
       },
-      "line"_a, "What is wrong with a line of raw text, see describe_fault; 0 if nothing is.");
+      "line"_a, "The fault of a line of raw text, see describe_fault; 0 if there is none.");
 
   m.def(
       "find_sentence_fault",
@@ -85,14 +85,14 @@ HYPERBATON_BINDINGS(corpus) {
         return static_cast<std::uint8_t>(find_sentence_fault(std::string_view(line.c_str(), line.size())));
       },
       "line"_a,
-      "What keeps a tokenized line from being translated or scored, see describe_fault: no UTF-8, too many tokens; 0 if "
+      "The fault that prevents a tokenized line from being used, see describe_fault: not UTF-8 or too many tokens; 0 if "
       "nothing.");
 
   m.def(
       "describe_fault", [](std::uint8_t kind) { return describe(static_cast<LineFault>(kind)); }, "kind"_a,
-      "What a person is told about a kind of fault.");
+      "The message for a kind of fault.");
 
-  nb::class_<LineFilter>(m, "LineFilter", "Passes on the lines of a file that were chosen, byte for byte.")
+  nb::class_<LineFilter>(m, "LineFilter", "Copies selected lines of a file byte for byte.")
       .def(
           "__init__", [](LineFilter* self, const Array<std::uint8_t>& keep) { new (self) LineFilter(view(keep)); },
           "keep"_a)

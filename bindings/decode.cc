@@ -10,7 +10,7 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// What is searched, with the objects it stands on.
+// The input of a search, with the objects it refers to.
 class BoundInput {
  public:
   using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
@@ -19,7 +19,7 @@ class BoundInput {
              const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const BoundTokens* forced)
       : source_offsets_(std::move(source_offsets)), input_{options.options, view(source_offsets_), {}, {}, {}, {}} {
     const std::size_t n = source_offsets_.size() - 1;
-    if (options.options.offsets.size() != n + 1) throw Error("the options are those of another text");
+    if (options.options.offsets.size() != n + 1) throw Error("options were computed for a different text");
     for (const auto& [name, handle] : features) {
       const auto& feature = nb::cast<const BoundFeature&>(handle);
       feature.check(options.options, input_.source_offsets);
@@ -53,7 +53,7 @@ struct BoundEnvelope {
   EnvelopeSettings settings() const { return {{directions.data(), directions.size()}, directions.shape(1), max_steps}; }
 };
 
-// Without the directions of the envelope, which are views.
+// Settings without the directions of the envelope, which are views.
 struct BoundDecodeSettings {
   DecodeSettings settings;
   BoundEnvelope envelope;
@@ -94,14 +94,14 @@ HYPERBATON_BINDINGS(decode) {
            nb::keep_alive<1, 2>())
       .def_prop_ro(
           "columns", [](const BoundInput& self) { return self.input().column_names(); },
-          "The name of the feature that each column of values belongs to.");
+          "The feature name of each column of values.");
 
-  nb::enum_<FutureJumps>(m, "FutureJumps", "What the future costs count for the jump into each phrase still to come.")
+  nb::enum_<FutureJumps>(m, "FutureJumps", "The contribution of jumps into remaining phrases to the future cost.")
       .value("none", FutureJumps::None)
       .value("bound", FutureJumps::Bound)
       .value("expected", FutureJumps::Expected);
 
-  nb::class_<Limits>(m, "Limits", "How steps are limited, and how distances and jumps are charged.")
+  nb::class_<Limits>(m, "Limits", "Limits on steps, and how distances and jumps are charged.")
       .def(
           "__init__",
           [](Limits* self, int distortion, bool early_distortion, bool future_distortion, FutureJumps future_jumps,
@@ -110,27 +110,26 @@ HYPERBATON_BINDINGS(decode) {
           },
           nb::kw_only(), "distortion"_a, "early_distortion"_a, "future_distortion"_a, "future_jumps"_a, "jump_threshold"_a);
 
-  nb::class_<SearchSettings>(m, "SearchSettings", "How a sentence is searched.")
+  nb::class_<SearchSettings>(m, "SearchSettings", "Settings of the search.")
       .def(
           "__init__",
           [](SearchSettings* self, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
              const Limits& limits) { new (self) SearchSettings{cube, {stack, log_threshold}, pop_limit, limits}; },
           nb::kw_only(), "cube"_a, "stack"_a, "log_threshold"_a, "pop_limit"_a, "limits"_a);
 
-  nb::class_<NBestSettings>(m, "NBestSettings", "How many translations of a sentence are wanted.")
+  nb::class_<NBestSettings>(m, "NBestSettings", "Settings of n-best lists.")
       .def(nb::init<std::size_t, bool, std::size_t>(), nb::kw_only(), "n"_a, "distinct"_a, "factor"_a);
 
-  nb::class_<BoundEnvelope>(m, "EnvelopeSettings",
-                            "Directions (n, n_columns) of which the best translations are wanted too.")
+  nb::class_<BoundEnvelope>(m, "EnvelopeSettings", "Directions (n, n_columns) whose best translations are also returned.")
       .def(
           "__init__",
           [](BoundEnvelope* self, Array2<double> directions, std::size_t max_steps) {
-            if (max_steps < 1) throw Error("at least one step must be looked at");
+            if (max_steps < 1) throw Error("max_steps must be at least 1");
             new (self) BoundEnvelope{std::move(directions), max_steps};
           },
           nb::kw_only(), "directions"_a, "max_steps"_a);
 
-  nb::class_<BoundDecodeSettings>(m, "DecodeSettings", "How sentences are searched, and what is returned of them.")
+  nb::class_<BoundDecodeSettings>(m, "DecodeSettings", "Settings of the search and of its results.")
       .def(
           "__init__",
           [](BoundDecodeSettings* self, const SearchSettings& search, const NBestSettings& n_best,
@@ -163,7 +162,7 @@ HYPERBATON_BINDINGS(decode) {
         return to_numpy(last_step_values(input.input(), sentence, paths), input.input().n_values());
       },
       "input"_a, "sentence"_a, "paths"_a,
-      "Unweighted values (n_paths, n_columns) of the last step of paths, options by row, that need not be whole.");
+      "Unweighted values (n_paths, n_columns) of the last step of paths (options by row), which need not be complete.");
 }
 
 }  // namespace hyperbaton::bindings

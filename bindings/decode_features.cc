@@ -35,7 +35,7 @@ class BoundOptionScorer : public BoundFeature {
   }
   FeatureInput input() const override { return scorer_; }
   void check(const TranslationOptions& options, std::span<const std::int64_t>) const override {
-    if (scores_.shape(0) != options.size()) throw Error("a row of scores for each option is needed");
+    if (scores_.shape(0) != options.size()) throw Error("there must be a row of scores for each option");
   }
 
  protected:
@@ -46,7 +46,7 @@ class BoundOptionScorer : public BoundFeature {
   std::optional<Array2<float>> coverage_;
 };
 
-// Sums over sparse features, by option and class, and over the words that discontinuous steps pass over.
+// Sums over sparse features, by option and class, and over the words that discontinuous steps skip.
 class BoundSparseScorer : public BoundOptionScorer {
  public:
   BoundSparseScorer(Array2<float> scores, OptionScorer scorer, Array2<float> between, Ints source_offsets)
@@ -57,7 +57,7 @@ class BoundSparseScorer : public BoundOptionScorer {
   }
   void check(const TranslationOptions& options, std::span<const std::int64_t> source_offsets) const override {
     BoundOptionScorer::check(options, source_offsets);
-    if (!std::ranges::equal(view(offsets_), source_offsets)) throw Error("the sparse features are those of another text");
+    if (!std::ranges::equal(view(offsets_), source_offsets)) throw Error("the sparse features belong to a different text");
   }
 
  private:
@@ -85,7 +85,7 @@ class BoundJumpScorer : public BoundFeature {
   JumpScorer scorer_;
 };
 
-// A Python callable(batch) → (scores, states) as a scorer of steps.
+// A step scorer that calls a Python callable(batch) → (scores, states).
 class PythonSteps : public BoundSteps {
  public:
   PythonSteps(nb::callable function, float weight) : BoundSteps(weight), function_(std::move(function)) {}
@@ -102,11 +102,11 @@ class PythonSteps : public BoundSteps {
                   to_numpy(std::move(coverage), std::max<std::size_t>(static_cast<std::size_t>(steps.n_words), 1)),
                   to_numpy(std::vector(steps.previous_begin)), to_numpy(std::vector(steps.previous_end)),
                   to_numpy(std::vector(steps.options))));
-    if (result.size() != 2) throw Error("a scorer of steps must return scores and states");
+    if (result.size() != 2) throw Error("a step scorer must return scores and states");
     const auto new_scores = nb::cast<Array<float>>(result[0]);
     const auto new_states = nb::cast<Array<std::int64_t>>(result[1]);
     if (new_scores.size() != n || new_states.size() != n)
-      throw Error("a scorer of steps must return as many scores and states as there are steps");
+      throw Error("a step scorer must return as many scores and states as there are steps");
     std::ranges::copy(view(new_scores), scores.begin());
     std::ranges::copy(view(new_states), states.begin());
   }
@@ -120,28 +120,28 @@ class PythonSteps : public BoundSteps {
 BoundLm::BoundLm(const NgramModel& model, float weight, Words words)
     : words_(std::move(words)), lm_{model, weight, view(words_)} {
   for (const auto word : lm_.words)
-    if (word >= model.n_words()) throw Error("a word is not one of the language model");
+    if (word >= model.n_words()) throw Error("a word is not in the language model");
 }
 
 HYPERBATON_BINDINGS(decode_features) {
   using namespace nb::literals;
 
-  nb::class_<BoundFeature>(m, "Feature", "What the search scores, with its weights.");
+  nb::class_<BoundFeature>(m, "Feature", "A feature of the search with its weights.");
 
   nb::class_<BoundDistance, BoundFeature>(m, "Distance", "The distance of each step in source words.")
       .def(nb::init<float>(), nb::kw_only(), "weight"_a);
 
   nb::class_<BoundLm, BoundFeature>(m, "WeightedLm",
-                                    "A language model with its weight, and its number of each target word.")
+                                    "A language model with its weight and its numbers of the target words.")
       .def(nb::init<const NgramModel&, float, Words>(), nb::kw_only(), "model"_a, "weight"_a, "words"_a,
            nb::keep_alive<1, 2>());
 
-  nb::enum_<StepRule>(m, "StepRule", "By what the class of a step is decided.")
+  nb::enum_<StepRule>(m, "StepRule", "How the class of a step is determined.")
       .value("distance", StepRule::Distance)
       .value("neighbour", StepRule::Neighbour)
       .value("hierarchical", StepRule::Hierarchical);
 
-  nb::class_<GivenCoverage>(m, "GivenCoverage", "How scores of classes are normalised at a step, given what is translated.")
+  nb::class_<GivenCoverage>(m, "GivenCoverage", "How class scores are normalised at a step, given the coverage.")
       .def(
           "__init__",
           [](GivenCoverage* self, const PossibleClasses* possible, std::optional<Array2<float>> weights) {
@@ -149,7 +149,7 @@ HYPERBATON_BINDINGS(decode_features) {
             if (possible) self->possible = *possible;
           },
           nb::kw_only(), nb::arg("possible").none(), nb::arg("weights").none(),
-          "Over the possible classes, or all; with weights (states of the coverage, classes) added before, or without.");
+          "Over the possible classes or all; with or without added weights (coverage states, classes).");
   nb::class_<BoundOptionScorer, BoundFeature>(m, "OptionScorer", "Scores of the classes of options.")
       .def(
           "__init__",
@@ -158,20 +158,20 @@ HYPERBATON_BINDINGS(decode_features) {
              const GivenCoverage* given) {
             OptionScorer scorer{{}, 0, std::move(weights), rule, side, std::move(cuts), {}, times_distance, {}, {}};
             if (given) scorer.possible = given->possible;
-            if (merge.size() != scorer.merge.size()) throw Error("a class for each of the four orientations is needed");
+            if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
             std::ranges::copy(merge, scorer.merge.begin());
             new (self) BoundOptionScorer(std::move(scores), scorer, given ? given->weights : std::nullopt);
           },
           nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a,
           nb::arg("given").none());
 
-  nb::class_<BoundSparseScorer, BoundFeature>(m, "SparseScorer", "Sums over sparse features of steps, weights and all.")
+  nb::class_<BoundSparseScorer, BoundFeature>(m, "SparseScorer", "Weighted sums over sparse features of steps.")
       .def(
           "__init__",
           [](BoundSparseScorer* self, Array2<float> scores, StepRule rule, Side side,
              const std::vector<std::uint8_t>& merge, Array2<float> between, Ints source_offsets) {
             OptionScorer scorer{{}, 0, std::vector<float>(scores.shape(1), 1.0F), rule, side, {}, {}, false, {}, {}, true};
-            if (merge.size() != scorer.merge.size()) throw Error("a class for each of the four orientations is needed");
+            if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
             std::ranges::copy(merge, scorer.merge.begin());
             new (self) BoundSparseScorer(std::move(scores), scorer, std::move(between), std::move(source_offsets));
           },

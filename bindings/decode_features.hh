@@ -1,4 +1,4 @@
-// Features of the search with the arrays they stand on, as Python holds them.
+// Features of the search with their arrays, as held by Python.
 #pragma once
 
 #include "decode/features.hh"
@@ -10,11 +10,11 @@ class BoundFeature {
  public:
   virtual ~BoundFeature() = default;
   virtual FeatureInput input() const = 0;
-  // Throws where the feature was made for other sentences or options.
+  // Throws if the feature was made for other sentences or options.
   virtual void check(const TranslationOptions& /*options*/, std::span<const std::int64_t> /*source_offsets*/) const {}
 };
 
-// A language model with the arrays it stands on.
+// A language model with its arrays.
 class BoundLm : public BoundFeature {
  public:
   BoundLm(const NgramModel& model, float weight, Array<std::uint32_t> words);
@@ -26,7 +26,7 @@ class BoundLm : public BoundFeature {
   WeightedLm lm_;
 };
 
-// A scorer of steps with its weight.
+// A step scorer with its weight.
 class BoundSteps : public BoundFeature, public StepScorer {
  public:
   explicit BoundSteps(float weight) : weight_(weight) {}

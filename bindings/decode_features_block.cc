@@ -26,7 +26,7 @@ class BlockSteps : public BoundSteps {
 
 }  // namespace
 
-// Behind "decode_features", which knows scorers of steps.
+// Registered after "decode_features", which defines step scorers.
 HYPERBATON_BINDINGS(decode_features_block) {
   using namespace nb::literals;
 

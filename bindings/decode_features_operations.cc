@@ -11,7 +11,7 @@ namespace {
 
 using Floats = Array<float>;
 
-// Sentences and options in the units of an operation model, with the arrays they stand on.
+// Sentences and options in the units of an operation model, with their arrays.
 struct BoundOperationUnits {
   NgramModel model;
   const Vocabulary* names;
@@ -47,10 +47,10 @@ class BoundOperations : public BoundFeature {
   FeatureInput input() const override { return WeightedOperations{&input_, weights_}; }
   void check(const TranslationOptions& options, std::span<const std::int64_t> source_offsets) const override {
     if (input_.options.begin.size() != options.size() || input_.options.offsets.size() != source_offsets.size())
-      throw Error("the options are those of another text");
+      throw Error("options were computed for a different text");
   }
 
-  // Values of steps of a sentence, and the states behind them; 0 is the state at the start.
+  // Values of steps of a sentence, and the states after them; 0 is the state at the start.
   nb::tuple score(std::size_t sentence, const Ints& states, const Array2<std::uint8_t>& coverage, const Ints& options) {
     auto& own = sentences_[sentence];
     if (!own) own = std::make_unique<OperationSentence>(input_, sentence);
@@ -85,7 +85,7 @@ class BoundOperations : public BoundFeature {
 
 }  // namespace
 
-// Behind "decode_features_block", which knows options.
+// Registered after "decode_features_block", which defines options.
 HYPERBATON_BINDINGS(decode_features_operations) {
   using namespace nb::literals;
 
@@ -95,7 +95,7 @@ HYPERBATON_BINDINGS(decode_features_operations) {
            nb::keep_alive<1, 3>());
 
   nb::class_<PhraseOperationsCache>(m, "PhraseOperationsCache",
-                                    "Operations of pairs of a phrase table, for one table and one operation model.")
+                                    "A cache of the operations of phrase pairs, for one table and one operation model.")
       .def(nb::init<>());
 
   nb::class_<BoundOperations, BoundFeature>(m, "Operations", "Scores of operations by one or two operation models.")
@@ -104,7 +104,7 @@ HYPERBATON_BINDINGS(decode_features_operations) {
            nb::kw_only(), "units"_a, "options"_a, "pairs"_a, "cache"_a.none(), "share"_a, "log_of_class"_a, "weights"_a,
            nb::keep_alive<1, 5>())
       .def("score", &BoundOperations::score, nb::kw_only(), "sentence"_a, "states"_a, "coverage"_a, "options"_a,
-           "Values (n, 5) of steps of a sentence, and the states behind them; 0 is the state at the start.");
+           "Values (n, 5) of steps of a sentence, and the states after them; 0 is the state at the start.");
 }
 
 }  // namespace hyperbaton::bindings

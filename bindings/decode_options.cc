@@ -11,7 +11,7 @@ namespace {
 
 using Floats = Array<float>;
 
-// What the options of all sentences are looked up in, with the arrays it stands on.
+// The input of the look-up of options, with its arrays.
 struct LookupTable {
   TableArrays table;
   Array2<float> scores;
@@ -21,7 +21,7 @@ struct LookupTable {
   PairsView pairs() const { return table.pairs(); }
 };
 
-// Properties keep their object alive, and so what these arrays look at.
+// Properties keep their object alive, and so the memory of these arrays.
 template <class T>
 Array<T> borrowed(const std::vector<T>& values) {
   return Array<T>(values.data(), {values.size()});
@@ -48,7 +48,7 @@ HYPERBATON_BINDINGS(decode_options) {
       },
       "offsets"_a, "words"_a, "Hash slots that find the number of a phrase.");
 
-  nb::class_<LookupTable>(m, "LookupTable", "A phrase table as the decoder looks phrases up.")
+  nb::class_<LookupTable>(m, "LookupTable", "A phrase table for look-ups by the decoder.")
       .def(
           "__init__",
           [](LookupTable* self, const TableArrays& table, Array2<float> scores, Words index, std::size_t n_target_words) {
@@ -56,7 +56,7 @@ HYPERBATON_BINDINGS(decode_options) {
             const auto pairs = self->pairs();
             if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != pairs.targets.size() ||
                 pairs.link_offsets.size() != pairs.targets.size() + 1)
-              throw Error("the arrays of the phrase table do not fit each other: build the system again");
+              throw Error("the arrays of the phrase table do not match: build the system again");
             PhraseIndex(view(index), pairs.source);
           },
           nb::kw_only(), "table"_a, "scores"_a, "index"_a, "n_target_words"_a);
@@ -64,21 +64,22 @@ HYPERBATON_BINDINGS(decode_options) {
   nb::class_<RankCache>(m, "RankCache", "The best pairs of frequent phrases, for one table, limit and set of weights.")
       .def(nb::init<>());
 
-  nb::class_<SourceTokens>(m, "SourceTokens", "Source sentences, and the target word that stands for each token.")
+  nb::class_<SourceTokens>(m, "SourceTokens",
+                           "Source sentences, and the target word used for each token that is passed through.")
       .def(
           "__init__",
           [](SourceTokens* self, const BoundTokens& tokens, Words copies) {
-            if (copies.size() != tokens.words.size()) throw Error("a target word for each source word is needed");
+            if (copies.size() != tokens.words.size()) throw Error("there must be a target word for each source word");
             new (self) SourceTokens{tokens, std::move(copies)};
           },
           nb::kw_only(), "tokens"_a, "copies"_a);
 
-  nb::class_<BoundDemands>(m, "Demands", "Translations that are demanded for spans (sentence, begin, end), by sentence.")
+  nb::class_<BoundDemands>(m, "Demands", "Required translations of spans (sentence, begin, end), by sentence.")
       .def(
           "__init__",
           [](BoundDemands* self, const Array2<std::int64_t>& spans, const BoundTokens& words) {
             if (spans.shape(1) != 3 || words.offsets.size() != spans.shape(0) + 1)
-              throw Error("a span and a translation for each demand are needed");
+              throw Error("there must be a span and a translation for each demand");
             new (self) BoundDemands{{}, words};
             for (std::size_t i = 0; i < spans.shape(0); ++i)
               self->spans.push_back({static_cast<std::uint32_t>(spans(i, 0)), static_cast<std::uint16_t>(spans(i, 1)),
@@ -86,16 +87,16 @@ HYPERBATON_BINDINGS(decode_options) {
           },
           nb::kw_only(), "spans"_a, "words"_a);
 
-  nb::class_<LookupSettings>(m, "LookupSettings", "Which translation options are taken.")
+  nb::class_<LookupSettings>(m, "LookupSettings", "Settings of the look-up of translation options.")
       .def(nb::init<std::size_t, int, bool, unsigned>(), nb::kw_only(), "table_limit"_a, "max_length"_a, "drop_unknown"_a,
            "n_threads"_a);
 
-  // The features of the options themselves, in the order of their columns: a name for all scores of the table, then one
-  // for each of the others.
-  m.def("table_feature", [] { return kTableFeature; }, "The name of the features that the phrase table's scores are.");
+  // The features of the options themselves, in column order: one name for all scores of the table, then a name for each
+  // of the others.
+  m.def("table_feature", [] { return kTableFeature; }, "The feature name of the phrase table's scores.");
   m.def(
       "own_features", [] { return std::vector<std::string_view>(kOwnFeatureNames.begin(), kOwnFeatureNames.end()); },
-      "The names of the features behind the table's, in the order of their columns.");
+      "The names of the features after the table's, in column order.");
 
   nb::class_<BoundOptions>(m, "TranslationOptions", "Translation options of sentences, as columns.")
       .def_prop_ro("n_features", [](const BoundOptions& self) { return self.options.n_features; })
@@ -118,12 +119,12 @@ HYPERBATON_BINDINGS(decode_options) {
       [](const LookupTable& table, RankCache& cache, const SourceTokens& source, const std::vector<const BoundLm*>& lms,
          const Floats& weights, const BoundDemands& demands, const BoundTokens* forced, const LookupSettings& settings) {
         const auto pairs = table.pairs();
-        if (weights.size() != table.scores.shape(1) + kOwnFeatures) throw Error("a weight for each score is needed");
+        if (weights.size() != table.scores.shape(1) + kOwnFeatures) throw Error("there must be a weight for each score");
         std::vector<WeightedLm> views;
         for (const auto* lm : lms) {
           views.push_back(lm->lm());
           if (views.back().words.size() < table.n_target_words)
-            throw Error("a language model's number of each target word is needed");
+            throw Error("a language model must have a number for each target word");
         }
         const auto tokens = source.tokens.tokens();
         const LookupInput input{tokens,

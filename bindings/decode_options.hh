@@ -1,4 +1,4 @@
-// Translation options as Python holds them.
+// Translation options as held by Python.
 #pragma once
 
 #include "decode/limits.hh"
@@ -12,20 +12,20 @@ struct BoundOptions {
   TranslationOptions options;
 };
 
-// Source sentences, and for each token the target word that stands for it when it is passed through.
+// Source sentences, and for each token the target word used when it is passed through.
 struct SourceTokens {
   BoundTokens tokens;
   Words copies;
 };
 
-// Translations that the user demands, with their spans (sentence, begin, end).
+// Translations required by the user, with their spans (sentence, begin, end).
 struct BoundDemands {
   std::vector<Demand> spans;
   BoundTokens words;
   Demands demands() const { return {spans, view(words.offsets), view(words.words)}; }
 };
 
-// Walls (sentence, word in front) and zones (sentence, begin, end), by sentence.
+// Walls (sentence, word before) and zones (sentence, begin, end), by sentence.
 inline std::vector<Wall> walls_of(const Array2<std::int64_t>& rows) {
   std::vector<Wall> walls;
   for (std::size_t i = 0; i < rows.shape(0); ++i)
@@ -40,10 +40,10 @@ inline std::vector<Zone> zones_of(const Array2<std::int64_t>& rows) {
   return zones;
 }
 
-// Translations that must come out, one for each of n sentences; a null pointer forces nothing.
+// Forced translations, one for each of n sentences; a null pointer forces nothing.
 inline ForcedView view_forced(const BoundTokens* forced, std::size_t n) {
   if (!forced) return {};
-  if (forced->offsets.size() != n + 1) throw Error("a translation for each sentence is needed");
+  if (forced->offsets.size() != n + 1) throw Error("there must be a translation for each sentence");
   return {view(forced->words), view(forced->offsets)};
 }
 

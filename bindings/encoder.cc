@@ -31,12 +31,12 @@ EncoderText text_of(const Numbers& words, const std::optional<Numbers>& labels, 
 HYPERBATON_BINDINGS(encoder) {
   using namespace nb::literals;
 
-  nb::class_<Encoder>(m, "Encoder", "A network that reads a sentence whole; over borrowed embeddings.")
+  nb::class_<Encoder>(m, "Encoder", "A network that encodes whole sentences, over borrowed embeddings.")
       .def(
           "__init__",
           [](Encoder* self, const std::map<std::string, Halves>& arrays) { new (self) Encoder(matrices_of(arrays)); },
           nb::arg("arrays").noconvert(), nb::keep_alive<1, 2>(),
-          "Arrays of half precision, as bits, by name; none of them may be converted or change.")
+          "Half-precision arrays, as bits, by name; they must not be converted or modified.")
       .def(
           "jump_logprobs",
           [](const Encoder& self, const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets,
@@ -53,20 +53,21 @@ HYPERBATON_BINDINGS(encoder) {
           "words"_a, "labels"_a.none(), "offsets"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
           "log P(NP | CP) of all jumps, sentence by sentence.");
 
-  nb::class_<OrientationEncoder>(m, "OrientationEncoder", "The same for classes of phrase pairs.")
+  nb::class_<OrientationEncoder>(m, "OrientationEncoder",
+                                 "A network that scores classes of phrase pairs, over borrowed embeddings.")
       .def(
           "__init__",
           [](OrientationEncoder* self, const std::map<std::string, Halves>& arrays) {
             new (self) OrientationEncoder(matrices_of(arrays));
           },
           nb::arg("arrays").noconvert(), nb::keep_alive<1, 2>(),
-          "Arrays of half precision, as bits, by name; none of them may be converted or change.")
+          "Half-precision arrays, as bits, by name; they must not be converted or modified.")
       .def(
           "class_scores",
           [](const OrientationEncoder& self, const Numbers& words, const std::optional<Numbers>& labels,
              const Ints& offsets, const Ints& phrase_offsets, const Array2<std::int32_t>& phrases, unsigned n_threads) {
             const auto text = text_of(words, labels, offsets);
-            if (phrases.shape(1) != 4) throw Error("begin, end, first and last target word of each phrase are needed");
+            if (phrases.shape(1) != 4) throw Error("phrases need begin, end, first and last target word");
             const EncoderPhrases places{view(phrase_offsets), {phrases.data(), phrases.size()}};
             std::vector<float> scores(phrases.shape(0) * self.n_classes());
             {

@@ -42,7 +42,7 @@ HYPERBATON_BINDINGS(features) {
   nb::class_<Occurrences>(m, "Occurrences", "Phrase pairs in context, over borrowed arrays.")
       .def(
           "__init__",
-          // Without noconvert a converted copy would die under the views.
+          // noconvert: a converted copy would be freed while views refer to it.
           [](Occurrences* self, const Words& source_sentence, const Begins& source_begin, const Lengths& source_length,
              const Words& target_sentence, const Begins& target_begin, const Lengths& target_length,
              const Array2<std::uint16_t>& points, const Ints& link_offsets) {
@@ -63,7 +63,7 @@ HYPERBATON_BINDINGS(features) {
           },
           nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), "of_target"_a, nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>(), "Add words, or labels of the words, of one side.")
-      .def("check", &Occurrences::check, "Throw unless everything fits.")
+      .def("check", &Occurrences::check, "Throw unless everything matches.")
       .def("__len__", &Occurrences::size);
 
   m.attr("MAX_WORDS") = kMaxWords;
@@ -92,7 +92,7 @@ HYPERBATON_BINDINGS(features) {
             return nb::make_tuple(to_numpy(std::move(space.keys)), to_numpy(std::move(space.names)),
                                   to_numpy(std::move(space.lengths)), to_numpy(std::move(space.words)));
           },
-          "Key, name, number of words and words, MAX_WORDS for each feature; the object does not keep them.")
+          "Key, name, number of words and words, MAX_WORDS for each feature; the object gives them up.")
       .def(
           "rows",
           [](const TrainingFeatures& self, const Words& occurrences, unsigned n_threads,
@@ -146,7 +146,7 @@ HYPERBATON_BINDINGS(features) {
         return nb::make_tuple(to_numpy(std::move(numbered.keys)), to_numpy(std::move(numbered.first)),
                               to_numpy(std::move(numbered.numbers)));
       },
-      "keys"_a, "Different keys, sorted; where each comes first; and the rank of each key given.");
+      "keys"_a, "Distinct keys, sorted; the first occurrence of each; and the rank of each given key.");
 }
 
 }  // namespace hyperbaton::bindings

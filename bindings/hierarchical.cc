@@ -11,7 +11,7 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// A rule table with the arrays it stands on.
+// A rule table with its arrays.
 struct BoundGrammar {
   TableArrays table;
   Array2<float> scores;
@@ -19,7 +19,7 @@ struct BoundGrammar {
   Grammar grammar;
 };
 
-// What is translated and scored, with the objects it stands on.
+// The input of a chart search, with the objects it refers to.
 class BoundChartInput {
  public:
   using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
@@ -43,7 +43,7 @@ class BoundChartInput {
                walls_,
                zones_,
                view_forced(forced_ ? &*forced_ : nullptr, source_.tokens.offsets.size() - 1)} {
-    if (weights_.size() != input_.n_own()) throw Error("a weight for each score of the rules is needed");
+    if (weights_.size() != input_.n_own()) throw Error("there must be a weight for each score of the rules");
     for (const auto& [name, handle] : features) {
       add(name, nb::cast<const BoundFeature&>(handle).input());
       features_.push_back(nb::borrow(handle));
@@ -58,7 +58,7 @@ class BoundChartInput {
   void add(const std::string& name, const FeatureInput& feature) {
     if (const auto* lm = std::get_if<WeightedLm>(&feature)) {
       if (lm->words.size() < input_.grammar.n_target_words)
-        throw Error("a language model's number of each target word is needed");
+        throw Error("a language model must have a number for each target word");
       input_.lms.push_back({name, *lm});
     } else if (const auto* jumps = std::get_if<JumpScorer>(&feature)) {
       if (jumps->remaining) throw Error(name + ": a derivation does not know which words remain");
@@ -128,18 +128,18 @@ HYPERBATON_BINDINGS(hierarchical) {
         return std::tuple(to_numpy(std::move(trie.symbols)), to_numpy(std::move(trie.children)),
                           to_numpy(std::move(trie.phrases)));
       },
-      "offsets"_a, "words"_a, "gap"_a, "Source sides of rules as a tree: symbols, children and phrases of its nodes.");
+      "offsets"_a, "words"_a, "gap"_a, "Source sides of rules as a trie: symbols, children and phrases of its nodes.");
 
-  nb::class_<BoundGrammar>(m, "Grammar", "A rule table as the chart decoder uses it.")
+  nb::class_<BoundGrammar>(m, "Grammar", "A rule table for the chart decoder.")
       .def(
           "__init__",
           [](BoundGrammar* self, const TableArrays& table, Array2<float> scores, Words symbols, Words children,
              Words phrases, std::size_t n_target_words, WordId source_gap, const std::vector<WordId>& target_gaps) {
-            if (target_gaps.size() != kMaxGaps) throw Error("two target words for gaps are needed");
+            if (target_gaps.size() != kMaxGaps) throw Error("there must be two target words for gaps");
             const auto pairs = table.pairs();
             if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != pairs.targets.size() ||
                 pairs.link_offsets.size() != pairs.targets.size() + 1)
-              throw Error("the arrays of the rule table do not fit each other: build the system again");
+              throw Error("the arrays of the rule table do not match: build the system again");
             const RuleTrie trie(view(symbols), view(children), view(phrases));
             new (self) BoundGrammar{table,
                                     scores,
@@ -155,7 +155,7 @@ HYPERBATON_BINDINGS(hierarchical) {
           nb::kw_only(), "table"_a, "scores"_a, "symbols"_a, "children"_a, "phrases"_a, "n_target_words"_a, "source_gap"_a,
           "target_gaps"_a);
 
-  nb::class_<ChartSettings>(m, "ChartSettings", "How sentences are searched with rules, and what is returned of them.")
+  nb::class_<ChartSettings>(m, "ChartSettings", "Settings of the chart search and of its results.")
       .def(
           "__init__",
           [](ChartSettings* self, const LookupSettings& lookup, std::size_t pop_limit, std::size_t stack,
@@ -163,14 +163,14 @@ HYPERBATON_BINDINGS(hierarchical) {
              bool graph) { new (self) ChartSettings{lookup, pop_limit, {stack, log_threshold}, max_span, n_best, graph}; },
           nb::kw_only(), "lookup"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "n_best"_a, "graph"_a);
 
-  nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and what scores derivations.")
+  nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and the features of derivations.")
       .def(nb::init<const BoundGrammar&, const SourceTokens&, const BoundChartInput::NamedFeatures&, Array<float>,
                     const BoundDemands&, const Array2<std::int64_t>&, const Array2<std::int64_t>&, const BoundTokens*>(),
            nb::kw_only(), "grammar"_a, "source"_a, "features"_a, "weights"_a, "demands"_a, "walls"_a, "zones"_a,
            nb::arg("forced").none(), nb::keep_alive<1, 2>())
       .def_prop_ro(
           "columns", [](const BoundChartInput& self) { return self.input().column_names(); },
-          "The name of the feature that each column of values belongs to.");
+          "The feature name of each column of values.");
 
   m.def(
       "decode_chart",

@@ -19,7 +19,7 @@ void check_labels(const Rows& rows, const Array<Label>& labels, std::size_t n_cl
     if (label < 0 || static_cast<std::size_t>(label) >= n_classes) throw Error("a label is out of range");
 }
 
-// Examples to learn from, with the arrays that hold them.
+// Training examples, with their arrays.
 struct BoundProblem {
   const Rows& rows;
   Array<Label> labels;
@@ -50,13 +50,13 @@ BoundProblem make_problem(const Rows& rows, Array<Label> labels, std::size_t n_c
 void set_order(BoundProblem& problem, Array<std::uint32_t> order) {
   if (order.size() != problem.rows.size()) throw Error("there must be one place for each row");
   if (problem.rows.n_shards() != 1 || problem.log_prior)
-    throw Error("rows in the order of visits are one shard, without a prior");
+    throw Error("rows in visit order must be one shard, without a prior");
   for (const std::uint32_t id : view(order))
     if (id >= order.size()) throw Error("a row is out of range");
   problem.order = std::move(order);
 }
 
-// Other examples, to choose by; clusters only where there are some.
+// Validation examples; clusters may be empty.
 struct BoundValidation {
   const Rows& rows;
   Array<Label> labels;
@@ -65,7 +65,7 @@ struct BoundValidation {
 
 std::optional<Validation> view_validation(const BoundProblem& problem, const BoundValidation* validation) {
   if (validation == nullptr) return std::nullopt;
-  if (validation->rows.width() != problem.rows.width()) throw Error("the rows for validation have other features");
+  if (validation->rows.width() != problem.rows.width()) throw Error("the validation rows have different features");
   check_labels(validation->rows, validation->labels, problem.n_classes);
   return Validation{validation->rows, view(validation->labels)};
 }
@@ -96,7 +96,7 @@ HYPERBATON_BINDINGS(learn) {
           nb::kw_only(), "n_features"_a, "constant"_a, "unit_length"_a)
       .def(
           "add",
-          // Without noconvert a converted copy would die under the views.
+          // noconvert: a converted copy would be freed while views refer to it.
           [](Rows& self, const Array<std::int64_t>& starts, const Array<FeatureId>& indices,
              const std::optional<Array<double>>& values) {
             if (values && values->size() != indices.size()) throw Error("there must be one value for each index");
@@ -110,9 +110,9 @@ HYPERBATON_BINDINGS(learn) {
       .def_prop_ro("n_features", &Rows::n_features)
       .def_prop_ro("width", &Rows::width);
 
-  nb::class_<BoundTrainer>(m, "Trainer", "A learner with its options, ready to be fitted.");
+  nb::class_<BoundTrainer>(m, "Trainer", "A learner with its options, ready for fitting.");
 
-  nb::class_<BoundProblem>(m, "Problem", "Rows with their labels, to learn from.")
+  nb::class_<BoundProblem>(m, "Problem", "Training rows with their labels.")
       .def(
           "__init__",
           [](BoundProblem* self, const Rows& rows, Array<Label> labels, std::size_t n_classes, OptionalPrior log_prior,
@@ -122,11 +122,11 @@ HYPERBATON_BINDINGS(learn) {
           },
           nb::kw_only(), "rows"_a, "labels"_a, "n_classes"_a, nb::arg("log_prior").none(), "seed"_a, "n_threads"_a,
           nb::keep_alive<1, 2>())
-      .def("set_order", &set_order, "order"_a, "Say that the rows come in the order of `visit_order`.")
+      .def("set_order", &set_order, "order"_a, "Declare that the rows are in the order of `visit_order`.")
       .def(
           "set_room", [](BoundProblem& self, nb::callable room) { self.room = std::move(room); }, "room"_a,
-          "Where large arrays lie: a function from a number of bytes to an array of bytes.");
-  nb::class_<BoundValidation>(m, "Validation", "Rows with their labels and, where there are some, clusters, to choose by.")
+          "Where large arrays are allocated: a function from a number of bytes to an array of bytes.");
+  nb::class_<BoundValidation>(m, "Validation", "Validation rows with their labels and, if there are any, clusters.")
       .def(
           "__init__",
           [](BoundValidation* self, const Rows& rows, Array<Label> labels, std::optional<Array<std::int64_t>> clusters) {
@@ -160,7 +160,7 @@ HYPERBATON_BINDINGS(learn) {
         return nb::make_tuple(to_numpy(std::move(groups.starts)), to_numpy(std::move(groups.rows)));
       },
       "clusters"_a, "n_clusters"_a, nb::arg("room").none(),
-      "Offsets of clusters, and the rows of each in their old order.");
+      "Offsets of clusters, and the rows of each in their original order.");
 
   m.def(
       "visit_order",
@@ -196,7 +196,7 @@ HYPERBATON_BINDINGS(learn) {
   m.def(
       "score_rows",
       [](const Rows& rows, const Array2<double>& weights, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        if (weights.shape(0) != rows.width()) throw Error("the weights do not fit the number of features");
+        if (weights.shape(0) != rows.width()) throw Error("the weights do not match the number of features");
         const Progress report = make_progress(progress);
         std::vector<double> scores;
         {
@@ -214,7 +214,7 @@ HYPERBATON_BINDINGS(learn) {
          const std::optional<nb::callable>& progress) {
         if (offsets.size() == 0 || offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(features.size()) ||
             weights.shape(0) != features.size())
-          throw Error("the arrays of the clusters do not fit each other");
+          throw Error("the arrays of the clusters do not match");
         check_clusters(rows, clusters, offsets.size() - 1);
         const ClusterView model{view(offsets), view(features), {weights.data(), weights.size()}};
         const Progress report = make_progress(progress);
@@ -233,14 +233,14 @@ HYPERBATON_BINDINGS(learn) {
       [](const std::string& name, const Rows& rows, const Array<Label>& labels, const Array2<double>& weights,
          const Array2<double>& matrix, const OptionalPrior& prior, unsigned n_threads) {
         const std::size_t n_classes = weights.shape(1);
-        if (weights.shape(0) != rows.width()) throw Error("the weights do not fit the number of features");
+        if (weights.shape(0) != rows.width()) throw Error("the weights do not match the number of features");
         const auto bound = make_problem(rows, labels, n_classes, prior, 0, n_threads);
         const Problem problem = bound.problem(nullptr, std::nullopt);
         const RowLoss loss = name == "logistic"     ? logistic_loss(problem)
                              : name == "margin"     ? margin_loss(problem, class_matrix(matrix))
                              : name == "hinge"      ? hinge_loss(problem)
                              : name == "true-class" ? true_class_loss(problem)
-                                                    : throw Error("no loss is called " + name);
+                                                    : throw Error("there is no loss " + name);
         std::vector<double> gradient(weights.size());
         double total;
         {

@@ -1,4 +1,4 @@
-// What the bindings of learners share: a learner's file makes a BoundTrainer from options, and nothing else.
+// Common parts of the bindings of learners: a learner's file only makes a BoundTrainer from options.
 #pragma once
 
 #include "learn/losses.hh"

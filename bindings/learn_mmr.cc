@@ -11,7 +11,7 @@ HYPERBATON_BINDINGS(learn_mmr) {
           [](InputKernel* self, const std::string& shape, double gamma, double shift, double degree) {
             const KernelShape known = shape == "polynomial" ? KernelShape::polynomial
                                       : shape == "gaussian" ? KernelShape::gaussian
-                                                            : throw Error("no kernel is called " + shape);
+                                                            : throw Error("there is no kernel " + shape);
             new (self) InputKernel{.shape = known, .gamma = gamma, .shift = shift, .degree = degree};
           },
           nb::kw_only(), "shape"_a, "gamma"_a, "shift"_a, "degree"_a);
@@ -38,7 +38,7 @@ HYPERBATON_BINDINGS(learn_mmr) {
       [](const Rows& rows, const Rows& support, const Array2<double>& coefficients, const InputKernel& kernel,
          unsigned n_threads, const std::optional<nb::callable>& progress) {
         if (coefficients.shape(0) != support.size() || rows.width() != support.width())
-          throw Error("support rows, coefficients and rows do not fit each other");
+          throw Error("support rows, coefficients and rows do not match");
         const Progress report = make_progress(progress);
         std::vector<double> scores;
         {

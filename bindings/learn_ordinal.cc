@@ -9,7 +9,7 @@ HYPERBATON_BINDINGS(learn_ordinal) {
                                double tolerance) {
     const OrdinalLoss known = loss == "logistic" ? OrdinalLoss::logistic
                               : loss == "margin" ? OrdinalLoss::margin
-                                                 : throw Error("no ordinal loss is called " + loss);
+                                                 : throw Error("there is no ordinal loss " + loss);
     return OrdinalOptions{.loss = known,
                           .variance = variance,
                           .minimize = {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}};
@@ -25,7 +25,7 @@ HYPERBATON_BINDINGS(learn_ordinal) {
       [=](const Rows& rows, const Array<Label>& labels, const Array<double>& parameters, std::size_t n_classes,
           const std::string& loss, double variance, unsigned n_threads) {
         if (labels.size() != rows.size() || parameters.size() != rows.width() + n_classes - 1)
-          throw Error("rows, labels and parameters do not fit each other");
+          throw Error("rows, labels and parameters do not match");
         const Problem problem{rows, view(labels), n_classes, {}, 0, n_threads, {}};
         std::vector<double> gradient(parameters.size());
         const double value = ordinal_objective(problem, make_options(loss, variance, 1, 1, 0), view(parameters), gradient);

@@ -1,4 +1,4 @@
-// A learner written in Python, for all rows and for clusters alike.
+// A learner written in Python, for all rows and for clusters.
 #include <memory>
 
 #include "learn.hh"
@@ -7,7 +7,7 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// Rows as the learner sees them: values scaled, the constant among them.
+// Rows in the form given to the learner: values scaled, the constant included.
 nb::dict to_dict(const Problem& problem) {
   std::vector<std::int64_t> starts{0};
   std::vector<FeatureId> features;

@@ -6,7 +6,7 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// None where the text is not at hand.
+// None if the text is unknown.
 using MaybeOffsets = std::optional<Array<std::int64_t>>;
 SentenceLengths lengths(const MaybeOffsets& offsets) {
   return offsets ? SentenceLengths{view(*offsets)} : SentenceLengths{};
@@ -86,7 +86,7 @@ HYPERBATON_BINDINGS(links) {
         return to_numpy(std::move(rows), 2);
       },
       "points"_a, "offsets"_a, "n_threads"_a,
-      "Of each sentence pair, pairs of links that cross, and links that cross none.");
+      "For each sentence pair, the number of crossing pairs of links, and of links that cross none.");
 }
 
 }  // namespace hyperbaton::bindings

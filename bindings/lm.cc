@@ -26,8 +26,8 @@ nb::list to_slots(std::vector<NgramArrays>&& tables) {
   return orders;
 }
 
-// The view does not hold the arrays: whoever makes a model keeps its tuple alive. A copy would not live long enough, so
-// arrays that do not fit as they are, are refused.
+// The view does not own the arrays: the caller keeps their tuple alive. A converted copy would not live long enough, so
+// arrays that would need conversion are rejected.
 NgramModel view_model(const nb::tuple& orders) {
   std::vector<NgramSlots> slots;
   for (const nb::handle order : orders) {
@@ -86,7 +86,7 @@ HYPERBATON_BINDINGS(lm) {
                                            to_numpy(std::move(table.prob_bins)), to_numpy(std::move(table.backoff_bins))));
             return orders;
           },
-          "n_bins"_a, "The slots, probability bins and back-off bins of each order of the same model with values in bins.");
+          "n_bins"_a, "The slots, probability bins and back-off bins of each order of the quantised model.");
 
   nb::class_<ArpaReader> reader(m, "ArpaReader", "Reads a language model in the ARPA format.");
   def_feed(reader)
@@ -160,7 +160,8 @@ HYPERBATON_BINDINGS(lm) {
         }
         return to_slots(std::move(tables));
       },
-      "tree"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(), "The same from n-grams that were estimated in memory.");
+      "tree"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+      "The slots of each order, from n-grams that were estimated in memory.");
 }
 
 }  // namespace hyperbaton::bindings

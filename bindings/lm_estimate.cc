@@ -10,10 +10,10 @@ namespace hyperbaton::bindings {
 namespace {
 
 using Rows = Array2<std::uint32_t>;        // (n_ngrams, order + 2)
-using OutRows = OutArray2<std::uint32_t>;  // the same, written to
+using OutRows = OutArray2<std::uint32_t>;  // (n_ngrams, order + 2), written to
 
 std::size_t order_of(const auto& rows) {
-  if (rows.shape(1) < 3) throw Error("rows of n-grams need their words and two numbers");
+  if (rows.shape(1) < 3) throw Error("rows of n-grams must have words and two numbers");
   return rows.shape(1) - 2;
 }
 std::span<const std::uint32_t> numbers(const Rows& rows) { return {rows.data(), rows.size()}; }
@@ -24,7 +24,7 @@ std::span<T> out_view(const OutArray<T>& array) {
 }
 
 Discounts to_discounts(const Array<float>& values) {
-  if (values.size() != 3) throw Error("three discounts are needed");
+  if (values.size() != 3) throw Error("there must be three discounts");
   return {0, values.data()[0], values.data()[1], values.data()[2]};
 }
 
@@ -83,10 +83,10 @@ HYPERBATON_BINDINGS(lm_estimate) {
       [](const Rows& full, const std::vector<std::uint64_t>& thresholds, const std::vector<OutRows>& orders) {
         std::vector<std::span<std::uint32_t>> views;
         for (std::size_t k = 0; k < orders.size(); ++k) {
-          if (order_of(orders[k]) != k + 1) throw Error("rows of another order");
+          if (order_of(orders[k]) != k + 1) throw Error("the rows have a different order");
           views.push_back(numbers(orders[k]));
         }
-        if (order_of(full) != orders.size()) throw Error("rows of another order");
+        if (order_of(full) != orders.size()) throw Error("the rows have a different order");
         std::vector<std::uint64_t> flat;
         {
           const nb::gil_scoped_release release;
@@ -101,25 +101,25 @@ HYPERBATON_BINDINGS(lm_estimate) {
   m.def(
       "estimate_unigrams",
       [](const OutRows& rows, const Array<float>& discounts) {
-        if (order_of(rows) != 1 || rows.shape(0) <= NgramModel::kBos) throw Error("rows of another order");
+        if (order_of(rows) != 1 || rows.shape(0) <= NgramModel::kBos) throw Error("the rows have a different order");
         estimate_unigrams(numbers(rows), to_discounts(discounts));
       },
-      "rows"_a.noconvert(), "discounts"_a, "Turn counts into probabilities.");
+      "rows"_a.noconvert(), "discounts"_a, "Convert counts into probabilities.");
 
   m.def(
       "estimate_order",
       [](const OutRows& rows, const Array<float>& discounts, const Rows& lower, const OutArray<float>& weights) {
-        if (order_of(rows) != order_of(lower) + 1) throw Error("rows of another order");
+        if (order_of(rows) != order_of(lower) + 1) throw Error("the rows have a different order");
         const nb::gil_scoped_release release;
         return estimate_order(numbers(rows), order_of(rows), to_discounts(discounts), numbers(lower), out_view(weights));
       },
       "rows"_a.noconvert(), "discounts"_a, "lower"_a, "weights"_a.noconvert(),
-      "Turn counts, by context, into the terms of probabilities; returns how many rows pruning leaves.");
+      "Convert counts, by context, into the terms of probabilities; returns the number of rows after pruning.");
 
   m.def(
       "interpolate_order",
       [](const OutRows& rows, const Rows& lower) {
-        if (order_of(rows) != order_of(lower) + 1) throw Error("rows of another order");
+        if (order_of(rows) != order_of(lower) + 1) throw Error("the rows have a different order");
         const nb::gil_scoped_release release;
         interpolate(numbers(rows), order_of(rows), numbers(lower));
       },
@@ -146,7 +146,7 @@ HYPERBATON_BINDINGS(lm_estimate) {
       .def(
           "add_level",
           [](NgramTree& self) {
-            const auto report = make_progress(std::nullopt);  // which looks for Ctrl-C
+            const auto report = make_progress(std::nullopt);  // checks for Ctrl-C
             const nb::gil_scoped_release release;
             self.add_level(report);
           },
@@ -166,9 +166,9 @@ HYPERBATON_BINDINGS(lm_estimate) {
             self.estimate(order, amounts, n_threads);
           },
           "order"_a, "discounts"_a, nb::kw_only(), "n_threads"_a,
-          "Turn the counts of an order into probabilities, those of lower orders being done.")
+          "Convert the counts of an order into probabilities; lower orders must be done.")
       .def("finish", &NgramTree::finish, nb::call_guard<nb::gil_scoped_release>(), nb::kw_only(), "n_threads"_a,
-           "Drop pruned n-grams; turn probabilities into logs.")
+           "Drop pruned n-grams; convert probabilities to logs.")
       .def(
           "count_ngrams",
           [](const NgramTree& self) {

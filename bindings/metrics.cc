@@ -11,7 +11,7 @@ namespace {
 
 void check(std::span<const std::int64_t> offsets, std::size_t n_items) {
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(n_items))
-    throw Error("sentence offsets do not fit the items");
+    throw Error("sentence offsets do not match the items");
 }
 
 void check_lines(std::span<const std::int64_t> line, std::size_t n_hypotheses, std::size_t n_references) {
@@ -20,7 +20,7 @@ void check_lines(std::span<const std::int64_t> line, std::size_t n_hypotheses, s
     if (at < 0 || at >= static_cast<std::int64_t>(n_references)) throw Error("a line has no reference");
 }
 
-// Lists of matching words, with the arrays that hold them.
+// Lists of matching words, with their arrays.
 struct WordMatches {
   Array<std::int64_t> offsets;
   Array<std::uint32_t> words;
@@ -64,15 +64,14 @@ HYPERBATON_BINDINGS(metrics) {
         nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a, help);
   };
   count_edits("edit_distances", edit_distances, "Word edits between each hypothesis h and reference line[h].");
-  count_edits("translation_edits", translation_edits, "The same where runs of words may move for one edit, as in TER.");
+  count_edits("translation_edits", translation_edits, "Word edits where moving a run of words costs one edit, as in TER.");
 
   m.def(
       "matched_places",
       [](const Array<std::uint32_t>& hypothesis, const Array<std::uint32_t>& reference) {
         return to_numpy(matched_places(view(hypothesis), view(reference)));
       },
-      "hypothesis"_a, "reference"_a,
-      "Places in the reference of the words of a hypothesis that the words around them tell.");
+      "hypothesis"_a, "reference"_a, "Places in the reference of the words of a hypothesis that their context identifies.");
 
   m.def(
       "count_shared_words",
@@ -89,9 +88,9 @@ HYPERBATON_BINDINGS(metrics) {
         return to_numpy(std::move(flat), 2);
       },
       nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
-      "Words of each hypothesis h whose place in reference line[h] is told, and pairs of them in the same order.");
+      "Words of each hypothesis h whose place in reference line[h] is identified, and concordant pairs of them.");
 
-  nb::class_<WordMatches>(m, "WordMatches", "The words that each word matches, and the stage at which it does.")
+  nb::class_<WordMatches>(m, "WordMatches", "The words that each word matches, and the stage of each match.")
       .def(
           "__init__",
           [](WordMatches* self, Array<std::int64_t> offsets, Array<std::uint32_t> words, Array<std::uint8_t> stages) {
@@ -108,7 +107,7 @@ HYPERBATON_BINDINGS(metrics) {
          const WordMatches& matches) {
         const auto texts = check_texts(words, offsets, reference_words, reference_offsets, line);
         for (const auto word : view(words))
-          if (word + std::size_t{1} >= matches.offsets.size()) throw Error("a word without a list of matches");
+          if (word + std::size_t{1} >= matches.offsets.size()) throw Error("a word has no list of matches");
         const auto report = make_progress({});
         std::vector<std::int64_t> flat;
         {

@@ -1,4 +1,4 @@
-// States of minimisation as Python keeps them.
+// Conversion of minimisation states to and from Python.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ std::vector<T> copied(const nb::dict& state, const std::string& name) {
 
 inline MinimizeState read(const nb::dict& state) {
   const auto numbers = copied(state, "numbers"), products = copied(state, "products");
-  if (numbers.size() != 3) throw Error("the state is that of another minimisation");
+  if (numbers.size() != 3) throw Error("the state belongs to a different minimisation");
   MinimizeState read{.x = copied(state, "x"),
                      .gradient = copied(state, "gradient"),
                      .value = numbers[0],
@@ -32,7 +32,7 @@ inline MinimizeState read(const nb::dict& state) {
   return read;
 }
 
-// Views of the vectors, for the time of a call.
+// Views of the vectors, valid during a call.
 inline nb::dict write(const MinimizeState& state) {
   nb::dict written;
   const auto add = [&]<class T>(const std::string& name, const std::vector<T>& values) {
@@ -55,8 +55,8 @@ inline nb::dict write(const MinimizeState& state) {
 
 }  // namespace minimize_states
 
-// A Python object with `start()`, a state or None, `due()` and `save(state)`; None keeps no states. To be called with the
-// interpreter's lock.
+// A Python object with `start()` (a state or None), `due()` and `save(state)`; None keeps no states. Must be called with
+// the GIL.
 inline Checkpoints make_checkpoints(const nb::object& keeper) {
   if (keeper.is_none()) return {};
   Checkpoints checkpoints{.due =

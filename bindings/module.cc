@@ -17,7 +17,7 @@ std::vector<std::pair<std::string, RegisterFunction>>& registrations() {
 Registration::Registration(const char* name, RegisterFunction function) { registrations().emplace_back(name, function); }
 
 Progress make_progress(const std::optional<nb::callable>& callable) {
-  // Without a callable the core still looks for Ctrl-C now and then.
+  // Without a callable the core still checks for Ctrl-C now and then.
   nb::object call = callable ? nb::object(*callable) : nb::object();
   return [call = std::move(call)](std::size_t done, std::size_t total) {
     const nb::gil_scoped_acquire gil;
@@ -47,7 +47,7 @@ Room make_room(const std::optional<nb::callable>& callable) {
 
 NB_MODULE(_core, m) {
   using namespace hyperbaton;
-  // What Python has not freed when it ends, after an error say, concerns those who work on the bindings only.
+  // Leaks at exit, for example after an error, concern only developers of the bindings.
 #ifdef NDEBUG
   nb::set_leak_warnings(false);
 #endif
@@ -55,14 +55,14 @@ NB_MODULE(_core, m) {
 
   auto error = nb::exception<Error>(m, "HyperbatonError");
   nb::exception<Cancelled>(m, "Cancelled", error);
-  // Registered last, so asked first: a LineError carries (message, line) as its arguments.
+  // Registered last, so tried first: a LineError carries (message, line) as its arguments.
   static nb::object line_error;
   line_error = nb::exception<LineError>(m, "LineError", error);
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
     } catch (const LineError& e) {
-      // The message may quote bytes of the file that are no text.
+      // The message may quote bytes of the file that are not text.
       const std::string_view message(e.what());
       const auto size = static_cast<Py_ssize_t>(message.size());
       const nb::object text = nb::steal(PyUnicode_DecodeUTF8(message.data(), size, "backslashreplace"));

@@ -1,4 +1,4 @@
-// What every binding file shares: registration by being compiled, arrays without copies, progress from Python.
+// Common parts of all binding files: registration by being compiled, arrays without copies, progress from Python.
 //
 // Nothing here may import the hyperbaton package: the stubs are generated from _core alone.
 #pragma once
@@ -54,7 +54,7 @@ OutArray<T> to_numpy(std::vector<T>&& values) {
   return OutArray<T>(kept->data(), {kept->size()}, owner);
 }
 
-// The same as rows of `width` values.
+// Hand over a vector as rows of `width` values.
 template <class T>
 OutArray2<T> to_numpy(std::vector<T>&& values, std::size_t width) {
   auto* kept = new std::vector<T>(std::move(values));
@@ -62,7 +62,7 @@ OutArray2<T> to_numpy(std::vector<T>&& values, std::size_t width) {
   return OutArray2<T>(kept->data(), {kept->size() / width, width}, owner);
 }
 
-// A large array, wherever it lies.
+// Hand over a large array, wherever it is stored.
 template <class T>
 OutArray<T> to_numpy(LargeArray<T>&& values) {
   auto* kept = new LargeArray<T>(std::move(values));
@@ -84,11 +84,11 @@ inline std::span<const Link> view_links(const Array2<std::uint16_t>& points) {
 inline LinksView view_links(const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets) {
   const LinksView links{view_links(points), view(offsets)};
   if (links.offsets.empty() || links.offsets.back() != static_cast<std::int64_t>(links.points.size()))
-    throw Error("link offsets do not fit the points");
+    throw Error("link offsets do not match the points");
   return links;
 }
 
-// A reader of the core takes bytes in any pieces, and is told when there are no more.
+// A reader of the core accepts bytes in pieces of any size and is told when the input ends.
 template <class Reader>
 nb::class_<Reader>& def_feed(nb::class_<Reader>& reader) {
   return reader
@@ -106,7 +106,7 @@ nb::class_<Reader>& def_feed(nb::class_<Reader>& reader) {
 // A Python callable(done, total) as a core callback: takes the GIL, lets Ctrl-C through, cancels on False.
 Progress make_progress(const std::optional<nb::callable>& callable);
 
-// A Python callable(number of bytes) that gives an array of bytes, as room for large arrays; small ones are in memory.
+// A Python callable(number of bytes) that returns an array of bytes for large arrays; small ones are in memory.
 Room make_room(const std::optional<nb::callable>& callable);
 
 }  // namespace hyperbaton::bindings

@@ -17,7 +17,7 @@ using Ints = Array<std::int64_t>;
 using Keys = Array<std::uint64_t>;
 using Positions = Array<std::uint16_t>;
 
-// Sentences and, where they are known, their visit orders, over borrowed arrays.
+// Sentences and, if known, their visit orders, over borrowed arrays.
 struct JumpText {
   TaggedText text;
   VisitsView visits;
@@ -28,7 +28,7 @@ nb::tuple to_tuple(Minimum&& minimum, std::size_t planes) {
   return nb::make_tuple(to_numpy(std::move(minimum.x), planes), to_numpy(std::move(minimum.objective)));
 }
 
-// An objective whose sums are made elsewhere: function(weights) gives the value and the gradient.
+// An objective that is computed elsewhere: function(weights) returns the value and the gradient.
 struct SummedObjective {
   nb::callable function;
   std::vector<double> guess;
@@ -43,13 +43,13 @@ struct SummedObjective {
     const auto both =
         nb::cast<nb::tuple>(function(to_numpy(std::vector<double>(weights.begin(), weights.end()), n_planes)));
     const auto sum = nb::cast<Array2<double>>(both[1]);
-    if (sum.size() != gradient.size()) throw Error("the gradient does not fit the weights");
+    if (sum.size() != gradient.size()) throw Error("the gradient does not match the weights");
     std::copy_n(sum.data(), sum.size(), gradient.begin());
     return nb::cast<double>(both[0]);
   }
 };
 
-// Lists of features that lie in arrays of Python.
+// Lists of features in arrays of Python.
 struct BoundLists {
   Array<std::uint8_t> counts, packed;
   Ints starts, n_ids;
@@ -60,7 +60,7 @@ struct BoundLists {
 
 std::vector<double> checked(const JumpObjective& objective, const Array2<double>& weights) {
   if (weights.size() != objective.n_parameters() || weights.shape(1) != objective.planes())
-    throw Error("the weights do not fit the features");
+    throw Error("the weights do not match the features");
   return {weights.data(), weights.data() + weights.size()};
 }
 
@@ -85,7 +85,7 @@ HYPERBATON_BINDINGS(next_position) {
   nb::class_<JumpText>(m, "JumpText", "Sentences, their tags and their visit orders, over borrowed arrays.")
       .def(
           "__init__",
-          // Without noconvert a converted copy would die under the views.
+          // noconvert: a converted copy would be freed while views refer to it.
           [](JumpText* self, const Words& tokens, const Ints& offsets, const std::optional<Words>& tags,
              const Positions& visits, const Ints& visit_offsets) {
             new (self) JumpText{{{view(tokens), view(offsets)}, tags ? view(*tags) : std::span<const std::uint32_t>{}},
@@ -122,7 +122,7 @@ HYPERBATON_BINDINGS(next_position) {
          const std::optional<nb::callable>& progress) {
         const std::size_t planes = weights.shape(1);
         if (weights.shape(0) != kJumpConstants + keys.size() || (planes != 1 && planes != 3))
-          throw Error("the weights do not fit the features");
+          throw Error("the weights do not match the features");
         if (tagged != jumps.tagged) throw Error("tags must be given if and only if the features have tags");
         const auto report = make_progress(progress);
         std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(jumps.text.words.offsets).back()));
@@ -154,8 +154,9 @@ HYPERBATON_BINDINGS(next_position) {
                                   to_numpy(std::move(found.n_ids)));
           },
           "jumps"_a, "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
-          "Of sentences [begin, end) that have jumps: the number of features of each list, the features, and how many each "
-          "sentence has.")
+          "For sentences [begin, end) that have jumps: the number of features of each list, the features, and their number "
+          "per "
+          "sentence.")
       .def(
           "packed_lists",
           [](const JumpFeatures& self, const JumpText& jumps, const Words& numbers, std::size_t begin, std::size_t end,
@@ -170,10 +171,10 @@ HYPERBATON_BINDINGS(next_position) {
                                   to_numpy(std::move(found.n_bytes)), to_numpy(std::move(found.n_ids)));
           },
           "jumps"_a, nb::arg("numbers").noconvert(), "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
-          "The same with other numbers for features, packed: counts of lists, bytes of all, bytes and features of each "
+          "Packed feature lists with given feature numbers: counts of lists, bytes of all, bytes and features of each "
           "sentence.");
 
-  nb::class_<BoundLists>(m, "KeptLists", "Lists of features that were found before, over borrowed arrays.")
+  nb::class_<BoundLists>(m, "KeptLists", "Precomputed lists of features, over borrowed arrays.")
       .def(nb::init<Array<std::uint8_t>, Array<std::uint8_t>, Ints, Ints, Words>(), nb::kw_only(), "counts"_a, "packed"_a,
            "starts"_a, "n_ids"_a, "order"_a);
 
@@ -200,7 +201,7 @@ HYPERBATON_BINDINGS(next_position) {
             return JumpObjective(jumps.text, jumps.visits, lists.kept(), options);
           },
           "jumps"_a, "lists"_a, nb::kw_only(), "planes"_a, "remaining"_a, "coverage"_a, "n_threads"_a,
-          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "The same over features that were found before.")
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "The objective over precomputed features.")
       .def_prop_ro("n_jumps", &JumpObjective::n_jumps)
       .def(
           "curvature",
@@ -213,7 +214,7 @@ HYPERBATON_BINDINGS(next_position) {
             }
             return to_numpy(std::move(curvature), self.planes());
           },
-          "A guess of the diagonal of the Hessian.")
+          "An estimate of the diagonal of the Hessian.")
       .def(
           "__call__",
           [](const JumpObjective& self, const Array2<double>& weights) {
@@ -266,7 +267,7 @@ HYPERBATON_BINDINGS(next_position) {
             return to_tuple(std::move(minimum), self.planes());
           },
           nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "seed"_a, "progress"_a.none(),
-          "Weights by AdaGrad, and the objective met during each pass.")
+          "Weights by AdaGrad, and the objective during each pass.")
       .def(
           "warm_start",
           [](const JumpObjective& self, std::size_t n_passes, double variance,
@@ -283,7 +284,7 @@ HYPERBATON_BINDINGS(next_position) {
           nb::kw_only(), "n_passes"_a, "variance"_a, "progress"_a.none(),
           "Sums over parts of the sentences: weights by AdaGrad times their shares, and the shares.");
 
-  nb::class_<SummedObjective>(m, "SummedObjective", "An objective whose sums a function makes.")
+  nb::class_<SummedObjective>(m, "SummedObjective", "An objective whose sums are computed by a function.")
       .def(
           "__init__",
           [](SummedObjective* self, const nb::callable& function, const Array2<double>& curvature, unsigned n_threads) {
@@ -296,7 +297,7 @@ HYPERBATON_BINDINGS(next_position) {
           [](const SummedObjective& self, const Array2<double>& start, double variance, std::size_t memory,
              std::size_t max_passes, double tolerance, const nb::object& checkpoint,
              const std::optional<nb::callable>& progress) {
-            if (start.size() != self.guess.size()) throw Error("the curvature does not fit the weights");
+            if (start.size() != self.guess.size()) throw Error("the curvature does not match the weights");
             return lbfgs(self, {start.data(), start.data() + start.size()}, variance,
                          {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}, checkpoint,
                          progress);

@@ -21,7 +21,7 @@ HYPERBATON_BINDINGS(numeric) {
 
   m.def("exp", &in_place<math::exp>, "values"_a, "Replace each value by its exponential.");
   m.def("log", &in_place<math::log>, "values"_a, "Replace each value by its natural logarithm.");
-  m.def("log1p", &in_place<math::log1p>, "values"_a, "Replace each value by the natural logarithm of one more.");
+  m.def("log1p", &in_place<math::log1p>, "values"_a, "Replace each value by log(1 + value).");
   m.def(
       "power",
       [](const Values& values, double exponent) {
@@ -33,7 +33,7 @@ HYPERBATON_BINDINGS(numeric) {
       "product",
       [](const Array2<double>& left, const Array2<double>& right) {
         const std::size_t n = left.shape(0), inner = left.shape(1), width = right.shape(1);
-        if (right.shape(0) != inner) throw Error("the matrices do not fit each other");
+        if (right.shape(0) != inner) throw Error("the matrices do not match");
         std::vector<double> sums(n * width, 0.0);
         {
           const nb::gil_scoped_release release;

@@ -6,7 +6,7 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// A bitext with links, over the arrays that hold it.
+// A linked bitext, with its arrays.
 struct BoundBitext {
   BoundTokens source;
   Spelling source_words;
@@ -33,14 +33,14 @@ HYPERBATON_BINDINGS(operations) {
 
   m.def(
       "find_singletons", [](const BoundBitext& bitext) { return to_numpy(find_singletons(bitext.bitext())); }, "bitext"_a,
-      "Whether each source word stands for itself.");
+      "Whether each source word is translated as itself.");
 
   m.def(
       "write_operations",
       [](const BoundBitext& bitext, const Array<std::uint8_t>& singletons, const std::optional<nb::callable>& progress) {
         const auto view_of_bitext = bitext.bitext();
         if (singletons.size() + 1 != bitext.source_words.offsets.size())
-          throw Error("a flag for each source word is needed");
+          throw Error("there must be a flag for each source word");
         const auto report = make_progress(progress);
         auto text = write_operations(view_of_bitext, view(singletons), report);
         return nb::make_tuple(to_numpy(std::move(text.tokens)), to_numpy(std::move(text.offsets)),

@@ -1,4 +1,4 @@
-// Translation options as models of steps see them.
+// Translation options for step models.
 #pragma once
 
 #include "block.hh"
@@ -7,7 +7,7 @@
 
 namespace hyperbaton::bindings {
 
-// Options with the arrays they stand on.
+// Options with their arrays.
 struct BoundBlockOptions {
   Ints offsets;
   Shorts begin;

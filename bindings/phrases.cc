@@ -12,16 +12,16 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-// The bits of a coverage; throws if the phrase does not lie outside of it in the sentence.
+// The bits of a coverage; throws unless the phrase lies in the sentence and outside the coverage.
 std::vector<std::uint32_t> coverage_words(const Array<bool>& visited, SourceSpan phrase) {
   const auto covered = view(visited);
   const int n_words = static_cast<int>(covered.size());
   if (phrase.begin < 0 || phrase.begin >= phrase.end || phrase.end > n_words)
-    throw Error("the phrase does not lie in the sentence");
+    throw Error("the phrase is out of range for the sentence");
   std::vector<std::uint32_t> words(Coverage::n_words(n_words), 0);
   for (int i = 0; i < n_words; ++i) {
     if (!covered[static_cast<std::size_t>(i)]) continue;
-    if (i >= phrase.begin && i < phrase.end) throw Error("a word of the phrase is translated already");
+    if (i >= phrase.begin && i < phrase.end) throw Error("a word of the phrase is already translated");
     Coverage::set(words.data(), {i, i + 1});
   }
   return words;
@@ -66,7 +66,7 @@ HYPERBATON_BINDINGS(phrases) {
         const auto list = [](const auto& cuts) { return std::vector<std::int32_t>(cuts.begin(), cuts.end()); };
         return std::map<std::string, std::vector<std::int32_t>>{{"nine", list(kNineCuts)}, {"jump", list(kJumpCuts)}};
       },
-      "The cut points of d that models of the core know classes by, by the name of the orientation set.");
+      "The cut points of d that define the core's classes, by the name of the orientation set.");
   m.def(
       "classify_distances",
       [](const Array<std::int16_t>& distances, const Array<std::int32_t>& cuts) {
@@ -74,7 +74,7 @@ HYPERBATON_BINDINGS(phrases) {
         classify_distances(view(distances), view(cuts), classes);
         return to_numpy(std::move(classes));
       },
-      "distances"_a, "cuts"_a, "How many cut points are not above each distance.");
+      "distances"_a, "cuts"_a, "The number of cut points not above each distance.");
 
   nb::class_<PossibleClasses>(m, "PossibleClasses", "Which classes a phrase can have, given the words that are visited.")
       .def_static(
@@ -83,7 +83,7 @@ HYPERBATON_BINDINGS(phrases) {
           "of_orientations",
           [](const std::vector<std::uint8_t>& merge) {
             std::array<std::uint8_t, 4> four{};
-            if (merge.size() != four.size()) throw Error("a class for each of the four orientations is needed");
+            if (merge.size() != four.size()) throw Error("there must be a class for each of the four orientations");
             std::ranges::copy(merge, four.begin());
             return PossibleClasses(four);
           },
@@ -104,7 +104,7 @@ HYPERBATON_BINDINGS(phrases) {
         const int n_words = static_cast<int>(visited.size());
         return coverage_state(Coverage(words.data(), n_words), n_words, {begin, end});
       },
-      nb::kw_only(), "visited"_a, "begin"_a, "end"_a, "What a phrase sees of the coverage, as a number.");
+      nb::kw_only(), "visited"_a, "begin"_a, "end"_a, "The coverage state of a phrase, as a number.");
   m.def(
       "coverage_states_of_samples",
       [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,
@@ -115,7 +115,7 @@ HYPERBATON_BINDINGS(phrases) {
         return to_numpy(coverage_states_of_samples(samples, view_links(points, link_offsets), {view(source_offsets)}));
       },
       nb::kw_only(), "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a, "points"_a, "link_offsets"_a,
-      "source_offsets"_a, "The state of the coverage that each sample sees.");
+      "source_offsets"_a, "The coverage state of each sample.");
   m.def(
       "possible_of_samples",
       [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,

@@ -46,7 +46,7 @@ auto without_gil(const Make& make) {
 }
 
 PhrasesView view_phrases(const Ints& offsets, const Words& words) {
-  if (offsets.size() == 0) throw Error("phrases without offsets");
+  if (offsets.size() == 0) throw Error("the phrases have no offsets");
   return {view(offsets), view(words)};
 }
 
@@ -63,7 +63,7 @@ HYPERBATON_BINDINGS(rules) {
           },
           "source"_a, "target"_a);
 
-  nb::class_<RuleLimits>(m, "RuleLimits", "How large rules may be.")
+  nb::class_<RuleLimits>(m, "RuleLimits", "Limits on the size of rules.")
       .def(
           "__init__",
           [](RuleLimits* self, int max_span, int max_symbols, int max_gaps, int min_gap) {
@@ -80,7 +80,7 @@ HYPERBATON_BINDINGS(rules) {
           },
           "hashes"_a)
       .def("__len__", &HashSet::size)
-      .def("hashes", [](const HashSet& self) { return to_numpy(self.hashes()); }, "What the set holds, in any order.");
+      .def("hashes", [](const HashSet& self) { return to_numpy(self.hashes()); }, "The hashes of the set, in any order.");
 
   nb::class_<RuleTextArrays>(m, "AlignedText", "Two texts and their links.")
       .def(nb::init<BoundTokens, BoundTokens, Array2<std::uint16_t>, Ints>(), nb::kw_only(), "source"_a, "target"_a,
@@ -108,7 +108,7 @@ HYPERBATON_BINDINGS(rules) {
         });
       },
       "text"_a, "limits"_a, nb::kw_only(), "first"_a, "last"_a, "symbols"_a, "sources"_a, "n_threads"_a,
-      "progress"_a.none(), "The target sides of the rules of some sentence pairs that have certain source sides.");
+      "progress"_a.none(), "The target sides of the rules of some sentence pairs whose source sides are in a set.");
 
   m.def(
       "extract_rules",
@@ -157,7 +157,7 @@ HYPERBATON_BINDINGS(rules) {
         columns["times"] = to_numpy(std::move(times));
         return columns;
       },
-      "run"_a, "symbols"_a, "The rules of a run as columns, with the number of times that each was seen.");
+      "run"_a, "symbols"_a, "The rules of a run as columns, with their numbers of occurrences.");
 
   nb::class_<BoundRuleMerger>(m, "RuleMerger", "Merges runs of rules and scores them.")
       .def(nb::init<const std::vector<Array<std::uint8_t>>&, const RuleSymbols&, const HashSet*>(), "runs"_a, "symbols"_a,
@@ -206,14 +206,14 @@ HYPERBATON_BINDINGS(rules) {
         return to_numpy(without_gil([&] { return gap_order_ignored(targets, symbols.target, symbols.gaps, n_threads); }));
       },
       "offsets"_a, "words"_a, nb::kw_only(), "symbols"_a, "n_threads"_a,
-      "For each target side the number of one with its gaps in source order, or its own.");
+      "For each target side, the number of one with its gaps in source order, or its own.");
 
   m.def(
       "target_rule_counts",
       [](const Ints& offsets, const Words& targets, const Array<float>& counts, const Array<std::uint8_t>& second,
          const Words& source_order, const Words& shapes) {
         if (counts.size() != targets.size() || second.size() != targets.size() || offsets.size() != source_order.size() + 1)
-          throw Error("columns of rules differ in length");
+          throw Error("the columns of rules differ in length");
         return to_numpy(without_gil([&] {
           return target_counts({view(offsets), view(targets), view(counts), view(second)}, view(source_order),
                                view(shapes));
@@ -234,7 +234,7 @@ HYPERBATON_BINDINGS(rules) {
         }
         return to_numpy(std::move(rounded));
       },
-      "values"_a, "n_threads"_a, "Numbers as they are after being written with six digits.");
+      "values"_a, "n_threads"_a, "Numbers rounded to six digits, as written by Moses.");
 }
 
 }  // namespace hyperbaton::bindings

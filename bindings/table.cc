@@ -19,7 +19,7 @@ namespace {
 
 using Bytes = Array<std::uint8_t>;
 
-// Where samples lie in the text, and its links, with the arrays that say it.
+// The locations of samples in the text, and its links, with their arrays.
 struct SampleArrays {
   Words sentence;
   Array<std::uint16_t> source_begin;
@@ -50,14 +50,15 @@ class BoundPairRows {
         counts_(counts),
         n_scores_(n_scores),
         rows_(table_.pairs(), words_view(source_), words_view(target_), n_scores, digits(exact), {links, view(counts_)}) {
-    if (counts.size() != 0 && counts.size() != 3 * table.pairs().targets.size()) throw Error("counts do not fit the pairs");
+    if (counts.size() != 0 && counts.size() != 3 * table.pairs().targets.size())
+      throw Error("counts do not match the pairs");
   }
   nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
     const auto pairs = table_.pairs();
-    if (last >= pairs.offsets.size() || first > last) throw Error("source phrases out of range");
+    if (last >= pairs.offsets.size() || first > last) throw Error("source phrases are out of range");
     if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first] ||
         scores.shape(1) != n_scores_)
-      throw Error("scores do not fit the pairs");
+      throw Error("scores do not match the pairs");
     std::string_view text;
     {
       const nb::gil_scoped_release release;
@@ -83,8 +84,8 @@ class BoundSourceRows {
         n_scores_(n_scores),
         rows_({view(offsets_), view(words_)}, words_view(source_), n_scores, digits(exact)) {}
   nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
-    if (last >= offsets_.size() || first > last) throw Error("source phrases out of range");
-    if (scores.shape(0) != last - first || scores.shape(1) != n_scores_) throw Error("scores do not fit the phrases");
+    if (last >= offsets_.size() || first > last) throw Error("source phrases are out of range");
+    if (scores.shape(0) != last - first || scores.shape(1) != n_scores_) throw Error("scores do not match the phrases");
     std::string_view text;
     {
       const nb::gil_scoped_release release;
@@ -169,23 +170,24 @@ HYPERBATON_BINDINGS(table) {
         std::vector<PhrasesView> runs;
         std::vector<std::span<std::uint32_t>> number_views;
         std::size_t n_phrases = 0, n_words = 0;
-        if (words.size() != offsets.size() || numbers.size() != offsets.size())
-          throw Error("the runs do not fit each other");
+        if (words.size() != offsets.size() || numbers.size() != offsets.size()) throw Error("the runs do not match");
         for (std::size_t r = 0; r < offsets.size(); ++r) {
           runs.push_back({view(offsets[r]), view(words[r])});
           number_views.emplace_back(numbers[r].data(), numbers[r].size());
-          if (offsets[r].size() != numbers[r].size() + 1) throw Error("the numbers do not fit the phrases");
+          if (offsets[r].size() != numbers[r].size() + 1) throw Error("the numbers do not match the phrases");
           n_phrases += numbers[r].size();
           n_words += words[r].size();
         }
-        if (merged_offsets.size() <= n_phrases || merged_words.size() < n_words) throw Error("no room for the phrases");
+        if (merged_offsets.size() <= n_phrases || merged_words.size() < n_words)
+          throw Error("there is no room for the phrases");
         const nb::gil_scoped_release release;
         const auto order = byte_order(view(spelling.bytes), view(spelling.offsets));
         return merge_phrases(runs, order, {merged_offsets.data(), merged_offsets.size()},
                              {merged_words.data(), merged_words.size()}, number_views);
       },
       nb::kw_only(), "offsets"_a, "words"_a, "spelling"_a, "merged_offsets"_a.noconvert(), "merged_words"_a.noconvert(),
-      "numbers"_a, "Merge runs of phrases in byte order, numbering those of each run; returns how many are distinct.");
+      "numbers"_a,
+      "Merge runs of phrases in byte order, numbering those of each run; returns the number of distinct ones.");
 
   m.def(
       "merge_pairs",
@@ -196,7 +198,7 @@ HYPERBATON_BINDINGS(table) {
         std::vector<PairsRun> runs;
         std::size_t n_pairs = 0, n_samples = 0;
         if (offsets.size() != columns.size() || offsets.size() != first_samples.size())
-          throw Error("the runs do not fit each other");
+          throw Error("the runs do not match");
         for (std::size_t r = 0; r < offsets.size(); ++r) {
           const auto& [targets, sample_order, source_numbers, target_numbers] = columns[r];
           runs.push_back({view(offsets[r][0]), view(targets), view(offsets[r][1]), view(sample_order), view(source_numbers),
@@ -206,7 +208,7 @@ HYPERBATON_BINDINGS(table) {
         }
         if (merged_targets.size() < n_pairs || merged_sample_offsets.size() <= n_pairs ||
             merged_sample_order.size() != n_samples)
-          throw Error("no room for the pairs");
+          throw Error("there is no room for the pairs");
         const nb::gil_scoped_release release;
         return merge_pairs(runs, {{merged_offsets.data(), merged_offsets.size()},
                                   {merged_targets.data(), merged_targets.size()},
@@ -216,9 +218,9 @@ HYPERBATON_BINDINGS(table) {
       nb::kw_only(), "offsets"_a, "columns"_a, "first_samples"_a, "merged_offsets"_a.noconvert(),
       "merged_targets"_a.noconvert(), "merged_sample_offsets"_a.noconvert(), "merged_sample_order"_a.noconvert(),
       "Merge the pairs of runs, given (offsets, sample offsets), (targets, sample order, numbers of source and target "
-      "phrases) and the first sample of each; returns how many are distinct.");
+      "phrases) and the first sample of each; returns the number of distinct ones.");
 
-  nb::class_<SampleArrays>(m, "SampleArrays", "Where samples lie in the text, and its links.")
+  nb::class_<SampleArrays>(m, "SampleArrays", "The locations of samples in the text, and its links.")
       .def(nb::init<Words, Array<std::uint16_t>, Bytes, Array<std::uint16_t>, Bytes, Array2<std::uint16_t>, Ints>(),
            nb::kw_only(), "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a, "target_length"_a,
            "points"_a, "link_offsets"_a);
@@ -239,7 +241,7 @@ HYPERBATON_BINDINGS(table) {
         return to_numpy(std::move(counts), n_classes);
       },
       "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
-      "How many samples of each group have each class, of shape (groups, classes).");
+      "The number of samples of each class in each group, of shape (groups, classes).");
 
   m.def(
       "class_probabilities",
@@ -295,7 +297,7 @@ HYPERBATON_BINDINGS(table) {
                                   rows_to_numpy<std::uint8_t>(std::move(scores.links.points)));
           },
           "sample_offsets"_a, "sample_order"_a, "samples"_a, "lexical"_a, "n_threads"_a, "progress"_a.none(),
-          "Lexical weights of every pair, and offsets and points of the links that it has most often.")
+          "Lexical weights of every pair, and offsets and points of its most frequent links.")
       .def(
           "count_occurring",
           [](const TableArrays& self, const BoundTokens& source, const BoundTokens& target, unsigned n_threads,
@@ -310,7 +312,8 @@ HYPERBATON_BINDINGS(table) {
                                   to_numpy(std::move(counts.pairs)));
           },
           "source"_a, "target"_a, "n_threads"_a, "progress"_a.none(),
-          "In how many sentence pairs each source phrase, each target phrase, and both phrases of each pair occur.")
+          "The number of sentence pairs in which each source phrase, each target phrase, and both phrases of each pair "
+          "occur.")
       .def(
           "composed_logprobs",
           [](const TableArrays& self, const Array<double>& logprobs, unsigned n_threads,
@@ -324,7 +327,7 @@ HYPERBATON_BINDINGS(table) {
             return to_numpy(std::move(composed));
           },
           "logprobs"_a, "n_threads"_a, "progress"_a.none(),
-          "The best sum of log-probabilities that each pair is composed with from shorter ones; -inf for none.");
+          "The best sum of log-probabilities of composing each pair from shorter ones; -inf for none.");
 
   nb::class_<BoundPairRows>(m, "PairRows", "Writes the rows of phrase pairs as Moses does; in one thread at a time.")
       .def(nb::init<TableArrays, Spelling, Spelling, std::size_t, bool, bool, Array<float>>(), nb::kw_only(), "table"_a,

@@ -1,4 +1,4 @@
-// The arrays of a phrase table as Python hands them over, for all bindings that look at one.
+// The arrays of a phrase table from Python, for all bindings that use one.
 #pragma once
 
 #include "module.hh"
@@ -19,7 +19,7 @@ inline std::span<const InnerLink> view_inner(const Array2<std::uint8_t>& points)
   return {reinterpret_cast<const InnerLink*>(points.data()), points.shape(0)};
 }
 
-// The arrays of a phrase table, held while the core looks at them.
+// The arrays of a phrase table, kept alive while the core uses them.
 struct TableArrays {
   Ints source_offsets;
   Words source_words;

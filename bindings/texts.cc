@@ -10,7 +10,7 @@ HYPERBATON_BINDINGS(texts) {
           "__init__",
           [](BoundTokens* self, Array<std::uint32_t> words, Array<std::int64_t> offsets) {
             if (offsets.size() == 0 || view(offsets).back() != static_cast<std::int64_t>(words.size()))
-              throw Error("the offsets of sentences do not fit their words");
+              throw Error("the offsets of sentences do not match their words");
             new (self) BoundTokens{std::move(words), std::move(offsets)};
           },
           nb::kw_only(), "words"_a, "offsets"_a);

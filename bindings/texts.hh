@@ -1,4 +1,4 @@
-// Texts and vocabularies as Python hands them over, with the arrays they stand on.
+// Texts and vocabularies from Python, with their arrays.
 #pragma once
 
 #include "corpus/text.hh"

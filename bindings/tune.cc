@@ -16,7 +16,7 @@ struct BoundObjective {
 
 // A Python callable (rows of sums) → scores. It may be called from any thread, one at a time.
 Objective python_objective(const nb::callable& callable) {
-  // The callable is held by a shared owner that drops it under the GIL, wherever the last copy dies.
+  // The callable has a shared owner that releases it under the GIL, wherever the last copy is destroyed.
   const std::shared_ptr<nb::callable> owned(new nb::callable(callable), [](nb::callable* owner) {
     const nb::gil_scoped_acquire acquire;
     delete owner;
@@ -25,7 +25,7 @@ Objective python_objective(const nb::callable& callable) {
     const nb::gil_scoped_acquire acquire;
     const nb::object rows = nb::cast(to_numpy(std::vector<double>(sums.begin(), sums.end()), width));
     const auto values = nb::cast<Array<double>>((*owned)(rows));
-    if (values.size() != scores.size()) throw Error("an objective must give one score for each row");
+    if (values.size() != scores.size()) throw Error("an objective must return one score for each row");
     std::copy(values.data(), values.data() + values.size(), scores.begin());
   };
 }
@@ -43,7 +43,7 @@ struct SparseCandidates {
   Array<std::int64_t> row_offsets, lists;
 };
 
-// N-best lists of sentences, with the arrays that hold them.
+// N-best lists of sentences, with their arrays.
 class NBestLists {
  public:
   NBestLists(Array2<double> features, Array2<double> statistics, Array<std::int64_t> offsets)
@@ -51,7 +51,7 @@ class NBestLists {
     const NBestView lists = nbest();
     if (lists.offsets.empty() || lists.offsets.front() != 0 || lists.n_candidates() != features_.shape(0) ||
         features_.shape(0) != statistics_.shape(0))
-      throw Error("offsets, features and statistics of an n-best list do not fit");
+      throw Error("offsets, features and statistics of an n-best list do not match");
     if (lists.n_features == 0 || lists.n_statistics == 0) throw Error("n-best lists need features and statistics");
     for (std::size_t s = 0; s < lists.n_sentences(); ++s)
       if (lists.offsets[s] >= lists.offsets[s + 1]) throw Error("a sentence has no candidates");
@@ -74,7 +74,7 @@ class NBestLists {
 HYPERBATON_BINDINGS(tune) {
   using namespace nb::literals;
 
-  nb::class_<BoundObjective>(m, "Objective", "What tuning maximises: a function of sums of statistics.");
+  nb::class_<BoundObjective>(m, "Objective", "The objective of tuning: a function of sums of statistics.");
   m.def(
       "bleu_objective",
       [](std::size_t max_order, bool smooth) {
@@ -83,7 +83,7 @@ HYPERBATON_BINDINGS(tune) {
       nb::kw_only(), "max_order"_a, "smooth"_a);
   m.def(
       "python_objective", [](const nb::callable& callable) { return BoundObjective{python_objective(callable)}; },
-      "callable"_a, "An objective that calls Python with rows of sums, for a float64 score of each.");
+      "callable"_a, "An objective that calls Python with rows of sums, and expects a float64 score for each.");
 
   nb::class_<NBestLists>(m, "NBestLists", "Features and statistics of the candidates of sentences.")
       .def(nb::init<Array2<double>, Array2<double>, Array<std::int64_t>>(), nb::kw_only(), "features"_a, "statistics"_a,
@@ -110,9 +110,9 @@ HYPERBATON_BINDINGS(tune) {
         return nb::make_tuple(best.step, best.score, best.low, best.high);
       },
       nb::kw_only(), "lists"_a, "objective"_a, "weights"_a, "direction"_a,
-      "The best step along a direction: step, score, and the interval in which the score holds.");
+      "The best step along a direction: step, score, and the interval with this score.");
 
-  nb::class_<MertOptions>(m, "MertOptions", "How far and how often each start climbs.")
+  nb::class_<MertOptions>(m, "MertOptions", "Options of minimum error rate training.")
       .def(nb::init<std::size_t, std::size_t, double, std::uint64_t, unsigned>(), nb::kw_only(), "n_directions"_a,
            "max_passes"_a, "tolerance"_a, "seed"_a, "n_threads"_a);
 
@@ -184,7 +184,8 @@ HYPERBATON_BINDINGS(tune) {
         return to_numpy(std::move(averages), start.size());
       },
       nb::kw_only(), "candidates"_a, "gains"_a, "start"_a, "orders"_a, "max_step"_a, "progress"_a.none(),
-      "The same for candidates that are rows of a sparse matrix, in given orders of the sentences.");
+      "Averaged weights after each pass, for candidates that are rows of a sparse matrix, in given orders of the "
+      "sentences.");
 }
 
 }  // namespace hyperbaton::bindings

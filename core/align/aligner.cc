@@ -36,11 +36,11 @@ struct GeneratedWords {
   }
 };
 
-// Counts of one round besides those of links, which stand in the lexicon.
+// Counts of one round other than the link counts, which are stored in the lexicon.
 struct Tally {
   std::array<std::vector<std::uint64_t>, 2> nulls;  // by Direction, then generated word
   std::array<JumpCounts, 2> jumps;
-  std::vector<std::array<double, 2>> logprobs;  // of kChunk sentence pairs each
+  std::vector<std::array<double, 2>> logprobs;  // log-probabilities of kChunk sentence pairs each
 
   Tally(const AlignmentModel& model, const CountScale& scale)
       : nulls{std::vector<std::uint64_t>(model.null_emission[kToTarget].size(), 0),
@@ -48,7 +48,7 @@ struct Tally {
         jumps{JumpCounts(scale.max_states[kToTarget]), JumpCounts(scale.max_states[kToSource])} {}
 };
 
-// Counts the expectations of a corpus, or of a part of one.
+// Collects the expected counts of a corpus or of part of one.
 class Expectation {
  public:
   Expectation(const AlignmentModel& model, const CountScale& scale, float freedom, bool chained)
@@ -75,7 +75,7 @@ class Expectation {
  private:
   void count_links(const PairPosteriors& pair, std::span<const WordId> source, std::span<const WordId> target,
                    Tally& tally) const {
-    // Whole units: sums do not depend on the order of additions, and so not on the threads.
+    // Integer units: sums are exact, so they do not depend on the order of additions or the number of threads.
     const auto add = [](std::uint32_t& sum, float units) {
       const auto whole = static_cast<std::uint32_t>(units + 0.5f);
       if (whole != 0) std::atomic_ref(sum).fetch_add(whole, std::memory_order_relaxed);
@@ -92,7 +92,7 @@ class Expectation {
     for (const auto direction : kBothDirections) {
       const auto generated = direction == kToTarget ? target : source;
       const auto posterior = pair.sums(direction).null_posterior();
-      // A word that comes from nothing should also be one that nothing comes from in the other direction.
+      // A null-aligned word should generate nothing in the other direction either.
       const auto claims = pair.sums(direction == kToTarget ? kToSource : kToTarget).posterior();
       for (std::size_t j = 0; j < generated.size(); ++j) {
         float unclaimed = 1;
@@ -157,7 +157,7 @@ class AlignerTraining::Trainer {
     return {std::move(model_), std::move(logprobs)};
   }
 
-  // The next model; counts of links stand in the lexicon.
+  // Compute the next model; link counts are in the lexicon.
   void renew(const Tally& tally, bool chained) {
     renew_lexicon(options_.smoothing);
     for (const auto direction : kBothDirections) {
@@ -189,7 +189,7 @@ class AlignerTraining::Trainer {
     return weights.empty() ? Jumps(options.max_length) : Jumps(options.max_length, weights);
   }
 
-  // Call visit(target word, counts by Direction) for the pairs of a source word that have counts of their own.
+  // Call visit(target word, counts by Direction) for the pairs of a source word that have prior counts.
   template <class Visit>
   void for_each_prior(WordId source, const Visit& visit) const {
     if (prior_.starts.empty()) return;
@@ -203,13 +203,13 @@ class AlignerTraining::Trainer {
         prior_.starts.front() != 0 || prior_.starts.back() != static_cast<std::int64_t>(prior_.targets.size()) ||
         !std::ranges::is_sorted(prior_.starts) ||
         std::ranges::any_of(prior_.targets, [&](WordId word) { return word >= n_target_words; }))
-      throw Error("the arrays of the prior do not fit the texts");
+      throw Error("the arrays of the prior do not match the texts");
     for (WordId word = 0; word < n_source_words; ++word)
       for_each_prior(word, [&](WordId target, std::span<const float> counts) {
         prior_totals_[kToTarget][word] += counts[kToTarget];
         prior_totals_[kToSource][target] += counts[kToSource];
       });
-    // Words of which nothing is believed start with the frequencies of words, those that come from nothing too.
+    // Words without prior counts start with the word frequencies, the null word included.
     renew_lexicon(std::max(options_.smoothing, 1.0f));
     for (const auto direction : kBothDirections)
       std::ranges::copy(words_[direction].frequency, model_.null_emission[direction].begin());
@@ -219,7 +219,7 @@ class AlignerTraining::Trainer {
     return static_cast<double>(units) / scale_.units_per_count[direction][word];
   }
 
-  // p(word | generator) = (count + prior count + smoothing * frequency) / (the same summed over words), of both directions.
+  // p(word | generator) = (count + prior count + smoothing * frequency) / (their sum over words), in both directions.
   void renew_lexicon(double smoothing) {
     auto& lexicon = model_.lexicon;
     const auto &targets = words_[kToTarget], &sources = words_[kToSource];
@@ -278,8 +278,7 @@ class AlignerTraining::Trainer {
 
 namespace {
 
-// Call visit(pair, s) for every sentence pair s, those of a chunk of kChunk in turn, with null for one that the model
-// leaves alone.
+// Call visit(pair, s) for every sentence pair s, in order within a chunk of kChunk; null for a pair that the model skips.
 template <class Visit>
 void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_threads, const Progress& progress,
                    const Visit& visit) {
@@ -293,7 +292,7 @@ void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_th
   });
 }
 
-// Links of consecutive chunks as one.
+// Concatenate the links of consecutive chunks.
 LinksBuffer join(std::vector<LinksBuffer>& parts) {
   LinksBuffer all;
   for (auto& part : parts) {
@@ -329,14 +328,15 @@ void AlignerTraining::renew(std::span<const std::uint32_t> links,
                             const std::array<std::span<const std::uint64_t>, 2>& jumps, bool chained) {
   Tally tally(model(), scale());
   for (const auto direction : kBothDirections) {
-    if (nulls[direction].size() != tally.nulls[direction].size()) throw Error("the counts are those of other words");
+    if (nulls[direction].size() != tally.nulls[direction].size())
+      throw Error("the counts belong to a different vocabulary");
     tally.nulls[direction].assign(nulls[direction].begin(), nulls[direction].end());
     tally.jumps[direction].set(jumps[direction]);
   }
   std::size_t at = 0;
   for (WordId word = 0; word < model().lexicon.n_source_words(); ++word)
     for (const auto* entry : sorted_row(model().lexicon, word)) {
-      if (at + 2 > links.size()) throw Error("the counts are those of other pairs of words");
+      if (at + 2 > links.size()) throw Error("the counts belong to different word pairs");
       for (const auto direction : kBothDirections) entry->count[direction] = links[at++];
     }
   trainer_->renew(tally, chained);

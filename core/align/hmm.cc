@@ -8,11 +8,11 @@ namespace hyperbaton {
 
 namespace {
 
-// Jumps from (or to) what is less likely than this change no digit of a float sum that matters.
+// Jumps from or to states less likely than this do not affect the significant digits of a float sum.
 constexpr float kNegligibleState = 1e-8f;
 
-// sum[i] += weight * values[i]. Every product of the model is brought into this form, which compilers turn into vector
-// code without being allowed to reorder sums.
+// sum[i] += weight * values[i]. Every product of the model has this form, which compilers vectorise without reordering
+// sums.
 inline void add_scaled(float* __restrict__ sum, const float* __restrict__ values, float weight, int n) {
   for (int i = 0; i < n; ++i) sum[i] += weight * values[i];
 }
@@ -100,7 +100,7 @@ void ForwardBackward::backward(const Observation& seen, const Jumps& jumps, floa
   leaving_.assign(at(n + 1), 0);
   const float moving = 1 - null_probability;
   const float* final_place = place_.data() + at(m) * at(n + 1);
-  // ahead_: p(all words from j on, end | place) over p(the same | words before).
+  // ahead_: p(all words from j on, end | place) / p(all words from j on, end | words before).
   for (int place = 0; place <= n; ++place) {
     const int distance = place == 0 ? n : n - place + 1;
     ahead_[at(place)] = static_cast<float>(moving * totals_[at(place)] * jumps.last()[distance] / end_);

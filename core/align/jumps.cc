@@ -10,10 +10,10 @@ namespace hyperbaton {
 
 namespace {
 
-// The first distance of each range: single ones up to 8.
+// The first distance of each range; ranges up to 8 contain a single distance.
 constexpr std::array kFirstDistance{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24, 40, 80};
 constexpr int kBuckets = static_cast<int>(kFirstDistance.size());
-constexpr double kSmallestWeight = 1e-7;  // nothing is impossible, so that every sentence has a probability
+constexpr double kSmallestWeight = 1e-7;  // nothing is impossible, so every sentence has a nonzero probability
 
 int bucket(int distance) {
   return static_cast<int>(std::upper_bound(kFirstDistance.begin(), kFirstDistance.end(), distance) -
@@ -39,7 +39,7 @@ std::vector<std::uint64_t> JumpCounts::flat() const {
 
 void JumpCounts::set(std::span<const std::uint64_t> flat) {
   if (flat.size() != between_.size() + first_.size() + last_.size() + leaving_.size())
-    throw Error("the counts of jumps are those of sentences of another length");
+    throw Error("the jump counts belong to a different maximum sentence length");
   for (auto* counts : {&between_, &first_, &last_, &leaving_}) {
     std::copy_n(flat.begin(), counts->size(), counts->begin());
     flat = flat.subspan(counts->size());
@@ -91,7 +91,7 @@ void Jumps::expand(std::span<const double> between, std::span<const double> firs
   reversed_.assign(at(2 * max_states_ + 1), 0);
   sums_.assign(at(2 * max_states_ + 2), 0);
   for (int d = -max_states_; d <= max_states_; ++d) {
-    // Sums are of the weights as they are stored, so that a model made from `weights()` is the same to the last bit.
+    // Sums use the weights as they are stored, so a model made from `weights()` is bit-identical.
     const float weight = static_cast<float>(between[at(signed_bucket(d))]);
     between_[at(max_states_ + d)] = weight;
     reversed_[at(max_states_ - d)] = weight;
@@ -116,7 +116,8 @@ void Jumps::inverse_totals(int n_states, std::span<float> inverse) const {
 }
 
 void Jumps::update(const JumpCounts& counts) {
-  // By distance, the sum of N/Z over the places that allow it; differences first, as each place allows a whole range.
+  // By distance, the sum of N/Z over the places that allow it, built from differences because each place allows a
+  // contiguous range.
   std::vector<double> between_pull(at(2 * max_states_ + 2), 0), first_pull(at(max_states_ + 2), 0);
   std::vector<double> last_pull(at(kBuckets), 0);
   std::vector<float> inverse(at(max_states_ + 1));
@@ -145,7 +146,8 @@ void Jumps::update(const JumpCounts& counts) {
   running = 0;
   for (int i = 0; i <= max_states_; ++i) first_total[at(bucket(i))] += (running += first_pull[at(i)]);
 
-  // A range that no sentence reaches is like the nearer one. Rounding can leave a pull that is not quite zero.
+  // A range that no sentence reaches gets the value of the next nearer one. Rounding can leave a pull slightly above
+  // zero.
   const auto renew = [](std::uint64_t count, double pull, double nearer) {
     return pull > 1e-9 ? std::max(count_value(count) / pull, kSmallestWeight) : nearer;
   };

@@ -1,10 +1,10 @@
-// How far the hidden Markov model jumps from one state to the next.
+// Jump distribution of the hidden Markov model of word alignment.
 //
-// The weight of a jump depends on its signed distance alone, with one weight for each near distance and one for each
-// range of far ones. From state i (of n) the model goes to state k with probability
+// The weight of a jump depends only on its signed distance, with one weight for each near distance and one for each range
+// of far distances. From state i (of n) the model goes to state k with probability
 //     p(k | i, n) = w(k - i) / Z(i, n),    Z(i, n) = sum over k of w(k - i) + l(n - i)
-// or ends with l(n - i) / Z(i, n); the start has weights of its own. Normalising inside the sentence has no closed
-// update of w; the one used here never lowers the likelihood (see `update`).
+// or ends with l(n - i) / Z(i, n); the start has separate weights. Because of the normalisation within the sentence, w
+// has no closed-form update; the update used here never lowers the likelihood (see `update`).
 #pragma once
 
 #include <atomic>
@@ -15,26 +15,25 @@
 
 namespace hyperbaton {
 
-// An index of a vector, from arithmetic with positions.
+// Convert position arithmetic to a vector index.
 inline std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-// Expected counts are sums of whole units, so the order of additions, and with it the number of threads, does not
-// matter.
+// Expected counts are sums of integer units, so the order of additions and the number of threads do not matter.
 inline constexpr double kCountUnit = 1.0 / (1ull << 32);
 inline void add_count(std::uint64_t& sum, double value) {
   std::atomic_ref(sum).fetch_add(static_cast<std::uint64_t>(value / kCountUnit + 0.5), std::memory_order_relaxed);
 }
 inline double count_value(std::uint64_t sum) { return static_cast<double>(sum) * kCountUnit; }
 
-// Expected counts of the jumps of one sentence pair, or of many. Place 0 is the start, place k+1 is state k.
+// Expected jump counts of one or more sentence pairs. Place 0 is the start, place k+1 is state k.
 class JumpCounts {
  public:
   explicit JumpCounts(int max_states);
-  // between: by distance, from -(n-1) to n-1; first: by state; last: by distance to the end, 0 not used, to n;
-  // leaving: by place, how often it was left for a state or the end.
+  // between: by distance, from -(n-1) to n-1; first: by state; last: by distance to the end, up to n, 0 unused; leaving:
+  // by place, how often it was left for a state or the end.
   void add(int n_states, std::span<const float> between, std::span<const float> first, std::span<const float> last,
            std::span<const float> leaving);
-  // All counts in one row, and the inverse: counts of parts of a corpus add up to those of the whole.
+  // All counts as one array, and the inverse: counts of parts of a corpus add up to those of the whole.
   std::vector<std::uint64_t> flat() const;
   void set(std::span<const std::uint64_t> flat);
 
@@ -51,14 +50,14 @@ class Jumps {
   static int n_signed_buckets() { return 2 * n_buckets() - 1; }
 
   explicit Jumps(int max_states);
-  // Weights by bucket: between (signed), first, last, one behind the other; far ones out of reach are small.
+  // Weights by bucket: between (signed), first and last, concatenated; ranges out of reach get small weights.
   Jumps(int max_states, std::span<const float> weights);
   std::vector<float> weights() const;
 
   int max_states() const { return max_states_; }
   // Weight of a jump by distance; may be read from -(max_states-1) to max_states-1.
   const float* between() const { return between_.data() + max_states_; }
-  // The same with the sign turned.
+  // Weight of a jump by negated distance.
   const float* between_reversed() const { return reversed_.data() + max_states_; }
   const float* first() const { return first_.data(); }  // by state
   const float* last() const { return last_.data(); }    // by distance to the end, from 1
@@ -66,8 +65,8 @@ class Jumps {
   void inverse_totals(int n_states, std::span<float> inverse) const;
 
   // New weights from expected counts: w(b) = C(b) / sum over distances d of b and places i that allow d of N(i)/Z(i),
-  // with Z of the old weights. Since -log Z is convex in Z, its tangent is a lower bound, which this maximises: each
-  // step raises the expected log-likelihood or leaves it.
+  // with Z of the old weights. Since -log Z is convex in Z, its tangent is a lower bound, which this update maximises: a
+  // step never lowers the expected log-likelihood.
   void update(const JumpCounts& counts);
 
  private:

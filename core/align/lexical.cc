@@ -33,7 +33,7 @@ LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView lin
     }
   });
 
-  // Put them together by source word, and sort each word's.
+  // Group by source word and sort each group.
   LexicalCounts table;
   table.offsets.assign(sizes.source + 2, 0);
   std::vector<std::int64_t> starts(sizes.source + 2, 0);

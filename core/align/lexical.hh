@@ -1,4 +1,4 @@
-// How often words are linked to each other, and what that says of their translation probabilities.
+// Counts of linked word pairs and the translation probabilities derived from them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace hyperbaton {
 
-// Counts of linked word pairs by source word. Row n_source_words stands for the empty source word, target number
-// n_target_words for the empty target word: an unlinked word is linked to the other side's empty word.
+// Counts of linked word pairs by source word. Row n_source_words is the empty source word, and target number
+// n_target_words is the empty target word: an unlinked word is counted as linked to the empty word of the other side.
 struct LexicalCounts {
   std::vector<std::int64_t> offsets;  // entries of source word s are [offsets[s], offsets[s+1]), targets increasing
   std::vector<std::uint32_t> targets;
@@ -25,14 +25,14 @@ struct VocabularySizes {
 LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView links, VocabularySizes sizes,
                              unsigned n_threads);
 
-// Probabilities over the same entries: one row of (p(target|source), p(source|target)) for each.
+// Probabilities of these entries: a row (p(target|source), p(source|target)) for each.
 struct LexicalTable {
   std::span<const std::int64_t> offsets;
   std::span<const std::uint32_t> targets;
   std::span<const double> probabilities;  // 2 for each entry
   VocabularySizes sizes;
 
-  // The entry's pair of probabilities; a null pointer where the words were never linked, or are unknown.
+  // The entry's two probabilities; null if the words were never linked or are unknown.
   const double* find(WordId source, WordId target) const;
 };
 

@@ -6,7 +6,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Where each source word occurs: the sentences of word w are sentences[starts[w] .. starts[w+1]), each once.
+// Inverted index: the sentences of word w are sentences[starts[w] .. starts[w+1]), each listed once.
 struct Occurrences {
   std::vector<std::int64_t> starts;
   std::vector<std::uint32_t> sentences;
@@ -35,7 +35,7 @@ Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vect
   return occurrences;
 }
 
-// Distinct target words in the sentences of one source word; one of these for each chunk of work.
+// Distinct target words in the sentences of one source word; each chunk of work has one of these.
 class Partners {
  public:
   explicit Partners(std::size_t n_target_words) : seen_(n_target_words, 0) {}
@@ -69,7 +69,7 @@ Lexicon::Entry& Lexicon::insert(std::span<Entry> row, WordId target) {
 Lexicon::Lexicon(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
                  const std::vector<std::uint8_t>& use, unsigned n_threads) {
   const auto occurrences = find_occurrences(bitext.source, n_source_words, use);
-  // Enough words in a chunk to pay for its list of seen words; the first words are the frequent ones.
+  // Enough words per chunk to justify its list of seen words; the first words are the frequent ones.
   constexpr std::size_t chunk = 256;
   const auto each = [&](const auto& visit) {
     parallel_chunks(n_source_words, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
@@ -90,7 +90,7 @@ Lexicon::Lexicon(BitextView bitext, std::size_t n_source_words, std::size_t n_ta
 }
 
 Lexicon::Lexicon(std::span<const std::int64_t> starts, std::span<const WordId> targets, std::span<const float> both) {
-  if (starts.empty() || both.size() != 2 * targets.size()) throw Error("the arrays of the lexicon do not fit each other");
+  if (starts.empty() || both.size() != 2 * targets.size()) throw Error("the arrays of the lexicon do not match");
   const std::size_t n = starts.size() - 1;
   starts_.assign(n + 1, 0);
   for (std::size_t word = 0; word < n; ++word) starts_[word] = room(slice(targets, starts, word).size());

@@ -1,8 +1,8 @@
-// The lexical table of the aligner: p(target word | source word) and p(source word | target word) of the word pairs
-// that occur together.
+// The lexical table of the aligner: p(target word | source word) and p(source word | target word) of co-occurring word
+// pairs.
 //
-// One record serves both directions, since both look at the same pairs of a sentence pair. The records of a source word
-// are a small hash table of their own, so the words of a sentence pair are found without any index of the corpus.
+// One record serves both directions, since both use the same word pairs. The records of each source word form a separate
+// small hash table, so looking up a sentence pair needs no corpus index.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hyperbaton {
 
-// Two texts as numbers, line by line translations. Sentence s is tokens[offsets[s] .. offsets[s+1]).
+// Two texts as word numbers, translations line by line. Sentence s is tokens[offsets[s] .. offsets[s+1]).
 struct TextView {
   std::span<const WordId> tokens;
   std::span<const std::int64_t> offsets;
@@ -35,16 +35,17 @@ enum Direction : unsigned { kToTarget = 0, kToSource = 1 };  // p(target | sourc
 class Lexicon {
  public:
   struct Entry {
-    WordId target;                   // kUnknownWord: a free place
+    WordId target;                   // kUnknownWord: a free slot
     float probability[2];            // by Direction
-    mutable std::uint32_t count[2];  // expected counts of an iteration, for the trainer alone
+    mutable std::uint32_t count[2];  // expected counts of an iteration, used only by the trainer
   };
 
-  // All pairs of words that occur together in the sentence pairs for which `use[s]` is set, probabilities 0.
+  // All word pairs that co-occur in the sentence pairs for which `use[s]` is set, with probabilities 0.
   Lexicon(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words, const std::vector<std::uint8_t>& use,
           unsigned n_threads);
 
-  // The listed pairs: those of source word s are targets[starts[s] .. starts[s+1]), each with its two probabilities.
+  // The listed pairs: the targets of source word s are targets[starts[s] .. starts[s+1]), each with its two
+  // probabilities.
   Lexicon(std::span<const std::int64_t> starts, std::span<const WordId> targets, std::span<const float> both);
 
   std::size_t n_source_words() const { return starts_.size() - 1; }
@@ -53,9 +54,9 @@ class Lexicon {
   }
   std::span<const Entry> row(WordId source) const { return const_cast<Lexicon*>(this)->row(source); }
 
-  // A word's hash, for find and prefetch: a sentence's words are looked up in many rows.
+  // A word's hash, for find and prefetch: each word of a sentence is looked up in many rows.
   static std::uint32_t hash(WordId target) { return static_cast<std::uint32_t>(mix(target) >> 32); }
-  // The record of a pair in the row of its source word; null if there is none, as for kUnknownWord.
+  // The record of a pair in the row of its source word; null if there is none, and for kUnknownWord.
   static const Entry* find(std::span<const Entry> row, WordId target, std::uint32_t hash) {
     if (row.empty()) return nullptr;
     for (std::size_t at = place(hash, row.size());; at = at + 1 == row.size() ? 0 : at + 1) {
@@ -71,7 +72,7 @@ class Lexicon {
   static std::size_t place(std::uint32_t hash, std::size_t size) {
     return static_cast<std::size_t>((static_cast<std::uint64_t>(hash) * size) >> 32);
   }
-  // Room for n records: a quarter stays free, so that a search is short.
+  // Capacity for n records: a quarter stays free to keep probes short.
   static std::int64_t room(std::size_t n) { return n == 0 ? 0 : static_cast<std::int64_t>(n + n / 3 + 1); }
   static Entry& insert(std::span<Entry> row, WordId target);
 

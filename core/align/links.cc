@@ -102,7 +102,7 @@ void GizaReader::add_generators(std::string_view line) {
       ++generator;
       expected = Open;
     } else if (expected == Open) {
-      if (token != "({") throw LineError(n_lines_, "expected '({' behind a word, found " + quoted(token));
+      if (token != "({") throw LineError(n_lines_, "expected '({' after a word, found " + quoted(token));
       expected = Number;
     } else if (token == "})") {
       expected = Word;
@@ -187,15 +187,15 @@ VisitOrders visit_orders(LinksView links, unsigned n_threads) {
 
 namespace {
 
-// Links come sorted by source word. `tree` is room to work in: by target position, how many links seen so far have a
-// position of at most that, as a binary indexed tree.
+// Links are sorted by source word. `tree` is scratch space: a binary indexed tree with the number of links seen so far by
+// target position.
 Crossings crossings_of(std::span<const Link> links, std::vector<std::int64_t>& tree) {
   Crossings crossings{0, 0};
   if (links.empty()) return crossings;
   std::size_t n_positions = 0;
   for (const auto link : links) n_positions = std::max<std::size_t>(n_positions, link.target + 1u);
   tree.assign(n_positions + 1, 0);
-  // The least target position of links of later source words, by link.
+  // The smallest target position among links of later source words, by link.
   std::vector<int> least_later(links.size());
   int least = std::numeric_limits<int>::max(), least_of_word = least;
   for (std::size_t k = links.size(); k-- > 0;) {

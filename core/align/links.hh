@@ -1,4 +1,4 @@
-// Word links of a bitext: for each sentence pair a sorted set of (source, target) points.
+// Word links of a bitext: a sorted set of (source, target) points for each sentence pair.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Link {
 };
 static_assert(sizeof(Link) == 4, "links are stored as pairs of 16-bit numbers");
 
-// Offsets of the tokens of a text: sentence s has offsets[s+1] - offsets[s] words. Without offsets the text is not
-// known, and any number of sentences of any permitted length will do.
+// Token offsets of a text: sentence s has offsets[s+1] - offsets[s] words. Without offsets the text is unknown, and any
+// number of sentences of any permitted length is accepted.
 struct SentenceLengths {
   std::span<const std::int64_t> offsets;
   bool known() const { return !offsets.empty(); }
@@ -41,7 +41,7 @@ struct LinksView {
 struct LinksBuffer {
   std::vector<Link> points;
   std::vector<std::int64_t> offsets{0};
-  // Sort, drop repetitions, and close the sentence pair.
+  // Sort, remove duplicates and finish the sentence pair.
   void end_sentence();
 };
 
@@ -52,9 +52,9 @@ class PharaohReader {
   void feed(std::string_view piece) {
     splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
   }
-  // Throws LineError where there are fewer lines than sentence pairs.
+  // Throws LineError if there are fewer lines than sentence pairs.
   void finish();
-  // What was read since the last time; its offsets start from 0.
+  // The links read since the last call; their offsets start from 0.
   LinksBuffer take() {
     n_taken_ = n_sentences();
     return std::exchange(links_, {});
@@ -71,8 +71,8 @@ class PharaohReader {
 
 // Reads GIZA++ Viterbi alignments (A3 files: three lines per sentence pair).
 //
-// The second line is the sentence whose words are generated, the third the generating one with, behind each word,
-// the 1-based positions it generates. `generates_target` says that the third line is our source.
+// The second line is the generated sentence, the third the generating one, where each word is followed by the 1-based
+// positions it generates. `generates_target` means that the third line is our source.
 class GizaReader {
  public:
   GizaReader(SentenceLengths source, SentenceLengths target, bool generates_target)
@@ -97,18 +97,18 @@ class GizaReader {
 // Pharaoh text, one line per sentence pair.
 std::string format_links(LinksView links, std::span<const std::int64_t> sentences);
 
-// The visit order of each sentence pair (SPEC section 1): source positions by the first target word they
-// are linked to, and by source position within one target word.
+// The visit order of each sentence pair (SPEC section 1): source positions ordered by their first linked target word,
+// then by source position.
 struct VisitOrders {
   std::vector<std::uint16_t> positions;
   std::vector<std::int64_t> offsets;
 };
 VisitOrders visit_orders(LinksView links, unsigned n_threads);
 
-// Links cross where the order of their source words is not that of their target words.
+// Two links cross if their source words and target words are in opposite order.
 struct Crossings {
   std::int64_t n_crossings;  // pairs of links that cross
-  std::int64_t n_straight;   // links that cross none
+  std::int64_t n_straight;   // links that cross no other link
 };
 std::vector<Crossings> count_crossings(LinksView links, unsigned n_threads);
 

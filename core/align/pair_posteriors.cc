@@ -6,8 +6,9 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr float kSmallest = 1e-10f;  // of a pair in the table, so that every sentence has a probability
-constexpr float kUnlisted = 1e-7f;   // of a pair that is not
+constexpr float kSmallest =
+    1e-10f;                         // lower bound for a pair in the table, so that every sentence has a nonzero probability
+constexpr float kUnlisted = 1e-7f;  // probability of a pair that is not in it
 
 float listed(float probability) { return std::max(probability, kSmallest); }
 
@@ -17,7 +18,7 @@ void PairPosteriors::look_up(const Lexicon& lexicon, std::span<const WordId> sou
   const auto row_of = [&](std::size_t i) {
     return source[i] == kUnknownWord ? std::span<const Lexicon::Entry>() : lexicon.row(source[i]);
   };
-  // The table does not fit the caches: ask for the records of a row while working on the one before.
+  // The table does not fit in the caches: prefetch the records of the next row while working on this one.
   const auto prefetch = [&](std::size_t i) {
     const auto row = row_of(i);
     for (const auto hash : hashes_) Lexicon::prefetch(row, hash);

@@ -1,4 +1,4 @@
-// A checksum of the bytes of an array, at the speed of memory.
+// A checksum of the bytes of an array, limited only by memory bandwidth.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace hyperbaton {
 
-// Four independent lanes of 64 bits. For fixed neighbours each step is a bijection of the word that goes in, so a change
-// inside any one word always changes the result.
+// Four independent lanes of 64 bits. With its neighbours fixed, each step is a bijection of the input word, so a change
+// within a single word always changes the result.
 inline std::uint64_t checksum(std::span<const std::uint8_t> bytes) {
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
   std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};

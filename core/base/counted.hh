@@ -1,4 +1,4 @@
-// Numbers of things in messages: `1 line`, `2 lines`.
+// Counts with nouns for messages: `1 line`, `2 lines`.
 #pragma once
 
 #include <concepts>

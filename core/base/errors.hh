@@ -1,4 +1,4 @@
-// What the core throws. The bindings turn each into the Python class of the same name.
+// Exceptions of the core. The bindings map each to the Python class of the same name.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Numbers of half precision (IEEE binary16), as they are stored.
+// Half-precision numbers (IEEE binary16), as they are stored.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace hyperbaton {
 
-// The same number in single precision.
+// Convert to single precision.
 inline float from_half(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
   const std::uint32_t exponent = (half >> 10) & 0x1f, fraction = half & 0x3ff;

@@ -1,4 +1,4 @@
-// One hash for strings, words and phrases: 64 bits, the same on every machine.
+// A 64-bit hash for strings, words and phrases that is identical on every machine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The heads of sorted runs that are merged.
+// The heads of sorted runs that are being merged.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace hyperbaton {
 
-// The next item of each run that has one left, the least first. `before(a, b)` compares two of them, and is never true both
-// ways nor false both ways: equal items are in the order of their runs.
+// The next item of each unfinished run, the smallest first. `before(a, b)` must be a strict total order: ties between
+// equal items are broken by the order of their runs.
 template <class Head, class Before>
 class Heads {
  public:
@@ -19,7 +19,7 @@ class Heads {
     heads_.push_back(head);
     std::push_heap(heads_.begin(), heads_.end(), [&](const Head& a, const Head& b) { return before_(b, a); });
   }
-  // Put the next item of the least one's run in its place.
+  // Replace the smallest item by the next one of its run.
   void replace_least(const Head& head) {
     std::size_t at = 0;
     while (2 * at + 1 < heads_.size()) {

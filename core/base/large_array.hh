@@ -1,4 +1,4 @@
-// Arrays that may be larger than the memory that one wants to spend on them: whoever calls the core says where they lie.
+// Arrays that may exceed the memory budget: the caller of the core decides where they are stored.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace hyperbaton {
 
-// Gives so many bytes, aligned for any type and of undefined content: in a file that is mapped, say. Empty: in memory.
-// Several threads may call it at once.
+// Allocate the given number of bytes, aligned for any type and uninitialised, for example in a memory-mapped file. Empty:
+// allocate in memory. Must be thread-safe.
 using Room = std::function<std::shared_ptr<std::byte[]>(std::size_t n_bytes)>;
 
-// A fixed number of values; their content is undefined at first.
+// A fixed number of values, initially undefined.
 template <class T>
 class LargeArray {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,10 +1,9 @@
-// Large arrays of the core lie in large pages of memory, where the system has them.
+// Put large arrays of the core in huge pages where the system has them.
 //
-// What is looked up at random in an array of hundreds of megabytes, as weights, keys and counts are, waits for the
-// addresses of pages as long as for their content: a processor remembers the addresses of a few thousand pages. Pages of 2
-// MiB instead of 4 KiB make such look-ups up to 1.6 times as fast. Linux gives them to those who ask. The functions here
-// take the place of C++'s own, so that every vector of the core asks; what they return is malloc's, and may be freed by
-// anybody.
+// Random look-ups in arrays of hundreds of megabytes (weights, keys, counts) wait as long for the addresses of pages as
+// for their content, since a processor caches the addresses of only a few thousand pages. Pages of 2 MiB instead of 4 KiB
+// make such look-ups up to 1.6 times as fast. Linux provides them on request. These functions replace C++'s operators so
+// that every vector of the core requests them; the memory comes from malloc and may be freed anywhere.
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 
 #include <sys/mman.h>
@@ -16,12 +15,12 @@
 namespace {
 
 constexpr std::size_t kPage = std::size_t{1} << 21;
-constexpr std::size_t kLarge = 2 * kPage;  // less is not worth its borders
+constexpr std::size_t kLarge = 2 * kPage;  // smaller blocks are not worth the alignment
 
 void* allocate(std::size_t size) {
   if (size < kLarge) return std::malloc(size > 0 ? size : 1);
   void* const memory = std::aligned_alloc(kPage, size);
-  // Where the system has no large pages, or none left, there are small ones.
+  // Systems that have no huge pages, or none left, use small ones.
   if (memory) ::madvise(memory, size / kPage * kPage, MADV_HUGEPAGE);
   return memory;
 }

@@ -13,7 +13,7 @@ bool on_border(const void* memory) { return reinterpret_cast<std::uintptr_t>(mem
 
 }  // namespace
 
-TEST("large arrays begin where a large page does") {
+TEST("large arrays start at the border of a large page") {
   const std::vector<double> values(1'000'000, 0.5);
   const auto bytes = std::make_unique<std::byte[]>(std::size_t{5} << 20);
   CHECK(on_border(values.data()));
@@ -21,6 +21,8 @@ TEST("large arrays begin where a large page does") {
   CHECK(values.back() == 0.5);
 }
 
-TEST("memory that is not there is an error") { CHECK_THROWS(std::vector<std::byte>(std::size_t{1} << 60), "bad_alloc"); }
+TEST("allocating more memory than exists is an error") {
+  CHECK_THROWS(std::vector<std::byte>(std::size_t{1} << 60), "bad_alloc");
+}
 
 #endif

@@ -1,9 +1,9 @@
 // exp, log, log1p, sigmoid and tanh with the same bits on every processor and with every C library.
 //
-// A C library may round these functions as it likes, and chooses code by the processor it runs on. Here they are sums and
-// products in one order, in double precision, compiled without contraction of a·b+c (CMakeLists.txt). Errors are below
-// one unit in the last place, 1.5 of log1p (tests/property/test_numeric.py). Results of the core come from these; a test
-// keeps the functions of the library out.
+// C libraries may round these functions differently and select code by processor. Here they are sums and products in a
+// fixed order, in double precision, compiled without contraction of a·b+c (CMakeLists.txt). Errors are below one unit in
+// the last place, or 1.5 for log1p (tests/property/test_numeric.py). The core uses only these functions; a test rejects
+// calls of the library's.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ namespace math {
 
 namespace detail {
 
-// 2^(j/32) and what it lacks.
+// 2^(j/32) and its rounding error.
 struct Power {
   double value, rest;
 };
@@ -57,7 +57,7 @@ inline constexpr Power kPowers[32] = {
     {0x1.f50765b6e4540p+0, 0x1.9d3e12dd8a18bp-54},
 };
 
-// ln 2 / 32 and ln 2 in two parts; products of the first part with the exponents that occur are exact.
+// ln 2 / 32 and ln 2 in two parts; products of the first part with the possible exponents are exact.
 inline constexpr double kThirtySecond = 0x1.62e42fef80000p-6, kThirtySecondRest = 0x1.1cf79abc9e3b4p-41;
 inline constexpr double kLn2 = 0x1.62e42fefa4000p-1, kLn2Rest = -0x1.8432a1b0e2634p-43;
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -68,14 +68,14 @@ inline double power_of_two(std::int64_t exponent) {
 
 }  // namespace detail
 
-// exp(x) = 2^e · 2^(j/32) · exp(r) with |r| ≤ ln 2 / 64, where a short series is enough.
+// exp(x) = 2^e · 2^(j/32) · exp(r) with |r| ≤ ln 2 / 64, where a short series suffices.
 inline double exp(double x) {
   using namespace detail;
   if (!(x < 709.8 && x > -745.2)) {
     if (x != x) return x;
     return x > 0 ? kInfinity : 0;
   }
-  // Adding 1.5 · 2^52 rounds to an integer, which then stands in the low bits.
+  // Adding 1.5 · 2^52 rounds to an integer in the low bits.
   constexpr double kRound = 0x1.8p52;
   const double shifted = x * 0x1.71547652b82fep+5 + kRound;
   const auto k = static_cast<std::int32_t>(static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(shifted)));
@@ -87,7 +87,7 @@ inline double exp(double x) {
   const Power& power = kPowers[k & 31];
   const double value = power.value + (power.rest + power.value * series);
   const std::int64_t e = k >> 5;
-  // Two steps where one would leave the range of exponents.
+  // Scale in two steps if one would leave the range of exponents.
   if (e > 1023) return value * power_of_two(e - 1) * 2;
   if (e < -1021) return value * power_of_two(e + 200) * 0x1p-200;
   return value * power_of_two(e);
@@ -107,7 +107,7 @@ inline double log(double x) {
     k = -54;
   }
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  // Moving √½ to a power of two makes its exponent the one wanted.
+  // Subtracting the bits of √½ makes the exponent the one wanted.
   constexpr std::uint64_t kRootHalf = 0x3fe6a09e00000000;
   const std::uint64_t moved = bits - kRootHalf;
   k += static_cast<std::int64_t>(moved) >> 52;
@@ -120,7 +120,7 @@ inline double log(double x) {
   return n * kLn2 + (f - (s * (f - rest) - n * kLn2Rest));
 }
 
-// log(1 + x), accurate for small x too: what 1 + x loses is added again.
+// log(1 + x), also accurate for small x: the rounding error of 1 + x is added back.
 inline double log1p(double x) {
   if (!(x > -1 && x < kInfinity)) return x == -1 ? -kInfinity : x > 0 ? x : detail::kNan;
   const double sum = 1 + x;
@@ -129,7 +129,7 @@ inline double log1p(double x) {
   return log(sum) + lost / sum;
 }
 
-// x^y for x ≥ 0; whole y up to 1024 by multiplication, so that squares and cubes are what they seem.
+// x^y for x ≥ 0; integer y up to 1024 is computed by multiplication, so squares and cubes are exact products.
 inline double pow(double x, double y) {
   if (y == 0) return 1;
   if (y > 0 && y <= 1024 && y == static_cast<double>(static_cast<int>(y))) {
@@ -142,14 +142,14 @@ inline double pow(double x, double y) {
   return exp(y * log(x));
 }
 
-// exp(x) in single precision for |x| ≤ 87, to about two units in the last place; farther x count as ±87. Without branches
-// or tables, so that loops over it become vectors.
+// exp(x) in single precision for |x| ≤ 87, to about two units in the last place; x beyond that is clamped to ±87. It has
+// no branches or tables, so loops over it can be vectorised.
 inline float exp_bounded(float x) {
   x = x < -87.0f ? -87.0f : x > 87.0f ? 87.0f : x;
   constexpr float kRound = 0x1.8p23f;
   const float shifted = x * 0x1.715476p+0f + kRound;
   const float n = shifted - kRound;
-  // ln 2 in two parts; products of the first part with the exponents that occur are exact.
+  // ln 2 in two parts; products of the first part with the possible exponents are exact.
   const float r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
   const float series =
       1.0f +

@@ -1,8 +1,8 @@
-// Products of matrices and the cells of an LSTM, in single precision, with the same bits on every processor.
+// Matrix products and LSTM cells in single precision, bit-identical on every processor.
 //
-// Each sum starts with what the output holds and adds its terms in the order of the inputs, one rounding for the product
-// and one for the sum. Vectors run along the outputs, so that their width changes nothing: the functions are compiled for
-// the widths that x86-64 processors have, and the widest that this one has is used (matrix_kernel.inc).
+// Each sum starts with the current value of the output and adds its terms in input order, with one rounding for the
+// product and one for the sum. Vectors run along the outputs, so their width does not change results: the functions are
+// compiled for every vector width of x86-64 processors, and the widest one available is used (matrix_kernel.inc).
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace hyperbaton {
 
-// Weights of a linear layer, or any matrix to multiply with. Outputs are grouped in panels of 16, whose weights lie
-// together, input by input; what is missing in the last panel is zero.
+// Weights of a linear layer, or any matrix to multiply with. Outputs are grouped in panels of 16, whose weights are
+// contiguous, input by input; the last panel is padded with zeros.
 class Panels {
  public:
   static constexpr std::size_t kWidth = 16;
@@ -19,7 +19,7 @@ class Panels {
   Panels() = default;
   Panels(std::size_t n_outputs, std::size_t n_inputs) { resize(n_outputs, n_inputs); }
 
-  // All weights become zero.
+  // Set all weights to zero.
   void resize(std::size_t n_outputs, std::size_t n_inputs) {
     n_inputs_ = n_inputs;
     n_panels_ = (n_outputs + kWidth - 1) / kWidth;
@@ -27,7 +27,7 @@ class Panels {
   }
   std::size_t n_inputs() const { return n_inputs_; }
   std::size_t n_panels() const { return n_panels_; }
-  // Outputs including those that fill the last panel.
+  // Number of outputs, including the padding of the last panel.
   std::size_t width() const { return n_panels_ * kWidth; }
   const float* panel(std::size_t i) const { return weights_.data() + i * kWidth * n_inputs_; }
   float& at(std::size_t output, std::size_t input) {
@@ -46,20 +46,20 @@ struct StridedRows {
   std::size_t stride;
 };
 
-// outputs[r] += weights · inputs[r] for so many rows; a row of outputs has weights.width() values.
+// outputs[r] += weights · inputs[r] for `n_rows` rows; a row of outputs has weights.width() values.
 void add_products(const Panels& weights, StridedRows<const float> inputs, StridedRows<float> outputs, std::size_t n_rows);
 
-// One step of an LSTM for so many rows: `gates` has 4 · size values a row, before the sigmoid: input gate, forget gate, new
-// value (tanh), output gate. Changes the cells and the states, which have `size` values a row.
+// One step of an LSTM for `n_rows` rows: `gates` has 4 · size values per row, before the sigmoid: input gate, forget gate,
+// new value (tanh), output gate. Updates the cells and the states, which have `size` values per row.
 void lstm_step(StridedRows<const float> gates, StridedRows<float> cells, StridedRows<float> states, std::size_t size,
                std::size_t n_rows);
 
-// The two functions for one width of vectors.
+// The two functions for one vector width.
 struct MatrixKernels {
   decltype(&hyperbaton::add_products) add_products;
   decltype(&hyperbaton::lstm_step) lstm_step;
 };
-// Those that this processor can run, the widest last.
+// The widths that this processor supports, the widest last.
 const std::vector<MatrixKernels>& matrix_kernels();
 
 }  // namespace hyperbaton

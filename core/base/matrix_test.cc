@@ -9,7 +9,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Numbers between −2 and 2 that look random.
+// Pseudo-random numbers between −2 and 2.
 std::vector<float> numbers(std::size_t n, std::uint32_t seed) {
   std::vector<float> values(n);
   for (float& value : values) {

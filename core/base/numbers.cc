@@ -22,9 +22,9 @@ char* write_any(char* text, double value) {
 #endif
 }
 
-// Write digits · 10^(exponent - 5), where digits has six of them, without zeros at its end.
+// Write digits · 10^(exponent - 5), where `digits` has six digits, without trailing zeros.
 char* write_digits(char* text, std::uint32_t digits, int exponent) {
-  constexpr std::size_t room = 8;  // copied whole, which takes less time than finding out how many are needed
+  constexpr std::size_t room = 8;  // always copied whole, which is faster than finding the length
   std::array<char, room + kDigits> spelled{};
   int n = 0;
   for (int i = kDigits; i-- > 0; digits /= 10) {
@@ -63,9 +63,9 @@ char* write_digits(char* text, std::uint32_t digits, int exponent) {
 
 }  // namespace
 
-// The number is scaled to six digits before the point and rounded. A product with an exact power of ten is off by at most
-// 2^-53 of it, and two of them by less than 1e-9 here: only where the part behind the point is that close to a half, the
-// exact way must decide.
+// The number is scaled to six digits before the decimal point and rounded. A product with an exact power of ten has a
+// relative error of at most 2^-53, and two products have an error below 1e-9 here: only if the fraction is that close to
+// a half must the exact method decide.
 char* write_six_digits(char* text, double value) {
   if (!(value >= 1e-37 && value < 1e6)) return write_any(text, value);
   if (const auto whole = static_cast<std::uint32_t>(value); whole == value)

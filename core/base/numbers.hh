@@ -1,4 +1,4 @@
-// Decimal numbers as text, in and out, the same in every locale.
+// Decimal numbers as text, independent of the locale.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace hyperbaton {
 
-// The finite number that the whole text spells, rounded to the nearest float.
+// Parse the whole text as a finite number, rounded to the nearest float.
 inline std::optional<float> parse_float(std::string_view text) {
   float value = 0;
 #if defined(__cpp_lib_to_chars)
@@ -30,8 +30,8 @@ inline std::optional<float> parse_float(std::string_view text) {
 
 inline constexpr std::size_t kMaxFloatText = 16;  // bytes
 
-// Write the shortest text that reads back as the same float, at most kMaxFloatText bytes; zero has no sign. Returns its
-// end.
+// Write the shortest text that parses to this float, at most kMaxFloatText bytes; zero has no sign. Returns the end of
+// the text.
 inline char* write_float(char* text, float value) {
   if (value == 0) value = 0;
 #if defined(__cpp_lib_to_chars)
@@ -45,11 +45,11 @@ inline char* write_float(char* text, float value) {
 
 inline constexpr std::size_t kMaxSixDigits = 16;  // bytes
 
-// Write a number with six significant digits as C++ streams do, printf's %.6g. Returns its end; up to kMaxSixDigits bytes
-// may be overwritten.
+// Write a number with six significant digits as C++ streams do (printf's %.6g). Returns the end of the text; up to
+// kMaxSixDigits bytes may be overwritten.
 char* write_six_digits(char* text, double value);
 
-// A number after it was written with six digits and read again, as numbers go from one of Moses' programs to the next.
+// Round a number as if written with six digits and read again, as happens between Moses' programs.
 inline float round_six_digits(double value) {
   char text[kMaxSixDigits];
   return parse_float({text, write_six_digits(text, value)}).value_or(0);

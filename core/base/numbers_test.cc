@@ -30,7 +30,7 @@ std::string printed(double value) {
 
 }  // namespace
 
-TEST("six digits are those of printf") {
+TEST("six digits are rounded as by printf") {
   for (const double value :
        {0.0,          -0.0,          1.0,   -1.5,  0.5,   0.1,   100000.0,  999999.0,  999999.4, 999999.5, 1e6,     1e-4,
         0.0000999999, 0.00009999995, 1e-16, 1e-37, 3e-40, 1e300, 0.1234565, 0.1234575, 2.5e-5,   123456.5, 123457.5})

@@ -50,7 +50,7 @@ void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_thr
   try {
     workers.reserve(n_workers);
     for (std::size_t i = 1; i < n_workers; ++i) workers.emplace_back(loop, false);
-  } catch (const std::exception&) {  // no room for more threads
+  } catch (const std::exception&) {  // the system cannot start more threads
   }
   loop(true);
   for (auto& worker : workers) worker.join();

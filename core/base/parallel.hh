@@ -1,8 +1,8 @@
 // Loops over chunks of work on several threads, with progress and cancellation.
 //
-// A chunk is worked on by one thread and writes only to its own place, so results never depend on the
-// number of threads. Where the system has no room for another thread, those that there are do the work. Progress is
-// reported by the calling thread alone, which holds whatever lock the callback needs.
+// A chunk is processed by one thread and writes only to its own place, so results never depend on the number of threads.
+// If the system cannot start another thread, the running ones do the work. Only the calling thread reports progress,
+// since it holds any lock that the callback needs.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@
 
 namespace hyperbaton {
 
-// Elements of a long vector that a thread takes at once.
+// Elements of a long vector that a thread processes at once.
 inline constexpr std::size_t kVectorChunk = std::size_t{1} << 16;
 
-// Called with (items done, items in all); returns false to cancel. May be empty.
+// Called with (items done, total items); returns false to cancel. May be empty.
 using Progress = std::function<bool(std::size_t, std::size_t)>;
 
-// Asks inside a long item of work whether to stop, and throws Cancelled if so. Cheap enough for an inner loop.
+// Checks inside a long item of work whether to stop, and throws Cancelled if so. Cheap enough for an inner loop.
 class Poll {
  public:
   // `look` returns false to stop.
@@ -30,7 +30,7 @@ class Poll {
   void operator()() {
     if (++n_calls_ % kCalls == 0) check();
   }
-  // The same without counting calls first, for loops whose turns take long.
+  // Check at once, without counting calls, for loops with slow iterations.
   void check();
 
  private:
@@ -40,7 +40,7 @@ class Poll {
   unsigned n_calls_ = 0;
 };
 
-// A reference to work(begin, end) or, where items take long, work(begin, end, poll). Must not outlive the work.
+// A reference to work(begin, end) or, if items take long, work(begin, end, poll). Must not outlive the work.
 class ChunkWork {
  public:
   template <class Work>
@@ -60,8 +60,8 @@ class ChunkWork {
   void (*call_)(const void*, std::size_t, std::size_t, Poll&);
 };
 
-// Do the work for consecutive chunks of [0, n_items). Throws Cancelled, or what a worker threw first. The last report is of
-// all items, whichever thread was the last.
+// Process consecutive chunks of [0, n_items). Throws Cancelled or the first exception of a worker. The last report covers
+// all items, whichever thread finishes last.
 void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_threads, const Progress& progress,
                      ChunkWork work);
 

@@ -31,7 +31,7 @@ TEST("chunks cover all items once, whatever the number of threads") {
   }
 }
 
-TEST("the last report is of all items when another thread is the last") {
+TEST("the last report covers all items when another thread finishes last") {
   std::atomic<bool> waits = true;
   std::size_t last_done = 0;
   const auto calling_thread = std::this_thread::get_id();
@@ -46,7 +46,7 @@ TEST("the last report is of all items when another thread is the last") {
   CHECK(last_done == 2);
 }
 
-TEST("what a worker throws reaches the caller, and progress can cancel") {
+TEST("exceptions of a worker reach the caller, and progress can cancel") {
   const auto failing = [](std::size_t begin, std::size_t) {
     if (begin == 40) throw Error("item 40");
   };
@@ -71,7 +71,7 @@ TEST("counts become starts of ranges") {
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 
-TEST("where no more threads can be started, those that run do the work") {
+TEST("if no more threads can be started, the running ones do the work") {
   std::size_t n_pages = 0;
   std::ifstream("/proc/self/statm") >> n_pages;
   rlimit before{};

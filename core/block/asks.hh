@@ -1,4 +1,4 @@
-// Questions in words: what each kind asks, and what its numbers say.
+// Names of the questions and of their answers.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ enum class AskedOf : std::uint8_t { Nothing, SourceWords, TargetWords, Tags, Lab
 
 struct AskText {
   Ask ask;
-  std::string_view asked;  // empty where the source phrase, or its tag, is all
+  std::string_view asked;  // empty if the question is only the source phrase or its tag
   AskedOf of;
 
   std::string_view family() const { return kBlockFamilyNames[static_cast<std::size_t>(family_of(ask))]; }
@@ -40,7 +40,7 @@ inline constexpr std::array<AskText, kAsks> kAskTexts{{{Ask::Source, "", AskedOf
                                                        {Ask::SiblingTag, "sibling", AskedOf::Labels},
                                                        {Ask::AncestorCoverage, "ancestor", AskedOf::Labels}}};
 
-// What a question says.
+// The content of a question.
 struct Answer {
   std::vector<std::uint32_t> numbers;    // of the words, tags or label that it asks about, in the order of the text
   std::optional<NodeCoverage> coverage;  // of the node with the label

@@ -4,7 +4,7 @@ namespace hyperbaton {
 
 namespace {
 
-// With its jump, a key of another kind.
+// Combined with its jump, a key of a different kind.
 std::uint64_t with_jump(std::uint64_t key, std::size_t jump) { return combine(key, jump); }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The feature space of the block model: which (question, target, jump) occurred often enough on the training paths.
 //
-// A key stands for question and target; behind it lie the jumps with which it is a feature. Feature p of key k, with
-// starts[k] <= p < starts[k + 1], has the jump class jumps[p].
+// A key identifies a question and a target, and is followed by the jumps with which it is a feature. Feature p of key k,
+// with starts[k] <= p < starts[k + 1], has the jump class jumps[p].
 #pragma once
 
 #include "block/table.hh"
@@ -9,7 +9,7 @@
 
 namespace hyperbaton {
 
-// The tag of a target is that of its last word; the empty target has one of its own.
+// The tag of a target is that of its last word; the empty target has a separate tag.
 inline constexpr std::uint32_t kEmptyTag = kNone32 - 1;
 
 inline std::uint64_t feature_key(const Question& question, std::uint32_t target, std::uint32_t target_tag) {
@@ -21,7 +21,7 @@ struct BlockFeatures {
   std::vector<std::int64_t> starts;
   std::vector<std::uint8_t> jumps;
   std::vector<std::uint32_t> counts;  // of features
-  // What each key stands for: question and target (or its tag).
+  // Question and target (or its tag) of each key.
   std::vector<std::uint8_t> asks;
   std::vector<std::uint32_t> sources, as, bs, targets;
 };
@@ -44,11 +44,11 @@ struct BlockFeaturesView {
         starts.back() != static_cast<std::int64_t>(jumps.size()) || !std::ranges::is_sorted(starts) ||
         std::ranges::any_of(jumps, [](std::uint8_t j) { return j >= kJumps; }) ||
         std::ranges::any_of(asks, [](std::uint8_t ask) { return ask >= kAsks; }))
-      throw Error("the arrays of the features do not fit each other: train the model again");
+      throw Error("the arrays of the features do not match: train the model again");
   }
 };
 
-// All that is asked at a step, in one place for training and decoding.
+// All questions asked at a step, in one place for training and decoding.
 class Asker {
  public:
   Asker(const BlockLookup& lookup, FamilySet families) : lookup_(lookup), families_(families) {}

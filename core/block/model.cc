@@ -14,7 +14,7 @@ double exp_sum(const double* logs) {
   return sum;
 }
 
-// Σ exp(logs); only the exps of changed jumps are computed.
+// Σ exp(logs); only the exponentials of changed jumps are computed.
 double sum_changed(const JumpRow& logs, std::uint32_t changed, JumpRow& exps) {
   double sum = 0;
   for (std::size_t j = 0; j < kJumps; ++j) {
@@ -44,7 +44,7 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
     auto& row = place.logs.emplace_back(place.exps.back());
     for (double& p : row) p = math::log(p);
   }
-  std::vector<std::uint32_t> changed(place.n, 0);  // jumps whose probability is no longer the prior's
+  std::vector<std::uint32_t> changed(place.n, 0);  // jumps whose probability differs from the prior
   std::vector<Term> made;
   for (const auto& question : place.fixed)
     for (const auto& term : effect(place, question, made)) {
@@ -159,7 +159,7 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
             for (std::uint32_t c = 0; c < place.n; ++c) {
               if (c == known.candidate) continue;
               auto other = model.logprobs(place, moving, changes, scored, {c, place.first + c, 0, 0});
-              // Beside a target that is no candidate, the candidates have a little less.
+              // A target that is not a candidate takes a little probability from the candidates.
               if (known.candidate == kNone32)
                 for (double& one : other) one += math::log1p(-own);
               best = std::max(best, *std::ranges::max_element(other));

@@ -13,8 +13,8 @@ constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 30;
 
 }  // namespace
 
-// Probabilities of all candidates of a step. Questions about words have weights for candidates, those about tags for groups
-// of candidates with the same tag.
+// Probabilities of all candidates of a step. Questions about words have weights for single candidates, questions about
+// tags for groups of candidates with the same tag.
 class BlockObjective::Scores {
  public:
   Scores(const BlockObjective& objective, const Part& part) : objective_(objective), part_(part) {}
@@ -39,19 +39,19 @@ class BlockObjective::Scores {
       }
   }
 
-  // Fills p(t, j | s) of all candidates and groups of a step; returns -log p of the true one. Weights in the order of
-  // terms.
+  // Fill p(t, j | s) of all candidates and groups of a step and return -log p of the true one. Weights are in the order
+  // of terms.
   double fill(const Step& step, std::span<const double> weights) {
     visit(step);
     by_candidate_.assign(n_candidates() * kJumps, 0.0);
     by_group_.assign(n_groups() * kJumps, 0.0);
     each_term([&](Cell cell, std::size_t i) { by_candidate_[cell] += weights[i]; },
               [&](Cell cell, std::size_t i) { by_group_[cell] += weights[i]; });
-    // The largest score of each table is taken off, which nothing but the sum notices.
+    // The largest score of each table is subtracted, which changes only the sum.
     const double most = std::max(0.0, *std::ranges::max_element(by_candidate_));
     const double most_of_groups = *std::ranges::max_element(by_group_);
     for (double& score : by_group_) score = score == most_of_groups ? 1 : math::exp(score - most_of_groups);
-    const double nothing = math::exp(-most);  // most candidates have no feature with most jumps
+    const double nothing = math::exp(-most);  // most (candidate, jump) cells have no feature
     const auto& table = objective_.lookup_.table();
     const auto first = objective_.lookup_.rows(step_->source).first;
     const double total = objective_.lookup_.total(step_->source);
@@ -75,7 +75,7 @@ class BlockObjective::Scores {
     }
     return -math::log(std::max(by_candidate_[true_candidate() * kJumps + step_->jump], 1e-300));
   }
-  // Go to a step without filling anything.
+  // Move to a step without filling anything.
   void visit(const Step& step) {
     step_ = &step;
     const auto source = step.source;
@@ -106,7 +106,7 @@ class BlockObjective::Scores {
   const BlockObjective& objective_;
   const Part& part_;
   const Step* step_ = nullptr;
-  std::uint32_t n_ = 0;  // candidates but for the extra one
+  std::uint32_t n_ = 0;  // candidates, without the extra one
   bool extra_ = false;
   std::vector<std::uint32_t> groups_;
   std::vector<double> by_candidate_, by_group_;  // (candidates, 11), (groups, 11)
@@ -233,7 +233,7 @@ double BlockObjective::operator()(std::span<const double> weights, std::span<dou
 
 namespace {
 
-// How many features each candidate of a step has with each jump.
+// The number of features of each candidate of a step with each jump.
 template <class Scores>
 void count_features(const Scores& scores, std::vector<std::uint32_t>& of_groups, std::vector<std::uint32_t>& counts) {
   of_groups.assign(scores.n_groups() * kJumps, 0);
@@ -279,7 +279,7 @@ double BlockObjective::expectations(std::span<const double> weights, std::size_t
 }
 
 std::vector<double> BlockObjective::curvature(const Progress& progress) const {
-  constexpr double kTogether = 5;  // features of a (t, j) that are in the space, about
+  constexpr double kTogether = 5;  // approximate number of features of a (t, j)
   const std::vector<double> weights(n_parameters(), 0.0);
   std::vector<double> sum(n_parameters()), curvatures(n_parameters());
   sum_parts(sum, progress, [&](const Part& part, std::span<double> own) {

@@ -2,9 +2,9 @@
 //
 //   p(t, j | s) = p0(t, j | s) exp(Σ λ φ(t, j, s)) / Z                              (Xiang et al. 2011, eq. 3)
 //
-// Z runs over the 11 jumps and the most frequent targets of s, and the step's own target where it is none of them. A
-// smoothed prior leaves the step's own jump out of those of its pair: else it knows the answer, and features learn nothing.
-// Steps are cut into blocks whose number depends on the data alone; their sums are added in order.
+// Z runs over the 11 jumps and the most frequent targets of s, plus the step's own target if it is not among them. A
+// smoothed prior leaves the step's own jump out of the jumps of its pair; otherwise it would know the answer and features
+// would learn nothing. Steps are split into blocks whose number depends only on the data; their sums are added in order.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 namespace hyperbaton {
 
 struct BlockObjectiveOptions {
-  std::size_t max_targets;  // 0 takes all
+  std::size_t max_targets;  // 0: no limit
   unsigned n_threads;
 };
 
@@ -31,25 +31,25 @@ class BlockObjective {
   std::span<const double> observed() const { return observed_; }
 
   double operator()(std::span<const double> weights, std::span<double> gradient, const Progress& progress) const;
-  // The most features that any (t, j) of any step has.
+  // The largest number of features of any (t, j) of any step.
   std::size_t most_features() const;
   // sums[p · (most + 1) + m]: Σ p(t, j | s) over all (t, j) where feature p is one of m. Returns -Σ log p.
   double expectations(std::span<const double> weights, std::size_t most, std::span<double> sums,
                       const Progress& progress) const;
-  // A guess of the Hessian's diagonal.
+  // An estimate of the Hessian's diagonal.
   std::vector<double> curvature(const Progress& progress) const;
 
  private:
-  // The candidates of a step are the first targets of its source phrase, and its own where it is none of them.
+  // The candidates of a step are the first targets of its source phrase, plus its own target if it is not among them.
   struct Step {
     std::uint32_t source;
-    std::uint32_t truth;      // place of its target among those of the source phrase
+    std::uint32_t truth;      // index of its target among those of the source phrase
     std::uint64_t questions;  // where they begin, those about words first
     std::uint16_t n_words, n_tags;
     std::uint8_t jump;
-    const double* jumps;  // p(j) of all blocks like it
+    const double* jumps;  // p(j) of all blocks with this tag or length
   };
-  // Steps come by source phrase, so that those which read the same terms follow each other.
+  // Steps are sorted by source phrase, so that steps with the same terms are adjacent.
   struct Part {
     std::size_t begin, end;  // sentences
     std::vector<Step> steps;
@@ -65,12 +65,12 @@ class BlockObjective {
   class Scores;
 
   void fill(Part& part, const BlockBitext& bitext, FamilySet families) const;
-  // use(scores) after each step; the sum of all -log p.
+  // Call use(scores) after each step and return the sum of all -log p.
   template <class Use>
   double pass(const Part& part, std::span<const double> weights, const Use& use) const;
   double sum_parts(std::span<double> sum, const Progress& progress,
                    const std::function<double(const Part&, std::span<double>)>& work) const;
-  // Features in the order of terms, and back.
+  // Map features to the order of terms, and back.
   std::vector<double> by_term(std::span<const double> by_feature) const;
   void by_feature(std::span<const double> by_term, std::span<double> features) const;
 

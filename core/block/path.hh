@@ -1,9 +1,9 @@
-// The path of blocks that word links define: which source words are translated together, in which order.
+// The path of blocks defined by word links: which source words are translated together, and in which order.
 //
-// Source words come in the visit order of the links (by first linked target word, then by position). Neighbours that follow
-// each other in it and are linked to exactly the same target words are one block; its target is those words. A source word
-// without a link is a block of its own with the empty target, right after the block of the word on its left, or at the
-// beginning. The same rule holds for a sentence pair and for a phrase pair with its inner links.
+// Source words are taken in the visit order of the links (by first linked target word, then by position). Adjacent source
+// words that are consecutive in this order and are linked to exactly the same target words form one block; its target is
+// those words. An unlinked source word is a separate block with the empty target, right after the block of the word on
+// its left, or at the beginning. This rule applies to sentence pairs and to phrase pairs with their inner links.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace hyperbaton {
 struct PathStep {
   SourceSpan source;
   std::uint32_t first_target, last_target;  // its target positions are targets[first_target .. last_target)
-  int before;                               // target words before it, wherever they come from
+  int before;                               // number of target words before it, linked or not
 };
 
 struct BlockPath {
@@ -33,10 +33,10 @@ struct BlockPath {
   }
 };
 
-// Finds paths; keeps its memory from call to call.
+// Finds paths; reuses its memory between calls.
 class PathFinder {
  public:
-  // Links in any order, without repetitions. Without links nothing is visited but words with the empty target.
+  // Links may be in any order, without duplicates. Without links, only words with the empty target are visited.
   const BlockPath& find(std::span<const Link> links, int n_source);
 
  private:

@@ -1,5 +1,5 @@
-// The prior p0(t, j | s): the block's relative frequency with all jumps alike (Xiang et al. 2011, eq. 4), or with the jumps
-// of the pair, smoothed by those of all blocks with the same tag or length (eq. 5-7).
+// The prior p0(t, j | s): the relative frequency of the block with uniform jumps (Xiang et al. 2011, eq. 4), or with the
+// jumps of the pair, smoothed by those of all blocks with the same tag or length (eq. 5-7).
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct BlockPrior {
   // p(j) by tag (blocks of one word) and by length, 11 each; without tags the first is empty.
   std::span<const double> by_tag, by_length;
 
-  // An unknown target counts as if seen half a time.
+  // An unknown target counts as seen half a time.
   static constexpr double kUnseen = 0.5;
 
   const double* global(std::uint32_t tag, SourceSpan span) const {
@@ -28,8 +28,8 @@ struct BlockPrior {
 
   static constexpr std::size_t kAllEvents = kJumps;
 
-  // p0 of all jumps; `pair` may be kNone32, `total` is the count of the source phrase. `left_out` is a jump of the pair
-  // that its own jumps are told without: a step of training must not find itself in its prior.
+  // p0 of all jumps; `pair` may be kNone32, `total` is the count of the source phrase. `left_out` is a jump that is not
+  // counted among the pair's own jumps: a training step must not occur in its own prior.
   JumpRow row(const BlockTableView& table, std::uint32_t pair, double total, const double* jumps,
               std::size_t left_out = kAllEvents) const {
     JumpRow p;

@@ -20,7 +20,7 @@ QuestionIndex::QuestionIndex(const BlockLookup& lookup, const BlockFeaturesView&
     const auto target = features.targets[k];
     const bool tags = about_tags(question.ask);
     const auto pair = tags ? 0 : lookup.pair(question.source, target);
-    if (pair == kNone32) throw Error("the features do not fit the table: train the model again");
+    if (pair == kNone32) throw Error("the features do not match the table: train the model again");
     const auto row = tags ? tag_row(target) : pair - lookup.rows(question.source).first;
     order.push_back({question.key(), row, static_cast<std::uint32_t>(k), tags});
     if (tags) n_tag_rows_ = std::max<std::size_t>(n_tag_rows_, row + 1);

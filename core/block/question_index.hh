@@ -1,19 +1,19 @@
-// The features of a block model by question: one look finds all targets and jumps that an answered question is a feature
-// with.
+// The features of a block model by question: one look-up finds all targets and jumps that form a feature with an answered
+// question.
 #pragma once
 
 #include "block/features.hh"
 
 namespace hyperbaton {
 
-// A feature of a question as a cell of the table of its targets and jumps: the target's row · 11 + the jump's class. The
-// row of a target is its place among the pairs of the source phrase; of questions about tags it is the row of its tag.
+// A feature of a question as a cell of the table of its targets and jumps: the target's row · 11 + the jump class. The
+// row of a target is its index among the pairs of the source phrase; for questions about tags it is the row of its tag.
 using Cell = std::uint32_t;
 inline std::uint32_t tag_row(std::uint32_t target_tag) { return target_tag == kEmptyTag ? 0 : target_tag + 1; }
 
 class QuestionIndex {
  public:
-  // Throws Error unless the features fit the table.
+  // Throws Error unless the features match the table.
   QuestionIndex(const BlockLookup& lookup, const BlockFeaturesView& features);
   QuestionIndex(const QuestionIndex&) = delete;
   QuestionIndex& operator=(const QuestionIndex&) = delete;
@@ -36,13 +36,13 @@ class QuestionIndex {
     const auto q = number(question);
     return q == kNoQuestion ? Terms{0, 0} : (*this)[q];
   }
-  // Those of a question about tags with one row, found without a search.
+  // The terms of a question about tags with one row, found without a search.
   Terms of_tag(std::uint32_t number, std::uint32_t row) const {
     if (row >= n_tag_rows_) return {0, 0};
     const auto* starts = tag_starts_.data() + tag_tables_[number] * (n_tag_rows_ + 1) + row;
     return {starts[0], starts[1]};
   }
-  // Those of any terms with one row.
+  // The terms with one row, for any terms.
   Terms of_row(Terms terms, std::uint32_t row) const {
     const auto at = [&](std::uint64_t cell) {
       const auto own = cells().subspan(terms.first, terms.last - terms.first);
@@ -50,7 +50,7 @@ class QuestionIndex {
     };
     return {at(std::uint64_t{row} * kJumps), at((std::uint64_t{row} + 1) * kJumps)};
   }
-  // Of terms.
+  // Arrays indexed by term.
   std::span<const Cell> cells() const { return cells_; }
   std::span<const std::uint32_t> features() const { return features_; }
 
@@ -60,9 +60,9 @@ class QuestionIndex {
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> features_;
   KeyIndex index_;
-  // Questions about tags have tables of where the terms of each row begin.
+  // For questions about tags, tables of where the terms of each row begin.
   std::size_t n_tag_rows_ = 0;
-  std::vector<std::size_t> tag_tables_;  // of questions: the number of the table
+  std::vector<std::size_t> tag_tables_;  // by question: the index of the table
   std::vector<std::uint32_t> tag_starts_;
 };
 

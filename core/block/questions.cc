@@ -51,7 +51,7 @@ BlockSentence BlockText::operator[](std::size_t s) const {
 void BlockText::check() const {
   const std::size_t n_tokens = words.tokens.size();
   if (words.offsets.empty() || words.offsets.back() != static_cast<std::int64_t>(n_tokens))
-    throw Error("the offsets of a text do not fit its words");
+    throw Error("the offsets of a text do not match its words");
   if (!tags.empty() && tags.size() != n_tokens) throw Error("there must be a tag for each word");
   if (trees.offsets.empty()) return;
   const std::size_t n_nodes = trees.labels.size();
@@ -62,7 +62,7 @@ void BlockText::check() const {
     const auto sentence = (*this)[s];
     for (std::size_t k = 0; k < sentence.labels.size(); ++k)
       if (sentence.ends[k] > sentence.words.size() || sentence.parents[k] >= static_cast<std::int32_t>(k))
-        throw Error("a tree does not fit its sentence");
+        throw Error("a tree does not match its sentence");
   }
 }
 

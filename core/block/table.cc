@@ -38,7 +38,7 @@ void BlockBitext::check() const {
   for (std::size_t s = 0; s < size(); ++s)
     for (const auto link : links[s])
       if (link.source >= source.words[s].size() || link.target >= target[s].size())
-        throw Error("a link leaves its sentence pair");
+        throw Error("a link is out of range for its sentence pair");
 }
 
 BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, const Progress& progress) {
@@ -75,7 +75,7 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
     const auto first = static_cast<std::size_t>(pairs.sample_offsets[pair]);
     return std::span(pairs.sample_order).subspan(first, static_cast<std::size_t>(pairs.sample_offsets[pair + 1]) - first);
   };
-  // Frequent pairs of a source phrase come first.
+  // Sort the pairs of a source phrase by decreasing frequency.
   std::vector<std::uint32_t> order(pairs.targets.size());
   std::iota(order.begin(), order.end(), 0U);
   for (std::size_t p = 0; p < table.source_keys.size(); ++p)
@@ -113,7 +113,7 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
   table.target_offsets.push_back(0);
   for (const auto e : target_example) {
     const auto& event = events[e];
-    // Links come by source word, then target word.
+    // Links are sorted by source word, then target word.
     for (const auto link : bitext.links[event.sentence])
       if (link.source == event.begin) table.target_words.push_back(bitext.target[event.sentence][link.target]);
     table.target_offsets.push_back(static_cast<std::int64_t>(table.target_words.size()));
@@ -127,7 +127,7 @@ void BlockTableView::check() const {
       counts.size() != targets.size() || jumps.size() != targets.size() * kJumps ||
       target_tags.size() != target_keys.size() ||
       std::ranges::any_of(targets, [&](std::uint32_t t) { return t >= target_keys.size(); }))
-    throw Error("the arrays of the block table do not fit each other: train the model again");
+    throw Error("the arrays of the block table do not match: train the model again");
 }
 
 }  // namespace hyperbaton

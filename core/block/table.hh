@@ -12,7 +12,7 @@
 
 namespace hyperbaton {
 
-// A bitext with links, as the block model learns from it.
+// A linked bitext, the training data of the block model.
 struct BlockBitext {
   BlockText source;
   TokensView target;
@@ -20,13 +20,13 @@ struct BlockBitext {
 
   std::size_t size() const { return source.size(); }
   bool has_path(std::size_t s) const { return !links[s].empty(); }
-  // Throws Error unless the parts fit each other.
+  // Throws Error unless the parts match.
   void check() const;
 };
 
 using Words = std::span<const WordId>;
 
-// Reads the paths of sentence pairs, one after the other.
+// Reads the paths of sentence pairs in order.
 class PathReader {
  public:
   explicit PathReader(const BlockBitext& bitext) : bitext_(bitext) {}
@@ -60,8 +60,8 @@ inline std::uint64_t phrase_hash(std::span<const WordId> words) {
   return h;
 }
 
-// Source phrases, targets and pairs. Phrases are numbered by their hashes; pairs come by source phrase, frequent ones
-// first.
+// Source phrases, targets and pairs. Phrases are numbered by their hashes; pairs are sorted by source phrase, frequent
+// ones first.
 struct BlockTable {
   std::vector<std::uint64_t> source_keys, target_keys;       // sorted
   std::vector<std::int64_t> source_offsets, target_offsets;  // of the phrases' words
@@ -82,7 +82,7 @@ struct TableOptions {
 
 BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, const Progress& progress);
 
-// The table that somebody else holds.
+// A view of a table.
 struct BlockTableView {
   std::span<const std::uint64_t> source_keys, target_keys;
   std::span<const std::int64_t> offsets;
@@ -113,7 +113,7 @@ class BlockLookup {
   const BlockTableView& table() const { return table_; }
   std::uint32_t source(std::span<const WordId> words) const { return number(sources_.find(phrase_hash(words))); }
   std::uint32_t target(std::span<const WordId> words) const { return number(targets_.find(phrase_hash(words))); }
-  // The pairs of a source phrase, none of one that is not known.
+  // The pairs of a source phrase; none if it is unknown.
   struct Rows {
     std::uint32_t first, last;
   };
@@ -121,12 +121,12 @@ class BlockLookup {
     if (source >= totals_.size()) return {0, 0};
     return {static_cast<std::uint32_t>(table_.offsets[source]), static_cast<std::uint32_t>(table_.offsets[source + 1])};
   }
-  // How many of its pairs, the most frequent ones, are candidates: `max_targets` at most, where 0 takes all.
+  // How many of its most frequent pairs are candidates: at most `max_targets`, where 0 means all.
   std::uint32_t n_candidates(std::uint32_t source, std::size_t max_targets) const {
     const auto [first, last] = rows(source);
     return max_targets == 0 ? last - first : std::min(last - first, static_cast<std::uint32_t>(max_targets));
   }
-  // How often the source phrase was seen.
+  // The count of the source phrase.
   double total(std::uint32_t source) const { return source == kNone32 ? 0 : totals_[source]; }
   std::uint32_t pair(std::uint32_t source, std::uint32_t target) const {
     const auto [first, last] = rows(source);

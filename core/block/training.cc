@@ -9,10 +9,10 @@ namespace hyperbaton {
 
 namespace {
 
-// Solve Σ_m sums[m] exp(m δ) + (λ + δ) / σ² = observed for δ, by Newton's method on a convex, increasing function: from the
-// right of the solution it never overshoots.
+// Solve Σ_m sums[m] exp(m δ) + (λ + δ) / σ² = observed for δ by Newton's method on a convex, increasing function: from
+// the right of the solution it never overshoots.
 double solve(std::span<const double> sums, double weight, double observed, double variance) {
-  constexpr double kFarthest = 5;  // one step is long enough
+  constexpr double kFarthest = 5;  // the longest step
   double delta = 0;
   for (int round = 0; round < 200; ++round) {
     double value = (weight + delta) / variance - observed, slope = 1 / variance;

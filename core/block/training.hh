@@ -1,4 +1,4 @@
-// Weights of the block model with a Gaussian prior by improved iterative scaling.
+// Training of the block model with a Gaussian prior by improved iterative scaling.
 #pragma once
 
 #include "block/objective.hh"

@@ -1,5 +1,5 @@
-// Walks along a path of blocks and says, at each step, what came before it. Training walks along the links of a sentence
-// pair, the decoder along the inner links of one phrase pair after the other: the same words in the same order are the same
+// Walk along a path of blocks and provide the history at each step. Training walks along the links of a sentence pair,
+// the decoder along the inner links of one phrase pair after the other: the same words in the same order give the same
 // steps.
 #pragma once
 
@@ -22,8 +22,8 @@ struct PathState {
   }
 };
 
-// Call visit(step, span, jump class, history) for each step, and leave the state behind the last. `shift` is where the
-// path's first source word lies in the sentence of n_words; `target` are the target words the path speaks of.
+// Call visit(step, span, jump class, history) for each step, and leave the state after the last one. `shift` is the
+// position of the path's first source word in the sentence of n_words; `target` contains the target words of the path.
 template <class Visit>
 void walk(std::span<const PathStep> steps, int shift, int n_words, std::span<const WordId> target, PathState& state,
           const Visit& visit) {

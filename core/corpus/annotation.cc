@@ -39,7 +39,7 @@ constexpr std::array<Escape, 10> kTreebank{{
     {"''", "\""},
 }};
 
-// One pass from left to right, so that what an escape gives is not read as the start of another.
+// One pass from left to right, so that the result of an escape is never read as the start of another one.
 template <std::size_t n>
 std::string replace_all(std::string_view word, const std::array<Escape, n>& escapes) {
   std::string plain;
@@ -77,7 +77,7 @@ void check_word(std::string_view annotated, const SpelledText& text, std::size_t
                 std::size_t line) {
   const auto place = " of the text's line " + std::to_string(sentence + 1);
   if (position >= text.length(sentence))
-    throw LineError(line, "word " + std::to_string(position + 1) + ", " + quoted(annotated) + ", is one more than the " +
+    throw LineError(line, "word " + std::to_string(position + 1) + ", " + quoted(annotated) + ", exceeds the " +
                               std::to_string(text.length(sentence)) + place);
   const auto word = text.word(sentence, position);
   if (!same_word(annotated, word))

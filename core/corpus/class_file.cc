@@ -32,12 +32,12 @@ void ClassFileReader::add_line(std::string_view line) {
 
   const auto id = vocabulary_.find(word);
   if (id == kUnknownWord) return;
-  if (classes_[id] != kBoundaryClass) fail("the word '" + std::string(word) + "' was given a class before");
+  if (classes_[id] != kBoundaryClass) fail("the word '" + std::string(word) + "' already has a class");
   classes_[id] = static_cast<ClassId>(value);
 }
 
 std::string format_classes(const Vocabulary& vocabulary, std::span<const ClassId> classes) {
-  if (classes.size() != vocabulary.size()) throw Error("classes must be one for each word");
+  if (classes.size() != vocabulary.size()) throw Error("there must be one class for each word");
   std::vector<WordId> order;
   for (WordId word = 0; word < classes.size(); ++word)
     if (classes[word] != kBoundaryClass) order.push_back(word);
@@ -53,7 +53,7 @@ std::string format_classes(const Vocabulary& vocabulary, std::span<const ClassId
 }
 
 std::vector<ClassId> carry_classes(const Vocabulary& from, std::span<const ClassId> classes, const Vocabulary& to) {
-  if (classes.size() != from.size()) throw Error("classes must be one for each word");
+  if (classes.size() != from.size()) throw Error("there must be one class for each word");
   std::vector<ClassId> carried(to.size(), kBoundaryClass);
   for (WordId word = 0; word < to.size(); ++word)
     if (const auto id = from.find(to.word(word)); id != kUnknownWord) carried[word] = classes[id];

@@ -1,4 +1,4 @@
-// Word classes as text, the way mkcls writes them: word, tab, class number; one word per line, sorted by bytes.
+// Word classes as text, in the format of mkcls: word, tab, class number; one word per line, sorted by bytes.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace hyperbaton {
 
-// Reads the classes of a vocabulary's words; other words of the file are passed over. Faults are LineErrors.
+// Reads the classes of a vocabulary's words; other words in the file are ignored. Errors are LineErrors.
 class ClassFileReader {
  public:
   explicit ClassFileReader(Vocabulary vocabulary)
@@ -22,7 +22,7 @@ class ClassFileReader {
   void finish() {
     splitter_.finish([this](std::string_view line) { add_line(line); });
   }
-  // By word number; kBoundaryClass for words that the file lacks.
+  // By word number; kBoundaryClass for words that are not in the file.
   std::vector<ClassId> take() { return std::move(classes_); }
 
  private:
@@ -37,7 +37,7 @@ class ClassFileReader {
 // Words of kBoundaryClass are left out.
 std::string format_classes(const Vocabulary& vocabulary, std::span<const ClassId> classes);
 
-// Classes by the numbers that `to` gives the words; kBoundaryClass for words that `from` lacks.
+// Classes by the word numbers of `to`; kBoundaryClass for words that are not in `from`.
 std::vector<ClassId> carry_classes(const Vocabulary& from, std::span<const ClassId> classes, const Vocabulary& to);
 
 }  // namespace hyperbaton

@@ -11,10 +11,10 @@ namespace hyperbaton {
 
 namespace {
 
-// Smaller gains are rounding noise, and would let words wander for ever.
+// Smaller gains are rounding noise, and could make words move back and forth for ever.
 constexpr double kLeastGain = 1e-6;
 
-// n log n, from a table where counts allow.
+// n log n, from a table for small counts.
 class NLogN {
  public:
   static const NLogN& instance() {
@@ -32,7 +32,7 @@ class NLogN {
   std::vector<double> table_;
 };
 
-// How often a word has a member of each class before and after it; itself as neighbour is counted apart.
+// How often each class occurs before and after a word; the word itself as neighbour is counted separately.
 struct Context {
   explicit Context(std::size_t n_classes) : before(n_classes), after(n_classes) {}
 
@@ -52,7 +52,7 @@ struct Context {
   }
 
   std::vector<std::int64_t> before, after;             // by class
-  std::vector<ClassId> classes_before, classes_after;  // where those are not zero
+  std::vector<ClassId> classes_before, classes_after;  // the classes whose counts are not zero
   std::int64_t self = 0, count = 0;
 
  private:
@@ -66,14 +66,14 @@ struct Context {
   }
 };
 
-// Counts in rows, each with its n log n (here: entropy) beside it.
+// Rows of counts, each stored with its n log n (called entropy here).
 class Cells {
  public:
   Cells(std::size_t n_rows, std::size_t width)
       : width_(width), counts_(n_rows * width), entropies_(n_rows * width), steps_(n_rows * width) {}
 
   std::int64_t count(std::size_t row, ClassId c) const { return counts_[row * width_ + c]; }
-  // What the entropy gains if the count changes.
+  // The change of entropy if the count changes.
   double change(std::size_t row, ClassId c, std::int64_t by) const {
     const auto at = row * width_ + c;
     return by == 0 ? 0 : n_log_n_(counts_[at] + by) - entropies_[at];
@@ -105,10 +105,10 @@ class Cells {
   std::size_t width_;
   std::vector<std::int64_t> counts_;
   std::vector<double> entropies_;
-  std::vector<double> steps_;  // what one more adds to the entropy: most neighbours of most words are seen once
+  std::vector<double> steps_;  // change of entropy for one more count: most neighbours of most words occur once
 };
 
-// Class counts, exact at all times. Class 0 is the boundary, 1 ... n the words' own.
+// Class counts, always exact. Class 0 is the boundary, 1 ... n are word classes.
 class ClassCounts {
  public:
   ClassCounts(const WordBigrams& bigrams, std::span<const ClassId> class_of, std::size_t n_classes)
@@ -123,21 +123,21 @@ class ClassCounts {
   std::int64_t unigram(ClassId g) const { return unigrams_.count(0, g); }
   double criterion() const { return forward_.total_entropy() - 2 * unigrams_.total_entropy(); }
 
-  // gains[c]: what the criterion gains if the word moves from its class to c; gains[0] and gains[from] mean nothing.
+  // gains[c]: the gain of the criterion if the word moves from its class to c; gains[0] and gains[from] are undefined.
   void gains(const Context& word, ClassId from, std::vector<double>& gains) const {
     gains.assign(width_, gain_of_leaving(word, from));
-    // All classes at once as if no neighbour were of class `from` or c ...
+    // First compute all classes at once as if no neighbour were of class `from` or c ...
     for (const auto g : word.classes_before)
       if (g != from) forward_.add_changes(g, word.before[g], 1, gains);
     for (const auto g : word.classes_after)
       if (g != from) backward_.add_changes(g, word.after[g], 1, gains);
     unigrams_.add_changes(0, word.count, -2, gains);
-    // ... then the cells that `from` and c share are put right.
+    // ... then correct the cells shared by `from` and c.
     for (std::size_t c = 1; c < width_; ++c)
       if (c != from) gains[c] += correction(word, from, static_cast<ClassId>(c));
   }
 
-  // The same for one class.
+  // The gain for a single class.
   double gain(const Context& word, ClassId from, ClassId to) const {
     double sum = gain_of_leaving(word, from);
     for (const auto g : word.classes_before)
@@ -168,7 +168,7 @@ class ClassCounts {
     backward_.add(right, left, n);
   }
 
-  // Of the unigrams of `from`, and of the cells (g, from) and (from, g) for g other than `from`.
+  // Change of the unigrams of `from`, and of the cells (g, from) and (from, g) for g other than `from`.
   double gain_of_leaving(const Context& word, ClassId from) const {
     double sum = -2 * unigrams_.change(0, from, -word.count);
     for (const auto g : word.classes_before)
@@ -178,7 +178,7 @@ class ClassCounts {
     return sum;
   }
 
-  // Replace what the sums over g say of the cells between `from` and `to` by what really happens to them.
+  // Correct the sums over g for the cells between `from` and `to`.
   double correction(const Context& word, ClassId from, ClassId to) const {
     const auto before = word.before[to], after = word.after[to];
     const auto before_from = word.before[from], after_from = word.after[from];
@@ -204,7 +204,7 @@ std::vector<WordId> by_falling_count(const WordBigrams& bigrams) {
   return order;
 }
 
-// Class numbers as people see them: by falling frequency, empty classes last.
+// Final class numbers: by decreasing frequency, empty classes last.
 std::vector<ClassId> final_numbers(const ClassCounts& counts) {
   std::vector<ClassId> classes(counts.width() - 1);
   std::iota(classes.begin(), classes.end(), ClassId{1});
@@ -233,11 +233,12 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
     }
   };
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(tokens.size()))
-    throw Error("sentence offsets do not fit the tokens");
+    throw Error("sentence offsets do not match the tokens");
   for (const auto word : tokens)
     if (word >= n_words) throw Error("token " + std::to_string(word) + " is not in the vocabulary");
 
-  // Every word occurrence, and every boundary, stands left in one bigram: rows of followers, then sort and merge each.
+  // Every word occurrence and every boundary is the left side of one bigram: collect rows of followers, then sort and
+  // merge each.
   each_bigram([&](WordId left, WordId) { ++counts_[left]; });
   std::vector<std::int64_t> starts(counts_.begin(), counts_.end());
   starts.push_back(0);
@@ -278,14 +279,14 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
 
 Classes exchange(const WordBigrams& bigrams, std::span<const ClassId> initial, const ExchangeOptions& options,
                  const Progress& progress) {
-  if (initial.size() != bigrams.n_words()) throw Error("the first classes must be one for each word");
-  if (options.batch_size == 0) throw Error("a batch must hold at least one word");
-  // Inside, the boundary is class 0 and words have 1 ... n_classes.
+  if (initial.size() != bigrams.n_words()) throw Error("there must be one initial class for each word");
+  if (options.batch_size == 0) throw Error("a batch must contain at least one word");
+  // Internally, the boundary is class 0 and words have 1 ... n_classes.
   constexpr ClassId shift = kFirstClass - 1;
   std::vector<ClassId> class_of(bigrams.n_words() + 1, kBoundaryClass);
   for (std::size_t word = 0; word < initial.size(); ++word) {
     if (initial[word] < kFirstClass || initial[word] >= kFirstClass + options.n_classes)
-      throw Error("first class " + std::to_string(initial[word]) + " is out of range");
+      throw Error("initial class " + std::to_string(initial[word]) + " is out of range");
     class_of[word] = initial[word] - shift;
   }
   const auto order = by_falling_count(bigrams);

@@ -2,8 +2,8 @@
 //
 // With N(g, h) the number of class bigrams and N(g) that of class unigrams, the criterion is
 //   F = sum over g, h of N(g, h) log N(g, h)  -  2 * sum over g of N(g) log N(g),
-// the part of the log-likelihood of a class bigram model that depends on the classes. Each sentence has a boundary
-// before its first and after its last word; the boundary is a class of its own, which no word enters or leaves.
+// the part of the log-likelihood of a class bigram model that depends on the classes. Each sentence has a boundary before
+// its first and after its last word; the boundary is a separate class, which no word enters or leaves.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace hyperbaton {
 
-// Numbers as mkcls gives them. Boundary is also what a word gets that has no class.
+// Class numbers as in mkcls. The boundary class also marks words without a class.
 using ClassId = std::uint16_t;
 inline constexpr ClassId kBoundaryClass = 0;
-inline constexpr ClassId kFirstClass = 2;  // mkcls keeps 1 for words that it leaves out
+inline constexpr ClassId kFirstClass = 2;  // mkcls reserves 1 for words that it leaves out
 
-// How often each word follows each other one. The boundary is the word after the last; empty sentences count nothing.
+// Bigram counts of words. The boundary has the number after the last word; empty sentences are ignored.
 class WordBigrams {
  public:
   struct Neighbour {
@@ -62,13 +62,12 @@ struct Classes {
   std::vector<double> criterion;  // before the first sweep and after each one
 };
 
-// Improve `initial` by moving one word after another to the class that gains most, frequent words first, until no
-// single move gains. `initial` holds kFirstClass ... kFirstClass + n_classes - 1 for each
-// word.
+// Improve `initial` by moving one word at a time to the class with the largest gain, frequent words first, until no
+// single move gains. `initial` contains kFirstClass ... kFirstClass + n_classes - 1 for each word.
 //
-// Moves are chosen for a batch of words in parallel against the state at its start, then applied one by one, each only
-// if it still gains on the exact state of that moment: the criterion never decreases, and threads do not matter.
-// Classes are numbered by falling frequency in the end.
+// Moves are chosen for a batch of words in parallel against the state at its start, then applied one by one, each only if
+// it still gains in the current exact state: the criterion never decreases, and the result does not depend on threads.
+// Final classes are numbered by decreasing frequency.
 Classes exchange(const WordBigrams& bigrams, std::span<const ClassId> initial, const ExchangeOptions& options,
                  const Progress& progress);
 

@@ -28,7 +28,7 @@ std::array<std::string_view, kColumns> split_columns(std::string_view line, std:
   return columns;
 }
 
-// A whole column as a number, -1 if it is none.
+// Parse a whole column as a number; -1 if it is not one.
 long parse_number(std::string_view column) {
   long value = -1;
   const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), value);
@@ -89,7 +89,7 @@ void ConlluReader::end_sentence() {
   const auto n = static_cast<std::int32_t>(n_words());
   if (text_) check_length(n_words(), *text_, sentence(), n_lines_);
   const auto* heads = columns_.heads.data() + columns_.offsets.back();
-  // Walk up from each word to something already known to end at a root; coming back to the same walk is a cycle.
+  // Walk up from each word to a word already known to reach a root; returning to the current walk means a cycle.
   std::vector<std::int32_t> walk(static_cast<std::size_t>(n), -1);
   for (std::int32_t i = 0; i < n; ++i) {
     if (heads[i] >= n)

@@ -16,11 +16,11 @@ struct DependenciesBuffer {
   std::vector<std::int64_t> offsets{0};
 };
 
-// Reads CoNLL-U: ten columns between tabs, a blank line behind each sentence, # comments. Ranges (1-2) and empty
-// nodes (1.1) are no words and are skipped. Heads must form a forest.
+// Reads CoNLL-U: ten tab-separated columns, a blank line after each sentence, # comments. Ranges (1-2) and empty nodes
+// (1.1) are not words and are skipped. Heads must form a forest.
 //
-// With a text, words are checked against its tokens, and its empty lines have no sentence in the file. Without
-// one, the reader builds a text of its own; a space inside a word becomes '_'.
+// With a text, words are checked against its tokens, and its empty lines have no sentence in the file. Without one, the
+// reader builds a text; a space inside a word becomes '_'.
 class ConlluReader {
  public:
   explicit ConlluReader(std::optional<SpelledText> text) : text_(text) {
@@ -29,7 +29,7 @@ class ConlluReader {
   void feed(std::string_view piece) {
     splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
   }
-  // Throws LineError where the file has fewer sentences than the text.
+  // Throws LineError if the file has fewer sentences than the text.
   void finish();
   DependenciesBuffer take() { return std::move(columns_); }
   std::vector<WordId> take_tokens() { return std::move(tokens_); }

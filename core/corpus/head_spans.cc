@@ -95,7 +95,7 @@ TreesBuffer head_spans(const DependenciesView& dependencies, const HeadSpanLabel
   const std::size_t n = dependencies.heads.size();
   if (dependencies.relations.size() != n || dependencies.tags.size() != n || dependencies.offsets.empty() ||
       dependencies.offsets.back() != static_cast<std::int64_t>(n))
-    throw Error("the columns of the dependencies do not fit each other");
+    throw Error("the columns of the dependencies do not match");
   Builder builder(dependencies, labels);
   for (std::size_t s = 0; s + 1 < dependencies.offsets.size(); ++s) builder.add(s);
   return builder.take();

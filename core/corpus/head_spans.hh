@@ -1,4 +1,4 @@
-// Dependency trees read as constituents: each word with all that depends on it is a node.
+// Dependency trees converted to constituents: each word with all its descendants is a node.
 #pragma once
 
 #include "corpus/trees.hh"
@@ -11,13 +11,13 @@ struct DependenciesView {
   std::span<const std::int64_t> offsets;
 };
 
-// Labels of the nodes: `relation` + a word's relation over the word and its dependents, `tag` + its tag over the word
+// Labels of the nodes: `relation` + a word's relation over the word and its descendants, `tag` + its tag over the word
 // alone, and `root` over the sentence.
 struct HeadSpanLabels {
   std::uint16_t root, first_relation, first_tag;
 };
 
-// A word that hangs across others (a non-projective arc) is moved up to its head's head until it does not.
+// The end of a non-projective arc is reattached to its head's head until the arc is projective.
 TreesBuffer head_spans(const DependenciesView& dependencies, const HeadSpanLabels& labels);
 
 }  // namespace hyperbaton

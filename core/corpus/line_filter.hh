@@ -1,4 +1,4 @@
-// Passes on the lines of a file that were chosen, byte for byte.
+// Copies selected lines of a file byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hyperbaton {
 
 class LineFilter {
  public:
-  // keep[i] != 0 says that line i is passed on.
+  // Line i is copied if keep[i] != 0.
   explicit LineFilter(std::span<const std::uint8_t> keep) : keep_(keep.begin(), keep.end()) {}
 
   std::string feed(std::string_view piece) {
@@ -23,7 +23,7 @@ class LineFilter {
     splitter_.feed(piece, [&](std::string_view line) { add_line(line, out); });
     return out;
   }
-  // Throws LineError where there are fewer lines than expected.
+  // Throws LineError if there are fewer lines than expected.
   std::string finish() {
     std::string out;
     splitter_.finish([&](std::string_view line) { add_line(line, out); });

@@ -147,11 +147,11 @@ void SpelledText::check() const {
     return !starts.empty() && starts.front() == 0 && starts.back() == static_cast<std::int64_t>(size) &&
            std::is_sorted(starts.begin(), starts.end());
   };
-  if (!fits(offsets, tokens.size())) throw Error("sentence offsets do not fit the tokens");
-  if (!fits(word_offsets, bytes.size())) throw Error("vocabulary offsets do not fit its bytes");
+  if (!fits(offsets, tokens.size())) throw Error("sentence offsets do not match the tokens");
+  if (!fits(word_offsets, bytes.size())) throw Error("vocabulary offsets do not match its bytes");
   const auto n_words = static_cast<WordId>(word_offsets.size() - 1);
   if (std::any_of(tokens.begin(), tokens.end(), [&](WordId id) { return id >= n_words; }))
-    throw Error("tokens that are not in the vocabulary");
+    throw Error("there are tokens that are not in the vocabulary");
 }
 
 void check_sentences(std::span<const std::int64_t> sentences, std::size_t n) {

@@ -1,4 +1,4 @@
-// Tokenized text as integers: one sentence per line, tokens between spaces.
+// Tokenized text as integers: one sentence per line, tokens separated by spaces.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace hyperbaton {
 
-// What is wrong with a line; Fine is zero. The texts that people see are in text.cc.
+// Faults of a line; Fine is zero. Their messages are in text.cc.
 enum class LineFault : std::uint8_t { Fine, NotUtf8, ByteOrderMark, CarriageReturn, Control, Separator, TooLong };
 
 inline constexpr std::size_t kMaxSentenceLength = 60000;  // positions are 16-bit, with room for the edges
@@ -21,10 +21,10 @@ inline constexpr std::size_t kMaxSentenceLength = 60000;  // positions are 16-bi
 // The number of bytes of the first UTF-8 character of `text`, 0 if it is not one.
 std::size_t utf8_length(std::string_view text);
 
-// What is wrong with a line, whatever its tokens are; it may contain tabs if `tabs` is set.
+// The fault of a line regardless of its tokens; tabs are allowed if `tabs` is set.
 LineFault find_fault(std::string_view line, bool tabs);
 
-// What is wrong with a line whose tokens may hold anything: NotUtf8 or TooLong.
+// The fault of a line whose tokens may contain anything: NotUtf8 or TooLong.
 LineFault find_sentence_fault(std::string_view line);
 
 // A token for a message: in quotes, shortened, always valid UTF-8 without control characters.
@@ -43,7 +43,7 @@ void for_each_token(std::string_view line, const OnToken& on_token) {
   }
 }
 
-// The word numbers of a text that somebody else holds.
+// A view of the word numbers of a text.
 struct TokensView {
   std::span<const WordId> tokens;
   std::span<const std::int64_t> offsets;
@@ -52,15 +52,15 @@ struct TokensView {
   }
 };
 
-// A text that somebody else holds, with the spelling of its words: sentence s is tokens[offsets[s] .. offsets[s+1]), word i
-// of the vocabulary bytes[word_offsets[i] .. word_offsets[i+1]).
+// A view of a text with the spelling of its words: sentence s is tokens[offsets[s] .. offsets[s+1]), word i of the
+// vocabulary is bytes[word_offsets[i] .. word_offsets[i+1]).
 struct SpelledText {
   std::span<const WordId> tokens;
   std::span<const std::int64_t> offsets;
   std::span<const std::uint8_t> bytes;
   std::span<const std::int64_t> word_offsets;
 
-  // Throws Error unless all four fit each other.
+  // Throws Error unless all four match.
   void check() const;
   std::size_t n_sentences() const { return offsets.size() - 1; }
   std::size_t length(std::size_t s) const { return static_cast<std::size_t>(offsets[s + 1] - offsets[s]); }
@@ -73,10 +73,10 @@ struct SpelledText {
   }
 };
 
-// Throws Error unless every sentence number is one of a text of n sentences.
+// Throws Error unless every sentence number is in the range of a text of n sentences.
 void check_sentences(std::span<const std::int64_t> sentences, std::size_t n);
 
-// Cuts a stream of bytes into lines. feed() may be given any pieces; a last line needs no newline.
+// Splits a stream of bytes into lines. feed() accepts pieces of any size; the last line needs no newline.
 class LineSplitter {
  public:
   template <class OnLine>
@@ -109,8 +109,8 @@ class LineSplitter {
 
 // Builds the integer form of a text in one pass.
 //
-// A line with a fault is a LineError, unless `repair` is set: then a byte order mark is skipped, carriage
-// returns and tabs count as spaces, and a line with any other fault becomes empty and is listed in faults().
+// A faulty line is a LineError unless `repair` is set: then a byte order mark is skipped, carriage returns and tabs count
+// as spaces, and a line with any other fault becomes empty and is listed in faults().
 class TextBuilder {
  public:
   TextBuilder(Vocabulary vocabulary, bool repair) : vocabulary_(std::move(vocabulary)), repair_(repair) {}
@@ -121,7 +121,7 @@ class TextBuilder {
     splitter_.finish([this](std::string_view line) { add_line(line); });
   }
 
-  // What was read since the last time; its offsets start from 0.
+  // The text read since the last call; its offsets start from 0.
   struct Part {
     std::vector<WordId> tokens;
     std::vector<std::int64_t> offsets;
@@ -148,10 +148,10 @@ class TextBuilder {
   std::vector<std::pair<std::int64_t, LineFault>> faults_;
 };
 
-// What a person is told about a fault.
+// The message for a fault.
 std::string describe(LineFault fault);
 
-// The chosen sentences as text, tokens joined by one space, each line ended by a newline.
+// The selected sentences as text, tokens joined by one space, each line ended by a newline.
 std::string format_text(const SpelledText& text, std::span<const std::int64_t> sentences);
 
 }  // namespace hyperbaton

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kEndsOfWord = " ()";
 
-// "12<TAB>(TREE)" → 12, and the tree is left in `line`; 0 if the line does not look like that.
+// "12<TAB>(TREE)" → 12, leaving the tree in `line`; 0 if the line does not have this form.
 std::size_t take_number(std::string_view& line) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
@@ -33,7 +33,7 @@ void TreeReader::add_line(std::string_view line) {
   if (format_ == Format::Unknown && !blank) {
     auto rest = line;
     format_ = take_number(rest) > 0 ? Format::Sparse : Format::Dense;
-    if (format_ == Format::Sparse) trees_.offsets.assign(1, 0);  // blank lines so far stood for nothing
+    if (format_ == Format::Sparse) trees_.offsets.assign(1, 0);  // blank lines so far were not sentences
     if (format_ == Format::Dense && line.find('\t') != std::string_view::npos)
       throw LineError(n_lines_, describe(LineFault::Control));
   }
@@ -42,7 +42,8 @@ void TreeReader::add_line(std::string_view line) {
     const std::size_t number = take_number(line);
     if (number == 0) throw LineError(n_lines_, "expected a sentence number, a tab and a tree, found " + quoted(line));
     if (number <= sentence())
-      throw LineError(n_lines_, "sentence " + std::to_string(number) + " comes again or too late: numbers must increase");
+      throw LineError(n_lines_,
+                      "sentence " + std::to_string(number) + " is repeated or out of order: numbers must increase");
     if (number > text_.n_sentences())
       throw LineError(n_lines_, "there is no sentence " + std::to_string(number) + ": the text has " +
                                     std::to_string(text_.n_sentences()));
@@ -59,7 +60,7 @@ void TreeReader::add_tree(std::string_view tree) {
   const auto first = static_cast<std::size_t>(trees_.offsets.back());
   std::int32_t current = -1;
   std::size_t position = 0;
-  bool hollow = false;  // some bracket holds no word
+  bool hollow = false;  // some bracket contains no word
   while (!tree.empty()) {
     const auto n_node = trees_.labels.size() - first;
     if (tree.front() == ' ') {
@@ -75,7 +76,7 @@ void TreeReader::add_tree(std::string_view tree) {
       trees_.parents.push_back(current);
       current = static_cast<std::int32_t>(n_node);
     } else if (tree.front() == ')') {
-      if (current < 0) throw LineError(n_lines_, "a closing bracket too many");
+      if (current < 0) throw LineError(n_lines_, "there is one closing bracket too many");
       tree.remove_prefix(1);
       const auto node = first + static_cast<std::size_t>(current);
       hollow = hollow || trees_.begins[node] == position;
@@ -95,7 +96,7 @@ void TreeReader::add_tree(std::string_view tree) {
     trees_.parents.resize(first);
     return;
   }
-  if (hollow) throw LineError(n_lines_, "a bracket holds no word");
+  if (hollow) throw LineError(n_lines_, "a bracket contains no word");
   check_length(position, text_, s, n_lines_);
 }
 
@@ -118,7 +119,7 @@ std::string format_trees(const TreesView& trees, const Vocabulary& labels, const
   check_sentences(sentences, text.n_sentences());
   const std::size_t n_nodes = trees.labels.size();
   const auto fits = [](bool true_of_sound_arrays) {
-    if (!true_of_sound_arrays) throw Error("the arrays of the trees do not fit each other");
+    if (!true_of_sound_arrays) throw Error("the arrays of the trees do not match");
   };
   fits(trees.begins.size() == n_nodes && trees.ends.size() == n_nodes && trees.parents.size() == n_nodes);
   std::string out;

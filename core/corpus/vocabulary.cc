@@ -9,7 +9,7 @@ namespace hyperbaton {
 Vocabulary::Vocabulary(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets)
     : bytes_(bytes.begin(), bytes.end()), offsets_(offsets.begin(), offsets.end()) {
   if (offsets_.empty() || offsets_.front() != 0 || offsets_.back() != static_cast<std::int64_t>(bytes_.size()))
-    throw Error("vocabulary offsets do not fit its bytes");
+    throw Error("vocabulary offsets do not match its bytes");
   for (std::size_t i = 1; i < offsets_.size(); ++i)
     if (offsets_[i] < offsets_[i - 1]) throw Error("vocabulary offsets decrease");
   grow();
@@ -41,7 +41,7 @@ void Vocabulary::grow() {
   table_.assign(n_slots, kUnknownWord);
   for (WordId id = 0; id < size(); ++id) {
     WordId& entry = table_[slot(word(id))];
-    if (entry != kUnknownWord) throw Error("vocabulary holds a word twice: " + quoted(word(id)));
+    if (entry != kUnknownWord) throw Error("the vocabulary contains a word twice: " + quoted(word(id)));
     entry = id;
   }
 }

@@ -1,4 +1,4 @@
-// Words numbered in order of first appearance, kept as one run of bytes.
+// Words numbered in order of first appearance, stored in one byte array.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace hyperbaton {
 using WordId = std::uint32_t;
 inline constexpr WordId kUnknownWord = std::numeric_limits<WordId>::max();
 
-// A vocabulary that is held elsewhere: word i is bytes[offsets[i] .. offsets[i+1]).
+// A view of a vocabulary: word i is bytes[offsets[i] .. offsets[i+1]).
 struct SpelledWords {
   std::span<const std::uint8_t> bytes;
   std::span<const std::int64_t> offsets;
@@ -31,7 +31,7 @@ class Vocabulary {
   }
   // The word's number, or kUnknownWord.
   WordId find(std::string_view word) const;
-  // The word's number, given a new one if need be.
+  // The word's number; new words are added.
   WordId add(std::string_view word);
 
   const std::vector<char>& bytes() const { return bytes_; }

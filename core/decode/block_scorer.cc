@@ -6,8 +6,8 @@ namespace hyperbaton {
 
 namespace {
 
-// The state behind a step: last source word + 1, and the last two target words, which are all alike where no feature can
-// know them.
+// The state after a step: last source word + 1, and the last two target words, which share one number if no feature can
+// distinguish them.
 constexpr unsigned kWordBits = 24;
 constexpr std::uint64_t kWordMask = (std::uint64_t{1} << kWordBits) - 1;
 
@@ -51,7 +51,7 @@ class BlockScorer::Sentence {
     options_.push_back({{}, 0, static_cast<std::uint32_t>(steps_.size())});
   }
 
-  // From the state, which it leaves behind the option.
+  // Starts from the state and leaves it after the option.
   double score(std::int64_t option) {
     const Option* chosen = &options_[static_cast<std::size_t>(option - first_option_)];
     const auto steps = std::span(steps_).subspan(chosen->first, chosen[1].first - chosen->first);
@@ -81,18 +81,18 @@ class BlockScorer::Sentence {
   struct Option {
     std::span<const WordId> target;
     int begin;
-    std::uint32_t first;  // of its steps, up to the next option's
+    std::uint32_t first;  // index of its first step; they end at the next option's first
   };
   struct Block {
     std::size_t place;
     BlockTarget target;
   };
-  // A place with what was computed for it.
+  // A place with its cached results.
   struct Known {
     BlockModel::Place place;
     SourceSpan seen;     // words whose coverage matters
-    U64Map words;        // number of the last two target words: 0 where no feature knows them
-    U64Map contexts;     // the same by what features know of them
+    U64Map words;        // number of the last two target words: 0 if no feature contains them
+    U64Map contexts;     // their numbers by the features that contain them
     U64Map tag_effects;  // by question
     U64Map scored;       // by words and coverage of nodes
     U64Map rows;         // by words, coverage of nodes and target
@@ -122,7 +122,7 @@ class BlockScorer::Sentence {
     return key;
   }
 
-  // What the answers of all moving questions about coverage depend on.
+  // Everything that the answers of the moving questions about coverage depend on.
   std::uint64_t situation(const Known& known, const Coverage& covered) {
     const auto& place = known.place;
     std::uint64_t bits = 1;
@@ -147,7 +147,8 @@ class BlockScorer::Sentence {
     return tag_effects_[*at];
   }
 
-  // Words that no feature tells apart have one number. A feature that knows two of them is as frequent with the last alone.
+  // Words that no feature distinguishes have one number. A feature with both words is at most as frequent as with the
+  // last alone.
   std::uint32_t words(Known& known, const History& history) {
     const auto source = known.place.source;
     if (!has(model_.families(), BlockFamily::Context) || source == kNone32) return 0;
@@ -166,7 +167,7 @@ class BlockScorer::Sentence {
   }
 
   const JumpRow& row(Known& known, const BlockTarget& target, const History& history) {
-    // Targets that are no candidates are told apart by their number and tag: unknown ones of a tag are all alike.
+    // Targets that are not candidates are distinguished by number and tag: unknown ones with the same tag are equal.
     const std::uint64_t which = target.candidate != kNone32
                                     ? target.candidate
                                     : combine(static_cast<std::uint64_t>(target.target) << 32 | target.tag, 1);
@@ -205,7 +206,7 @@ class BlockScorer::Sentence {
   const std::int64_t first_option_;
   std::vector<Option> options_;
   std::vector<PathStep> steps_;  // of all options
-  std::vector<Block> blocks_;    // the same
+  std::vector<Block> blocks_;    // of all options
   U64Map by_span_;
   std::vector<Known> places_;
   std::deque<std::vector<BlockModel::Term>> tag_effects_;
@@ -221,12 +222,14 @@ void BlockOptions::check(const BlockText& text) const {
   const std::size_t n = begin.size();
   if (offsets.size() != text.size() + 1 || offsets.back() != static_cast<std::int64_t>(n) || length.size() != n ||
       targets.offsets.size() != n + 1 || links.offsets.size() != n + 1)
-    throw Error("the columns of the options do not fit each other");
+    throw Error("the columns of the options do not match");
   for (std::size_t s = 0; s < text.size(); ++s)
     for (auto o = static_cast<std::size_t>(offsets[s]); o < static_cast<std::size_t>(offsets[s + 1]); ++o) {
-      if (begin[o] + length[o] > static_cast<int>(text.words[s].size())) throw Error("an option leaves its sentence");
+      if (begin[o] + length[o] > static_cast<int>(text.words[s].size()))
+        throw Error("an option is out of range for its sentence");
       for (const auto link : links[o])
-        if (link.source >= length[o] || link.target >= targets[o].size()) throw Error("a link leaves its phrase pair");
+        if (link.source >= length[o] || link.target >= targets[o].size())
+          throw Error("a link is out of range for its phrase pair");
     }
 }
 

@@ -1,9 +1,9 @@
 // The block model as a scorer of steps.
 //
-// An option is walked along its inner links, block by block, and its score is the sum of log p(t, j | s): whichever way a
-// translation is cut into phrases, it costs the same. What p depends on beyond the block itself is little: the coverage of
-// the neighbouring words and parse nodes, and the last two target words where some feature knows them. Sums over all
-// targets and jumps are remembered for each combination that occurs.
+// An option is walked along its inner links, block by block, and its score is the sum of log p(t, j | s), so the score of
+// a translation does not depend on its segmentation into phrases. Beyond the block itself, p depends on little: the
+// coverage of the neighbouring words and parse nodes, and the last two target words if a feature contains them. Sums over
+// all targets and jumps are cached for each combination that occurs.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace hyperbaton {
 
-// Translation options as the block model sees them: target words by the model's numbers.
+// Translation options as the block model sees them: target words have the model's numbers.
 struct BlockOptions {
   std::span<const std::int64_t> offsets;  // options of sentence s are [offsets[s], offsets[s + 1])
   std::span<const std::uint16_t> begin;
@@ -33,7 +33,7 @@ class BlockScorer : public StepScorer {
   BlockScorer& operator=(const BlockScorer&) = delete;
 
   void score(const StepBatch& steps, std::span<float> scores, std::span<std::int64_t> states) const override;
-  // The option's score if it comes right after the words before it, with nothing around it translated.
+  // The option's score if it immediately follows the preceding words, with nothing around it translated.
   float estimate(std::size_t sentence, std::int64_t option) const override;
   void forget(std::size_t sentence) const override;
 

@@ -1,4 +1,4 @@
-// Hypotheses of one sentence in stacks by the number of words covered, recombined by state and pruned.
+// Hypotheses of one sentence, grouped in stacks by the number of covered words, recombined by state and pruned.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,18 @@ struct Hypothesis {
   double estimate;  // with the future cost
   float future;     // future cost without distances
   std::uint32_t previous, option;
-  std::uint32_t arcs;  // the first way that lost against this one
+  std::uint32_t arcs;  // the first path recombined into this one
 };
 
-// Another way to the same state.
+// Another path to this state.
 struct Arc {
   double score;  // at the hypothesis
   std::uint32_t previous, option;
   std::uint32_t next;
 };
 
-// Holds hypotheses and their states; places of pruned ones are used again. The address of a state stays the same as long
-// as its hypothesis is there.
+// Stores hypotheses and their states; slots of pruned hypotheses are reused. The address of a state is stable while its
+// hypothesis exists.
 class Chart {
  public:
   Chart(std::size_t state_size, bool keep_arcs)
@@ -56,7 +56,7 @@ class Chart {
     std::copy_n(state, stride_, states_[id / kBlock].get() + id % kBlock * stride_);
     return id;
   }
-  // A hypothesis with the same state: the better one stays, the other becomes an arc.
+  // Recombine a hypothesis with an equal state: the better one stays, the other becomes an arc.
   void recombine(std::uint32_t id, Hypothesis other) {
     Hypothesis& present = hypotheses_[id];
     if (other.score > present.score) {
@@ -78,7 +78,7 @@ class Chart {
   std::size_t size() const { return hypotheses_.size(); }
 
  private:
-  // A search that keeps everything would take all memory there is.
+  // An unpruned search could use up all memory.
   static constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
   [[noreturn]] static void refuse() {
     throw Error(
@@ -91,20 +91,20 @@ class Chart {
   bool keep_arcs_;
   std::size_t max_size_;
   std::vector<Hypothesis> hypotheses_;
-  static constexpr std::size_t kBlock = 1024;             // states that are allocated together
+  static constexpr std::size_t kBlock = 1024;             // number of states allocated together
   std::vector<std::unique_ptr<std::uint32_t[]>> states_;  // blocks of them
   std::vector<std::uint32_t> free_;
   std::vector<Arc> arcs_;
 };
 
 struct Beam {
-  std::size_t size;      // hypotheses of a stack; 0 means all
-  double log_threshold;  // estimates this far below the best are dropped; -infinity keeps all
+  std::size_t size;      // largest number of hypotheses in a stack; 0 means no limit
+  double log_threshold;  // estimates further than this below the best are dropped; -infinity keeps all
 };
 
 class Stack {
  public:
-  // Whether a hypothesis with this estimate has no chance.
+  // Whether a hypothesis with this estimate would be pruned.
   bool hopeless(double estimate) const { return estimate < worst_; }
 
   void add(Chart& chart, const Beam& beam, const Hypothesis& hypothesis, const std::uint32_t* state) {
@@ -124,7 +124,7 @@ class Stack {
     if (beam.size > 0 && ids_.size() >= 2 * beam.size) prune(chart, beam);
   }
 
-  // The hypotheses that survive, best estimate first; nothing may be added afterwards.
+  // The surviving hypotheses, best estimate first; nothing may be added afterwards.
   std::span<const std::uint32_t> finish(Chart& chart, const Beam& beam) {
     prune(chart, beam);
     std::vector<Slot>().swap(slots_);
@@ -134,7 +134,7 @@ class Stack {
   std::span<const std::uint32_t> ids() const { return ids_; }
 
  private:
-  // The number of a hypothesis, kNone where there is none, and the hash of its state.
+  // The number of a hypothesis, kNone if there is none, and the hash of its state.
   struct Slot {
     std::uint32_t hash = 0, id = kNone;
   };
@@ -147,7 +147,7 @@ class Stack {
     ranked_.clear();
     for (const auto& slot : slots_)
       if (slot.id != kNone) ranked_.push_back({chart[slot.id].estimate, slot});
-    // Equal estimates: the older one first, so that nothing is left to chance.
+    // Ties go to the older hypothesis, so that the order is deterministic.
     std::ranges::sort(ranked_, [](const Ranked& a, const Ranked& b) {
       return a.estimate != b.estimate ? a.estimate > b.estimate : a.slot.id < b.slot.id;
     });

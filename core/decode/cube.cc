@@ -1,9 +1,9 @@
 // Cube pruning: of all (hypothesis, option) pairs that lead into a stack, only the most promising are scored.
 //
-// Hypotheses with the same coverage and the options of one span make a grid, both best first. A queue over all grids of a
-// stack gives the best pair; its neighbours in the grid then enter the queue, until `pop_limit` pairs were taken. Of each
-// row of a grid, which is a hypothesis, the queue has one pair at most: what the pairs of a row share is computed once, and
-// a pair takes the place of the one before it in the row.
+// Hypotheses with the same coverage and the options of one span form a grid, both sorted best first. A queue over all
+// grids of a stack yields the best pair; its neighbours in the grid then enter the queue, until `pop_limit` pairs have
+// been popped. The queue contains at most one pair of each grid row (a hypothesis): the common part of a row's pairs is
+// computed once, and each pair replaces the previous one of its row.
 #include <algorithm>
 #include <deque>
 #include <vector>
@@ -51,10 +51,10 @@ class Cubes {
     std::size_t first, last;  // rows: [first, last) of hypotheses_
     const Space::Span* span;
   };
-  // A row of a grid, and the pair of it that is or waits to be in the queue.
+  // A row of a grid, with its pair that is in the queue or about to enter it.
   struct Row {
     const Grid* grid;
-    std::size_t at;  // its place in hypotheses_
+    std::size_t at;  // its index in hypotheses_
     double score;    // of the hypothesis
     Space::Move move;
     Search::Candidate candidate;  // its state is that of the move
@@ -62,17 +62,18 @@ class Cubes {
   };
   struct Entry {
     double estimate;
-    std::uint64_t number;  // in the order in which they entered
+    std::uint64_t number;  // in order of insertion
     Row* row;
 
-    // Equal estimates come in the order in which they entered.
+    // Ties are broken by order of insertion.
     bool before(const Entry& other) const {
       return estimate != other.estimate ? estimate > other.estimate : number < other.number;
     }
   };
 
-  // The hypotheses of a group for which accept(state) is true become [first_row_, last_row_). Those of the call before are
-  // used again where they are the same, as they are without a distortion limit: long sentences would need much memory.
+  // The hypotheses of a group for which accept(state) is true become [first_row_, last_row_). The rows of the previous
+  // call are reused if they are equal, as they are without a distortion limit; long sentences would otherwise need much
+  // memory.
   template <class Accept>
   void add_rows(const std::vector<std::uint32_t>& group, const Accept& accept) {
     const std::size_t at = hypotheses_.size();
@@ -120,7 +121,7 @@ class Cubes {
     }
   }
 
-  // Propose the first pair of the grid's row `at`, if it has that many.
+  // Propose the first pair of the grid's row `at`, if that row exists.
   void open_row(const Grid& grid, std::size_t at, std::size_t stack) {
     if (at >= grid.last) return;
     if (n_rows_ == rows_.size()) rows_.emplace_back();
@@ -135,7 +136,7 @@ class Cubes {
     propose(row, grid.span->first);
   }
 
-  // Score a pair but for what batched features say.
+  // Score a pair, except for batched features.
   void propose(Row& row, std::uint32_t option) {
     auto& space = search_.space_;
     const std::uint32_t* state = search_.chart_.state(row.candidate.previous);
@@ -147,8 +148,8 @@ class Cubes {
     proposed_.push_back(&row);
   }
 
-  // Put the pairs that were proposed into the queue, the first of them in the place of its front where that was taken.
-  // Batched features are asked once for all of them.
+  // Put the proposed pairs into the queue; the first one replaces the front if the front was popped. Batched features
+  // score all of them in one call.
   void enter(bool front_taken) {
     if (search_.space_.has_batched() && !proposed_.empty()) {
       batch_.clear();
@@ -172,8 +173,8 @@ class Cubes {
     if (!queue_.empty()) sink(last);
   }
 
-  // The queue is a heap: an entry comes before its children, which are 2 i + 1 and 2 i + 2. Put an entry at its end, or in
-  // the place of its front.
+  // The queue is a binary heap: the children of entry i are 2 i + 1 and 2 i + 2. Put an entry at its end or in place of
+  // its front.
   void raise(const Entry& entry) {
     queue_.push_back(entry);
     std::size_t at = queue_.size() - 1;
@@ -194,8 +195,8 @@ class Cubes {
   Search& search_;
   std::vector<std::vector<Grid>> grids_;      // by the stack they lead to
   std::vector<std::uint32_t> hypotheses_;     // of the rows of grids
-  std::size_t first_row_ = 0, last_row_ = 0;  // the rows of the last position
-  std::deque<Row> rows_;                      // the first n_rows_ are of this stack, the others are used again
+  std::size_t first_row_ = 0, last_row_ = 0;  // the rows of the previous position
+  std::deque<Row> rows_;                      // the first n_rows_ belong to this stack, the others are kept for reuse
   std::size_t n_rows_ = 0;
   std::vector<Row*> proposed_;
   std::vector<BatchedStep> batch_;

@@ -81,10 +81,10 @@ std::vector<float> last_step_values(const DecodeInput& input, std::size_t senten
   std::vector<std::uint32_t> options;
   const auto n = static_cast<std::ptrdiff_t>(input.n_values());
   for (const auto& path : paths) {
-    if (path.empty()) throw Error("a path needs a step");
+    if (path.empty()) throw Error("a path needs at least one step");
     options.clear();
     for (const auto row : path) {
-      if (row < first || row >= last) throw Error("a path has an option of another sentence");
+      if (row < first || row >= last) throw Error("a path contains an option of another sentence");
       options.push_back(static_cast<std::uint32_t>(row - first));
     }
     values.clear();

@@ -7,7 +7,7 @@
 
 namespace hyperbaton {
 
-// Translations as columns, by sentence, best first; those of the envelope behind.
+// Translations as columns, by sentence, best first; those of the envelope follow.
 struct Decoded {
   std::vector<std::int64_t> path_offsets;  // translations of sentence s are [path_offsets[s], path_offsets[s+1])
   std::vector<std::int64_t> step_offsets;  // steps of translation p are [step_offsets[p], step_offsets[p+1])
@@ -15,25 +15,25 @@ struct Decoded {
   std::vector<double> scores;              // of each translation
   std::vector<float> features;             // (steps and one end for each translation, n_features), unweighted
   std::size_t n_features;
-  std::vector<std::uint8_t> relaxed;        // by sentence: no translation within the limits was found, so they were lifted
+  std::vector<std::uint8_t> relaxed;        // by sentence: no translation satisfied the limits, so they were lifted
   std::vector<SearchCounts> counts;         // by sentence
   std::vector<std::int64_t> graph_offsets;  // rows of sentence s
-  std::vector<GraphRow> graph;              // if asked for; options by their rows
+  std::vector<GraphRow> graph;              // if requested; options by their rows
 };
 
 struct DecodeSettings {
   SearchSettings search;
   NBestSettings n_best;
-  EnvelopeSettings envelope;  // translations to add behind the n best
-  bool relax;                 // lift walls, zones and the distortion limit where nothing covers a sentence
+  EnvelopeSettings envelope;  // translations to add after the n best
+  bool relax;                 // lift walls, zones and the distortion limit if no hypothesis covers a sentence
   bool graph;                 // return the search graph
   unsigned n_threads;
 };
 
 Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const Progress& progress);
 
-// Unweighted values of the last step of each path through a sentence, (n_paths, n_features). A path is options by their
-// rows, and need not cover the sentence; what limits say of it does not matter.
+// Unweighted values of the last step of each path through a sentence, (n_paths, n_features). A path lists options by
+// their rows and need not cover the sentence; limits are ignored.
 std::vector<float> last_step_values(const DecodeInput& input, std::size_t sentence,
                                     std::span<const std::vector<std::int64_t>> paths);
 

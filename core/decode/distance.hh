@@ -1,8 +1,8 @@
-// The distance of a step in source words, which the distortion feature charges.
+// The distance of a step in source words, as charged by the distortion feature.
 //
-// The usual distance is that of the jump, |begin − previous end|: what a jump over a gap costs is known only when the
-// search comes back to the gap. The early one (Moore and Quirk 2007, section 3.1) charges the way there and back as soon as
-// a phrase is translated behind a gap, so that hypotheses of one stack are compared with what they owe:
+// The usual distance is that of the jump, |begin − previous end|: the cost of skipping a gap is known only when the
+// search returns to the gap. The early distance (Moore and Quirk 2007, section 3.1) charges the way there and back as
+// soon as a phrase is translated to the right of a gap, so that hypotheses of one stack are compared including this debt:
 //
 //     0                     the phrase begins at the first gap
 //     2 · (end − begin)     it lies left of the previous phrase
@@ -19,7 +19,7 @@ namespace hyperbaton {
 
 inline int jump_distance(SourceSpan previous, SourceSpan next) { return std::abs(next.begin - previous.end); }
 
-// `first_gap` is that before the step; `previous` is empty at 0 for the first step.
+// `first_gap` is the first gap before the step; `previous` is empty at 0 for the first step.
 inline int early_distance(SourceSpan previous, SourceSpan next, int first_gap) {
   if (next.begin == first_gap) return 0;
   const int from = next.end < previous.end ? next.begin : std::max(previous.end, first_gap);
@@ -29,13 +29,13 @@ inline int early_distance(SourceSpan previous, SourceSpan next, int first_gap) {
 // How the steps of a hypothesis are charged.
 struct Distance {
   bool early;   // charge early_distance instead of jump_distance
-  bool future;  // count the least distance still to go among the future costs (Green et al. 2010)
+  bool future;  // add the least remaining distance to the future cost (Green et al. 2010)
 
   int step(SourceSpan previous, SourceSpan next, const Coverage& before) const {
     return early ? early_distance(previous, next, before.next_gap(0)) : jump_distance(previous, next);
   }
-  // The least distance still to go behind a phrase that ends at `end`: that of a way through all gaps, left to right. None
-  // of its steps costs anything where distances are charged early.
+  // The least remaining distance after a phrase that ends at `end`: that of a path through all gaps, left to right. With
+  // early distances, none of its steps costs anything.
   int ahead(const Coverage& after, int end, int n_words) const {
     if (early || !future) return 0;
     int distance = 0;

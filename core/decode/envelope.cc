@@ -13,10 +13,10 @@ namespace {
 struct Line {
   double score, slope;  // at x = 0, and its change with x
   std::uint32_t way;    // its last step
-  std::uint32_t rest;   // the line that this step goes on from
+  std::uint32_t rest;   // the line that this step extends
 };
 
-// Keep the lines that are highest somewhere, by increasing slope.
+// Keep the lines that are highest somewhere, sorted by increasing slope.
 void keep_envelope(std::vector<Line>& lines) {
   std::ranges::stable_sort(
       lines, [](const Line& a, const Line& b) { return a.slope != b.slope ? a.slope < b.slope : a.score > b.score; });
@@ -37,7 +37,7 @@ void keep_envelope(std::vector<Line>& lines) {
   lines.resize(n);
 }
 
-// The steps with the best translations through them, in the order of the search; those to one hypothesis stand together.
+// The steps with the best translations through them, in search order; steps to one hypothesis are adjacent.
 std::vector<GraphRow> best_steps(const Search& search, std::size_t most) {
   auto rows = search_graph(search);
   std::erase_if(rows, [](const GraphRow& row) { return row.from == kNone || row.best == -kInfinity; });
@@ -45,7 +45,7 @@ std::vector<GraphRow> best_steps(const Search& search, std::size_t most) {
     std::vector<double> best;
     for (const auto& row : rows) best.push_back(row.best);
     std::ranges::nth_element(best, best.begin() + static_cast<std::ptrdiff_t>(most - 1), std::greater());
-    // All steps of a translation are in at least as good a one: none that stays loses its way to either end.
+    // Every step of a translation lies on a translation at least as good, so each kept step stays connected to both ends.
     std::erase_if(rows, [least = best[most - 1]](const GraphRow& row) { return row.best < least; });
   }
   return rows;
@@ -67,7 +67,7 @@ class Envelopes {
   // Call take(path) for each translation on the envelope along a direction.
   template <class Take>
   void along(std::span<const double> direction, const Take& take) {
-    lines_.assign(1, {0, 0, kNone, kNone});  // of the start, where no step leads
+    lines_.assign(1, {0, 0, kNone, kNone});  // of the start, which has no incoming step
     std::ranges::fill(ranges_, Range{0, 1});
     std::vector<Line> here, ends;
     for (std::size_t i = 0; i < rows_.size();) {

@@ -1,9 +1,9 @@
-// What the search scores: a feature sees steps of hypotheses, gives each a score, and keeps what it must know of the past
-// in its own words of the hypothesis' state.
+// Features of the search: a feature scores the steps of hypotheses, and keeps the history that it needs in its own words
+// of the hypothesis' state.
 //
-// A kind of feature is one file in decode/features: its input, which lives as long as the sentences of one call and holds
-// the weights, and its class, which lives as long as a sentence. A class derives from FeatureDefaults and declares what it
-// has to say; what it leaves out costs nothing, since nothing here is virtual. decode/features.hh lists the kinds.
+// A kind of feature is one file in decode/features. It has an input, which lives for one call and contains the weights,
+// and a class, which lives for one sentence. The class derives from FeatureDefaults and declares the functions it needs;
+// omitted ones cost nothing, since nothing here is virtual. decode/features.hh lists the kinds.
 #pragma once
 
 #include <concepts>
@@ -17,12 +17,12 @@ namespace hyperbaton {
 // How steps are limited and charged.
 struct Limits;
 
-// What a feature must know of the past that several features share. Hypotheses that differ only in what nobody needs are
+// Parts of the history that several features share. Hypotheses that differ only in parts that no feature needs are
 // recombined.
 struct Needs {
   bool end = false;            // where the previous phrase ended
   bool begin = false;          // where it began
-  bool begin_at_swap = false;  // the same, if the next phrase can end there
+  bool begin_at_swap = false;  // where it began, if the next phrase can end there
   bool stack = false;          // orientation towards the stack of translated spans
 
   Needs& operator|=(const Needs& other) {
@@ -34,7 +34,8 @@ struct Needs {
   }
 };
 
-// The front of a hypothesis' state, which all features share: coverage and the previous phrase. Features' own words follow.
+// The front of a hypothesis' state, shared by all features: coverage and the previous phrase. The features' own words
+// follow.
 class SharedState {
  public:
   explicit SharedState(int n_words) : n_words_(n_words), n_coverage_(Coverage::n_words(n_words)) {}
@@ -54,62 +55,63 @@ class SharedState {
   std::size_t n_coverage_;
 };
 
-// A step of which the source span is known, but not yet the option. At the start of a sentence the previous phrase is
-// empty at 0.
+// A step whose source span is known, but not yet its option. At the start of a sentence the previous phrase is empty at
+// 0.
 struct Step {
   Coverage before{nullptr, 0}, after{nullptr, 0};
   SourceSpan previous{0, 0}, next{0, 0};
   bool first = true;                                 // no previous phrase
-  Orientation hierarchical = Orientation::Monotone;  // towards the stack of translated spans, where a feature needs it
+  Orientation hierarchical = Orientation::Monotone;  // relative to the stack of translated spans, if a feature needs it
   std::uint32_t first_option = 0, last_option = 0;   // of the span
 };
 
-// A step of the search graph: the state before it, an option that leads there (any at the start), and the state behind it
-// if the sentence ends there.
+// A step of the search graph: the state before it, an option that leads to that state (any option at the start), and the
+// state after it if the sentence ends there.
 struct GraphStep {
   const std::uint32_t* state;
   std::uint32_t before, option;
   const std::uint32_t* end = nullptr;
 };
 
-// A step for features that are asked for many at once; they fill in their part of the state behind it.
+// A step for batched features; they fill in their part of the state after it.
 struct BatchedStep {
   const std::uint32_t* before;
   std::uint32_t option;
   std::uint32_t* after;
 };
 
-// States are the feature's own words. A `memo` is 32 bits that the feature sets when a step is prepared and is given back
-// for each of its options. Scores are weighted and are added to; values are not weighted, and columns are the feature's
-// own. The order of a sentence's calls: start; for each step prepare, then for its options guess or guess and extend;
-// finish behind the last. Several steps may be prepared before their options are asked for, so what a feature knows of one
-// is in the memo.
+// States are the feature's own words. A `memo` is 32 bits that the feature sets when a step is prepared and receives
+// again for each of its options. Scores are weighted and accumulate; values are not weighted, and columns are the
+// feature's own. The order of calls for a sentence: start; for each step prepare, then for its options guess, or guess
+// and extend; finish after the last. Several steps may be prepared before their options are scored, so a feature must
+// keep step data in the memo.
 struct FeatureDefaults {
   static constexpr bool kBatched = false;  // scored by ask(), many steps at once, instead of guess and extend
 
   std::size_t n_state() const { return 0; }
   Needs needs(const Limits&) const { return {}; }
-  // The state at the start of the sentence; 0 where nothing is said.
+  // The state at the start of the sentence; 0 by default.
   void start(std::uint32_t*) const {}
-  // What an option may be expected to get from this feature: a part of the future cost.
+  // Estimated score of an option; part of the future cost.
   void estimate(std::uint32_t /*option*/, float&) const {}
-  // What is still to come behind the step, whatever the options: the part of the future cost that depends on the coverage.
+  // Estimated score of the rest after the step, whatever the options: the part of the future cost that depends on the
+  // coverage.
   void ahead(const Step&, float&) const {}
-  // The probability that the next word to be translated lies in a span, by the best of the features that know one.
+  // The probability that the next translated word lies in a span: the largest over the features that define one.
   void likelihood(const Coverage& /*before*/, const std::uint32_t* /*state*/, SourceSpan /*next*/, float& /*best*/) {}
-  // What all options of a span share.
+  // The part of the score shared by all options of a span.
   void prepare(const Step&, const std::uint32_t* /*state*/, std::uint32_t& /*memo*/, float& /*score*/) {}
-  // What is cheap to say of an option.
+  // The cheap part of an option's score.
   void guess(const Step&, const std::uint32_t* /*state*/, std::uint32_t /*memo*/, std::uint32_t /*option*/, float&) const {}
-  // The rest of the option's score, and the state behind it.
+  // The rest of the option's score, and the state after it.
   void extend(const Step&, const std::uint32_t* /*state*/, std::uint32_t /*memo*/, std::uint32_t /*option*/,
               std::uint32_t* /*after*/, float&) {}
-  // What the end of the sentence adds.
+  // The score of the end of the sentence.
   void finish(const std::uint32_t* /*state*/, float&) {}
   // Unweighted values of a prepared step, and of the end of the sentence.
   void add_values(const Step&, const GraphStep&, std::uint32_t /*memo*/, float* /*columns*/) const {}
   void add_end_values(const std::uint32_t* /*state*/, float* /*columns*/) const {}
-  // The sentence is translated: what is kept of it elsewhere may go.
+  // The sentence is finished: data kept for it elsewhere may be freed.
   void forget() {}
 };
 

@@ -1,7 +1,7 @@
-// The features of a search: which kinds there are, and where each feature's values and states stand.
+// The features of a search: the list of kinds, and the layout of each feature's values and states.
 //
-// Features are scored kind by kind, in the order of this list, and those of one kind in the order in which they were given.
-// Their values stand in the same order, with the option's own values last.
+// Features are scored kind by kind, in the order of this list; within a kind, in the order given. Their values are laid
+// out in the same order, with the option's own values last.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,13 @@ struct KindList {
 using FeatureKinds = KindList<DistanceFeature, LmFeature, OrientationFeature, JumpFeature, OperationFeature, StepFeature>;
 using FeatureInput = FeatureKinds::Input;
 
-// The features of sentences that are translated together, with their names and their columns of values.
+// The features of sentences that are translated together, with their names and columns of values.
 class FeatureList {
  public:
   struct Entry {
     std::string name;
     FeatureInput input;
-    std::size_t column;  // the first
+    std::size_t column;  // its first column
   };
 
   void add(std::string name, FeatureInput input) {
@@ -68,14 +68,14 @@ class FeatureList {
 // The features of one sentence, in its search.
 class FeatureSet {
  public:
-  // A feature with its place: first word in a state, first column of values, and memo of a step.
+  // A feature with its layout: first word in a state, first column of values, and memo of a step.
   template <class F>
   struct Placed {
     F feature;
     std::size_t state, column, memo;
   };
 
-  // `first_state`: words of a state in front of the features' own.
+  // `first_state`: words of a state before the features' own.
   FeatureSet(const FeatureList& list, const Sentence& sentence, const Limits& limits, std::size_t first_state)
       : n_state_(first_state) {
     for (const auto& entry : list.entries())
@@ -91,7 +91,7 @@ class FeatureSet {
   void each(Visit&& visit) const {
     std::apply([&](const auto&... kinds) { (each_of(kinds, visit), ...); }, placed_);
   }
-  // The same for features that are asked for many steps at once.
+  // Call visit(placed) for each batched feature.
   template <class Visit>
   void each_batched(Visit&& visit) {
     each([&](auto& placed) {
@@ -99,7 +99,7 @@ class FeatureSet {
     });
   }
 
-  std::size_t n_state() const { return n_state_; }  // words of a state, with those in front
+  std::size_t n_state() const { return n_state_; }  // words of a state, including the shared ones
   std::size_t n_memos() const { return n_memos_; }
   const Needs& needs() const { return needs_; }
   bool has_batched() const { return has_batched_; }

@@ -25,7 +25,7 @@ std::vector<GraphRow> search_graph(const Search& search) {
         add(static_cast<std::int64_t>(s), chart.arc(at).previous, chart.arc(at).option, chart.arc(at).score, numbers[id],
             id);
     }
-  // From the end back: what the best way on from each hypothesis adds.
+  // From the end back: the score of the best continuation of each hypothesis.
   std::vector<double> rest(rows.size(), -kInfinity);
   const auto last = static_cast<std::int64_t>(stacks.size()) - 1;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {

@@ -1,4 +1,4 @@
-// Numbers for runs of plain data, equal ones equally: states, phrases and rows of scores become integers.
+// Interning: numbers runs of plain data (states, phrases, rows of scores) so that equal runs have equal numbers.
 #pragma once
 
 #include <cstring>

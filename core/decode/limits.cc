@@ -24,7 +24,7 @@ OrderLimits::OrderLimits(const Limits& limits, std::size_t sentence, std::span<c
 
 bool OrderLimits::allowed(const Coverage& before, int first_gap, SourceSpan next) const {
   const bool fills_gap = next.begin == first_gap;
-  // After this phrase there must be a way back to the first gap.
+  // After this phrase, the first gap must still be within reach.
   if (distortion_ >= 0 && !fills_gap && std::abs(next.end - first_gap) > distortion_) return false;
   if (!fills_gap)
     for (const auto wall : walls_)

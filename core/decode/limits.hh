@@ -15,28 +15,28 @@ struct Zone {
 };
 struct Wall {
   std::uint32_t sentence;
-  std::uint16_t after;  // the word in front of it
+  std::uint16_t after;  // the word before it
 };
 
-// What the future costs count for the jump into each phrase that is still to come: nothing, the best that any hypothesis
-// can get for it, or what it gets from the most suitable word, normalised over all words of the sentence.
+// Contribution of the jump into each remaining phrase to the future cost: nothing, an upper bound over all hypotheses, or
+// the score from the best preceding word, normalised over all words of the sentence.
 enum class FutureJumps : std::uint8_t { None, Bound, Expected };
 
 struct Limits {
   int distortion;    // -1: none
-  bool constraints;  // walls and zones hold
+  bool constraints;  // enforce walls and zones
   Distance distance;
   FutureJumps future_jumps;
-  float jump_threshold;  // a span that all models of jumps find less probable than this is not tried
+  float jump_threshold;  // a span is not tried if all jump models give it a lower probability
 };
 
 // The limits of one sentence.
 class OrderLimits {
  public:
-  // `walls` and `zones` are those of all sentences, by sentence.
+  // `walls` and `zones` contain those of all sentences, by sentence.
   OrderLimits(const Limits& limits, std::size_t sentence, std::span<const Wall> walls, std::span<const Zone> zones);
 
-  // Whether a phrase may start there behind a phrase that ended at `end`.
+  // Whether a phrase may start there after a phrase that ended at `end`.
   bool reachable(int end, int begin) const { return distortion_ < 0 || std::abs(begin - end) <= distortion_; }
   // Whether a phrase at this span, which is uncovered and reachable, may follow.
   bool allowed(const Coverage& before, int first_gap, SourceSpan next) const;

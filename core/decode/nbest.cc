@@ -6,12 +6,12 @@ namespace hyperbaton {
 
 namespace {
 
-// A way from a hypothesis to the end. Its total with the best way to that hypothesis is exact, so that ways taken out of
-// a queue by their totals are complete in the order of their scores.
+// A path from a hypothesis to the end. Its total with the best path to that hypothesis is exact, so paths popped from a
+// queue by total are completed in the order of their scores.
 struct Way {
   double total;
   std::uint32_t hypothesis;
-  std::uint32_t option;  // of the step that follows, with the way that goes on from there
+  std::uint32_t option;  // of the next step, with the path that continues from there
   std::uint32_t rest;
 };
 

@@ -1,4 +1,4 @@
-// The best translations out of the recombination graph.
+// The n best translations of the recombination graph.
 #pragma once
 
 #include "decode/search.hh"
@@ -8,7 +8,7 @@ namespace hyperbaton {
 struct NBestSettings {
   std::size_t n;
   bool distinct;       // by target words
-  std::size_t factor;  // distinct: give up after n times this many translations; 0 never does
+  std::size_t factor;  // distinct: give up after n times this many translations; 0: never
 };
 
 struct Path {

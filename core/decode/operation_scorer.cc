@@ -25,7 +25,7 @@ void OperationSentence::find_phrases() {
   if (input_.cache) input_.cache->find(pairs, phrases_);
   for (std::size_t o = 0; o < pairs.size(); ++o) {
     const bool kept = input_.cache && pairs[o] >= 0;
-    // The pair may stand twice in the sentence.
+    // The pair may occur twice in the sentence.
     if (kept && !phrases_[o]) input_.cache->find(pairs.subspan(o, 1), std::span(phrases_).subspan(o, 1));
     if (phrases_[o]) continue;
     auto made = input_.make(sentence_, first_ + o);
@@ -61,7 +61,7 @@ OperationSentence::Prepared OperationSentence::prepare(const Coverage& before, S
   return prepared;
 }
 
-// The same moves as SourceWalk::go makes.
+// Must make the same moves as SourceWalk::go.
 inline OperationSentence::WayIn OperationSentence::way_in(int at, int word, const Prepared& prepared) const {
   WayIn way{false, false, 0, false};
   if (at < word) {
@@ -131,7 +131,7 @@ std::pair<OperationCounts, OperationSentence::State> OperationSentence::score(co
     before_script = *known;
   }
   const auto scored = score_script(script, number, option, before_script.state);
-  // The first untranslated word stays so, unless the phrase begins with it.
+  // The first untranslated word stays untranslated unless the phrase begins with it.
   const int width =
       prepared.first_gap == begin ? own.width_inside : own.position_sum + own.n_wide * (begin - prepared.first_gap);
   const int n_gaps = script.n_gaps + (!own.deletes_first && way.any_gap() ? 1 : 0);

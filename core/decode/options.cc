@@ -10,7 +10,7 @@ namespace hyperbaton {
 
 namespace {
 
-// The score of a phrase of which nothing before is known.
+// The score of a phrase without history.
 float estimate_inside(std::span<const WeightedLm> lms, std::span<const WordId> target) {
   float sum = 0;
   for (const auto& lm : lms) {
@@ -24,7 +24,7 @@ float estimate_inside(std::span<const WeightedLm> lms, std::span<const WordId> t
   return sum;
 }
 
-// Source phrases with more pairs than this are worth remembering.
+// Source phrases with more pairs than this are cached.
 constexpr std::int64_t kMany = 50;
 
 // Collects the options of some sentences.
@@ -76,7 +76,7 @@ class Collector {
     features_.assign(options_.n_features, 0.0F);
     if (pair >= 0) {
       const auto row = input_.scores.subspan(static_cast<std::size_t>(pair) * input_.n_scores, input_.n_scores);
-      // Scores of a damaged file may be no numbers, which become the floor: the order of the arguments matters.
+      // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
       std::ranges::transform(row, features_.begin(), [](float p) {
         return std::min(std::max(kLogFloor, static_cast<float>(math::log(p))), -kLogFloor);
       });
@@ -86,7 +86,7 @@ class Collector {
     features_[input_.n_scores + 2] = pair == kUnknownPair ? kLogFloor : 0;
   }
 
-  // Whether a target phrase occurs in the translation that is forced.
+  // Whether a target phrase occurs in the forced translation.
   bool possible(std::size_t s, std::int64_t pair) const {
     return !input_.forced.any() || !std::ranges::search(input_.forced[s], target_of(pair)).empty() ||
            target_of(pair).empty();
@@ -106,7 +106,7 @@ class Collector {
       const float score = weighted(features_);
       ranked.push_back({pair, score, score + estimate_inside(input_.lms, target)});
     }
-    // Equal estimates keep the order of the table.
+    // Ties keep the order of the table.
     std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
     if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
     ranked.shrink_to_fit();
@@ -122,10 +122,10 @@ class Collector {
       const auto target = target_of(row.pair);
       for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair))) {
         if (link.source >= span.end - span.begin || link.target >= target.size())
-          throw_damaged("a phrase pair has a link outside of it");
+          throw_damaged("a phrase pair has a link that is out of range");
         options_.links.push_back({link.source, link.target});
       }
-      // Tables of other programs have their links in any order.
+      // Tables of other programs may list links in any order.
       std::sort(options_.links.begin() + first, options_.links.end(),
                 [](Link a, Link b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
       add(s, span, row, target);
@@ -144,7 +144,7 @@ class Collector {
     const auto i = static_cast<std::size_t>(&demand - input_.demands.spans.data());
     const auto from = static_cast<std::size_t>(input_.demands.offsets[i]);
     const auto words = input_.demands.words.subspan(from, static_cast<std::size_t>(input_.demands.offsets[i + 1]) - from);
-    // Which word of the span stands for which is not said: all of them are linked to the first target word.
+    // The word alignment is unknown: all words of the span are linked to the first target word.
     if (!words.empty())
       for (int w = demand.begin; w < demand.end; ++w)
         options_.links.push_back({static_cast<std::uint16_t>(w - demand.begin), 0});
@@ -183,7 +183,7 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// Offsets continue where the last ones end.
+// Offsets continue from the previous ones.
 void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
   const auto base = to.back();
   for (std::size_t i = 1; i < from.size(); ++i) to.push_back(base + from[i]);

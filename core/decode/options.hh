@@ -1,4 +1,4 @@
-// Translation options: what the phrase table offers for the spans of sentences.
+// Translation options: phrase pairs of the table that match spans of sentences.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace hyperbaton {
 
-// A language model with its weight; `words` gives its number of each target word.
+// A language model with its weight; `words` maps target words to its numbers.
 struct WeightedLm {
   NgramModel model;
   float weight;
@@ -27,21 +27,21 @@ struct WeightedLm {
   std::size_t n_values() const { return 1; }
 };
 
-// What the option's own features are called, in the order of their columns: the scores of the table come first, all under
-// one name, then the others.
+// Names of the option's own features, in column order: the scores of the table come first, all under one name, then the
+// others.
 inline constexpr std::string_view kTableFeature = "TranslationModel0";
 inline constexpr std::array<std::string_view, 3> kOwnFeatureNames{"WordPenalty0", "PhrasePenalty0", "UnknownWordPenalty0"};
 inline constexpr std::size_t kOwnFeatures = kOwnFeatureNames.size();
 inline constexpr float kLogFloor = -100.0F;
 
-// A phrase pair with its weighted score, and the same with the language models' estimate.
+// A phrase pair with its weighted score, and with the language models' estimate added.
 struct RankedPair {
   std::int64_t pair;
   float score, estimate;
 };
 
-// The best pairs of frequent source phrases, which have thousands, remembered from sentence to sentence. Whoever holds
-// one uses it with one table, one set of models and weights, and one limit; any number of threads may.
+// A cache of the best pairs of frequent source phrases, which have thousands, kept from sentence to sentence. A cache is
+// valid for one table, one set of models and weights, and one limit; it is thread-safe.
 class RankCache {
  public:
   using Pairs = std::shared_ptr<const std::vector<RankedPair>>;
@@ -61,7 +61,7 @@ class RankCache {
   std::unordered_map<std::uint32_t, Pairs> ranked_;
 };
 
-// A translation that the user demands for a span; no other option may overlap it.
+// A translation required by the user for a span; no other option may overlap it.
 struct Demand {
   std::uint32_t sentence;
   std::uint16_t begin, end;
@@ -72,7 +72,7 @@ struct Demands {
   std::span<const WordId> words;
 };
 
-// Translations that must come out, target words by sentence; no offsets where nothing is forced.
+// Required output: target words by sentence; no offsets if nothing is forced.
 struct ForcedView {
   std::span<const WordId> words;
   std::span<const std::int64_t> offsets;
@@ -83,8 +83,8 @@ struct ForcedView {
 };
 
 struct LookupInput {
-  TokensView source;               // numbers of the table's source vocabulary, kUnknownWord where it has none
-  std::span<const WordId> copies;  // for each token the target word that stands for it when it is passed through
+  TokensView source;               // numbers in the table's source vocabulary, kUnknownWord if not in it
+  std::span<const WordId> copies;  // for each token, the target word used when it is passed through
   PairsView table;
   std::size_t n_target_words;     // of the table's vocabulary
   std::span<const float> scores;  // n_scores probabilities for each pair
@@ -98,14 +98,14 @@ struct LookupInput {
 
 struct LookupSettings {
   std::size_t table_limit;  // options of a source phrase; 0 means all
-  int max_length;           // longest source phrase of the table
+  int max_length;           // length of the longest source phrase of the table
   bool drop_unknown;        // leave unknown words out instead of copying them
   unsigned n_threads;
 };
 
 inline constexpr std::int64_t kUnknownPair = -1, kDemandedPair = -2;
 
-// Options as columns, by sentence, source begin, source end, and falling estimate.
+// Options as columns, by sentence, source begin, source end, and decreasing estimate.
 struct TranslationOptions {
   std::vector<std::int64_t> offsets;  // options of sentence s are [offsets[s], offsets[s+1])
   std::vector<std::uint32_t> sentence;
@@ -119,7 +119,7 @@ struct TranslationOptions {
   std::vector<float> features;  // the table's scores and the own features
   std::size_t n_features;
   std::vector<float> score;     // weighted features
-  std::vector<float> estimate;  // the same with the language models' scores inside the phrase
+  std::vector<float> estimate;  // weighted features plus the language models' scores inside the phrase
 
   std::size_t size() const { return sentence.size(); }
   std::span<const WordId> target(std::size_t option) const {

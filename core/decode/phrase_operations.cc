@@ -27,31 +27,31 @@ const PhraseOperations* PhraseOperationsCache::add(std::int64_t pair, const Phra
 }
 
 void OperationInput::complete() {
-  if (units.empty() || units.size() > kMaxOperationModels) throw Error("one operation model is needed, or two");
+  if (units.empty() || units.size() > kMaxOperationModels) throw Error("there must be one or two operation models");
   if (n_values != 1 && n_values != kOperationValues) throw Error("an operation model has one value, or five");
   const std::size_t n_options = options.begin.size();
   if (options.length.size() != n_options || options.offsets.empty() || options.links.offsets.size() != n_options + 1 ||
       pairs.size() != n_options || options.offsets.back() != static_cast<std::int64_t>(n_options))
-    throw Error("the columns of the options do not fit each other");
+    throw Error("the columns of the options do not match");
   for (const auto& unit : units) {
     unit.source.check();
     unit.targets.check();
-    if (unit.names->size() != unit.model.n_words()) throw Error("the names of operations do not fit their model");
+    if (unit.names->size() != unit.model.n_words()) throw Error("the names of operations do not match their model");
     if (unit.source.n_sentences() + 1 != options.offsets.size() || unit.targets.n_sentences() != n_options)
-      throw Error("the options are those of another text");
+      throw Error("options were computed for a different text");
   }
   if (units.size() == 2 && log_of_class.size() != units[0].model.n_words())
-    throw Error("the share of each operation in its class is needed");
+    throw Error("there must be a share for each operation in its class");
   std::size_t longest = 0;
   for (std::size_t s = 0; s + 1 < options.offsets.size(); ++s) {
     longest = std::max(longest, units[0].source.length(s));
     for (auto o = static_cast<std::size_t>(options.offsets[s]); o < static_cast<std::size_t>(options.offsets[s + 1]); ++o) {
       if (options.length[o] == 0 ||
           static_cast<std::size_t>(options.begin[o]) + options.length[o] > units[0].source.length(s))
-        throw Error("an option is outside of its sentence");
+        throw Error("an option is out of range for its sentence");
       for (const auto link : options.links[o])
         if (link.source >= options.length[o] || link.target >= units[0].targets.length(o))
-          throw Error("a phrase pair has a link outside of it");
+          throw Error("a phrase pair has a link that is out of range");
     }
   }
   // A sentence of n words has at most half as many gaps.
@@ -121,7 +121,7 @@ PhraseOperations OperationInput::make(std::size_t sentence, std::size_t option) 
     ++shape.n_generated;
     shape.n_deletions += word.kind == PlannedWord::Kind::Insert ? 1 : 0;
   }
-  // In order, there is no gap inside, and the walk ends behind the phrase.
+  // If translated in order, there is no gap inside, and the walk ends after the phrase.
   if (shape.in_order) {
     shape.at = static_cast<std::int16_t>(shape.n_generated);
     phrase.alone.n_deletions = shape.n_deletions;

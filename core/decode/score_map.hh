@@ -1,4 +1,4 @@
-// What something costs after a state, and the state behind it, by open addressing.
+// A hash table (open addressing) of scores after a state, with the resulting state.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct Scored {
 
 class ScoreMap {
  public:
-  // The result, or a place for it: (result, whether it was there).
+  // The result, or a slot for it: (result, whether it existed).
   std::pair<Scored*, bool> find_or_add(std::uint32_t state, std::uint32_t of) {
     if (2 * (size_ + 1) > slots_.size()) grow();
-    const auto key = (static_cast<std::uint64_t>(state) << 32 | of) + 1;  // 0 is a free place
+    const auto key = (static_cast<std::uint64_t>(state) << 32 | of) + 1;  // 0 is a free slot
     Slot& slot = slots_[probe(key)];
     const bool found = slot.key == key;
     if (!found) {

@@ -4,7 +4,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Batched features are asked for this many steps at once.
+// Batched features score this many steps at once.
 constexpr std::size_t kBatch = 16384;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Search for the best translation of a sentence: stacks of hypotheses by the number of words covered.
+// Stack search for the best translation of a sentence; stacks by the number of covered words.
 #pragma once
 
 #include <vector>
@@ -17,12 +17,12 @@ struct SearchSettings {
 };
 
 struct SearchCounts {
-  std::int64_t hypotheses = 0;  // steps that were scored
+  std::int64_t hypotheses = 0;  // scored steps
   std::int64_t spans = 0;       // source spans considered for extension
-  std::int64_t spans_cut = 0;   // of which the limits forbade
+  std::int64_t spans_cut = 0;   // of these, forbidden by the limits
 };
 
-// Fill stacks 0 … n_words. The last one holds complete translations, their scores with the end of the sentence.
+// Fill stacks 0 … n_words. The last one contains complete translations, whose scores include the end of the sentence.
 class Search {
  public:
   Search(Space& space, const SearchSettings& settings, bool keep_arcs, Poll& poll);
@@ -32,11 +32,11 @@ class Search {
   const Chart& chart() const { return chart_; }
   std::span<const Stack> stacks() const { return stacks_; }
   const SearchCounts& counts() const { return counts_; }
-  // For whatever works on the result: throws Cancelled when the search is to stop.
+  // For code that uses the result: throws Cancelled if the search should stop.
   void poll() const { poll_(); }
 
  private:
-  // A step that is scored except by batched features.
+  // A step scored by all features but the batched ones.
   struct Candidate {
     std::uint32_t previous, option;
     double score;
@@ -51,7 +51,7 @@ class Search {
   void for_each_span(std::uint32_t id, const OnSpan& on_span);
   void add(const Candidate& candidate, std::uint32_t* state);
   void flush();
-  // Add the end of the sentence where it is reached; false if the translation is not the one that is forced.
+  // Add the end of the sentence if it is reached; false if the translation is not the forced one.
   bool finished(Candidate& candidate, const std::uint32_t* state);
   void insert(Candidate candidate, const std::uint32_t* state);
   void keep(const Candidate& candidate, const std::uint32_t* state);

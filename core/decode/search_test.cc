@@ -1,4 +1,4 @@
-// The whole search on a toy, against trying every order.
+// The whole search on a toy example, compared with exhaustive enumeration.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kWords = 5;
 
-// One sentence; each word has two translations, and so has each pair of neighbours.
+// One sentence; each word and each pair of adjacent words has two translations.
 struct Toy {
   TranslationOptions options;
   std::vector<std::int64_t> source_offsets{0, kWords};
@@ -77,7 +77,7 @@ DecodeSettings how(bool cube, std::size_t stack, int limit) {
           1};
 }
 
-// The best score of all ways to translate, by the weighted values of whole paths.
+// The best score over all translations, computed from the weighted values of whole paths.
 double best_by_trying(const DecodeInput& input, std::span<const double> weights, int limit) {
   Space space(input, 0, {-1, true, {false, false}, FutureJumps::None, 0});
   double best = -std::numeric_limits<double>::infinity();
@@ -108,7 +108,7 @@ double best_by_trying(const DecodeInput& input, std::span<const double> weights,
 
 }  // namespace
 
-TEST("columns stand by kind of feature, with the option's own last") {
+TEST("columns are sorted by kind of feature, with the option's own last") {
   const Toy toy;
   const auto input = toy.input();
   CHECK(input.column_names() ==
@@ -117,7 +117,7 @@ TEST("columns stand by kind of feature, with the option's own last") {
                                   "PhrasePenalty0", "UnknownWordPenalty0"}));
 }
 
-TEST("without pruning the search finds the best of all orders, whichever way it goes") {
+TEST("without pruning, every search algorithm finds the best of all orders") {
   const Toy toy;
   const auto input = toy.input();
   const std::vector<double> weights{0.25, 0.5, 0.25, 1.0, 0.75, 0.5, 0.25, 1.0, 0.75, 0.5, 1, 0, 0, 0};
@@ -141,7 +141,7 @@ TEST("without pruning the search finds the best of all orders, whichever way it 
   }
 }
 
-TEST("a small beam still ends, with a score that is no better") {
+TEST("a small beam still finishes, with a score that is no better") {
   const Toy toy;
   const auto input = toy.input();
   const auto all = decode(input, how(false, 0, -1), {});
@@ -150,7 +150,7 @@ TEST("a small beam still ends, with a score that is no better") {
   CHECK(few.counts[0].hypotheses < all.counts[0].hypotheses);
 }
 
-TEST("the bound on jumps to come is never below what a hypothesis gets") {
+TEST("the bound on remaining jumps is never below a hypothesis' score") {
   const Toy toy;
   for (const bool remaining : {false, true}) {
     DecodeInput input{toy.options, toy.source_offsets, {}, {}, {}, {}};
@@ -169,12 +169,12 @@ TEST("the bound on jumps to come is never below what a hypothesis gets") {
     };
     const auto none = estimates(FutureJumps::None), bound = estimates(FutureJumps::Bound);
     CHECK(std::ranges::min(bound) > -1e-4);
-    // It says something: hypotheses look worse than without.
+    // The bound is informative: hypotheses score lower than without it.
     CHECK(bound[0] < none[0]);
   }
 }
 
-TEST("improbable jumps are not tried, and the sentence is covered nevertheless") {
+TEST("improbable jumps are not tried, but the sentence is still covered") {
   const Toy toy;
   for (const bool cube : {false, true}) {
     const auto input = toy.input(true);
@@ -185,7 +185,7 @@ TEST("improbable jumps are not tried, and the sentence is covered nevertheless")
     CHECK(some.scores[0] <= all.scores[0]);
     CHECK(some.counts[0].hypotheses < all.counts[0].hypotheses);
     CHECK(some.counts[0].spans_cut > 0);
-    few.search.limits.jump_threshold = 1;  // what is left are monotone steps
+    few.search.limits.jump_threshold = 1;  // only monotone steps are left
     for (const auto option : decode(input, few, {}).options) CHECK(option >= 0);
   }
 }

@@ -1,4 +1,4 @@
-// One sentence of a call as the search sees it: its length, and its translation options numbered from 0.
+// One sentence in the search: its length, and its translation options numbered from 0.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Sentence {
     for (std::size_t o = 0; o < n_options_; ++o) targets_.push_back(options.target(first_ + o));
   }
 
-  std::size_t number() const { return number_; }  // in its call
+  std::size_t number() const { return number_; }  // index within its call
   int n_words() const { return n_words_; }
   std::size_t n_options() const { return n_options_; }
   // The row of an option in the columns of all sentences.
@@ -34,7 +34,7 @@ class Sentence {
   std::span<const WordId> target(std::uint32_t option) const { return targets_[option]; }
   std::span<const std::span<const WordId>> targets() const { return targets_; }
   std::span<const Link> links(std::uint32_t option) const { return options_.links_of(first_ + option); }
-  // Weighted features of the option itself, and the same with the language models' scores inside the phrase.
+  // Weighted features of the option itself, and with the language models' scores inside the phrase added.
   float score(std::uint32_t option) const { return options_.score[first_ + option]; }
   float estimate(std::uint32_t option) const { return options_.estimate[first_ + option]; }
   std::span<const float> own_values(std::uint32_t option) const {

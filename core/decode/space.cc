@@ -54,7 +54,7 @@ void Space::find_spans() {
   for (std::size_t i = 1; i < span_offsets_.size(); ++i) span_offsets_[i] += span_offsets_[i - 1];
 }
 
-// The best that the options of a span promise, with what features expect.
+// The best estimate of a span's options, including the features' estimates.
 float Space::expected(const Span& span) const {
   float best = kNever;
   for (auto option = span.first; option < span.last; ++option) {
@@ -65,7 +65,7 @@ float Space::expected(const Span& span) const {
   return best;
 }
 
-// The best that the options of a span promise, or those of its two parts.
+// The best estimate of a span's options, or of its two parts.
 void Space::fill_future() {
   const int n = n_words();
   future_.assign((static_cast<std::size_t>(n) + 1) * (static_cast<std::size_t>(n) + 1), kNever);
@@ -114,7 +114,7 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
 
   const bool swap_possible = begin > 0 && !before[begin - 1];
   const bool keep_begin = needs_.begin || (needs_.begin_at_swap && swap_possible);
-  // Where nobody asks for the end, any will do: only the start of the sentence has 0.
+  // If no feature needs the end, any value other than 0 will do: only the start of the sentence has 0.
   shared_.set_previous(move.state.data(), {keep_begin ? begin : 0, needs_.end ? end : 1});
   const auto previous = shared_.previous(state);
   move.step = {.before = before,
@@ -176,7 +176,7 @@ const Space::Span& Space::span_of(std::uint32_t option) const {
 // Everything but batched features.
 void Space::add_values(const GraphStep& way, const Move& move, float* row) const {
   Step step = move.step;
-  // Not from the state, which leaves the end of the previous phrase out where nobody needs it.
+  // Not from the state, which omits the end of the previous phrase if no feature needs it.
   if (!step.first) step.previous = sentence_.source(way.before);
   features_.each([&](const auto& placed) {
     placed.feature.add_values(step, {way.state + placed.state, way.before, way.option}, move.memos[placed.memo],
@@ -193,7 +193,7 @@ void Space::add_batched_values(std::span<const BatchedStep> steps, float* rows) 
 }
 
 void Space::add_end_values(const std::uint32_t* state, float* row) const {
-  if (n_words() == 0) return;  // nothing in, nothing out: no cost
+  if (n_words() == 0) return;  // an empty sentence costs nothing
   features_.each([&](const auto& placed) { placed.feature.add_end_values(state + placed.state, row + placed.column); });
 }
 

@@ -1,8 +1,8 @@
-// The search space of one sentence: its options by span, what a step costs, and when two hypotheses are the same.
+// The search space of one sentence: its options by span, the score of a step, and equality of hypotheses.
 //
-// A hypothesis' state is a run of 32-bit words that says everything the future depends on: coverage, the previous phrase,
-// and the words of each feature. Hypotheses with equal states are recombined. What a step costs is a loop over the
-// features.
+// A hypothesis' state is a sequence of 32-bit words that contains everything the future depends on: coverage, the
+// previous phrase, and the words of each feature. Hypotheses with equal states are recombined. The score of a step is a
+// loop over the features.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct DecodeInput {
   std::span<const Zone> zones;  // by sentence
   ForcedView forced;
 
-  // Of a step: those of the features, then the option's own.
+  // The number of values of a step: those of the features, then the option's own.
   std::size_t n_values() const { return features.n_values() + options.n_features; }
-  // The feature that each of them belongs to.
+  // The feature that each value belongs to.
   std::vector<std::string> column_names() const;
 };
 
@@ -40,14 +40,14 @@ class Space {
     SourceSpan source;
     std::uint32_t first, last;
   };
-  // A step of which the source span is known, with what all options of the span share.
+  // A step whose source span is known, with the data shared by all options of the span.
   struct Move {
-    float score;                       // weighted, of what does not depend on the option
-    float future;                      // future cost behind the step
-    float ahead;                       // the part of it that is not kept from step to step
+    float score;                       // weighted, the part that does not depend on the option
+    float future;                      // future cost after the step
+    float ahead;                       // the part of it that is recomputed at each step
     std::vector<std::uint32_t> memos;  // of the features
-    std::vector<std::uint32_t> state;  // behind the step; the options' part is filled in by apply
-    Step step;                         // looks at the state before, and at the one behind
+    std::vector<std::uint32_t> state;  // after the step; the options' part is filled in by apply
+    Step step;                         // refers to the states before and after
   };
 
   int n_words() const { return sentence_.n_words(); }
@@ -61,28 +61,28 @@ class Space {
   void start(std::span<std::uint32_t> state) const;
   Coverage coverage(const std::uint32_t* state) const { return shared_.coverage(state); }
 
-  // Whether the limits let a phrase start there, and whether they let a phrase at this span follow, which is uncovered.
+  // Whether the limits allow a phrase to start there, and whether they allow a phrase at this uncovered span to follow.
   bool reachable(const std::uint32_t* state, int begin) const {
     return limits_.reachable(shared_.previous(state).end, begin);
   }
   bool allowed(const std::uint32_t* state, int first_gap, SourceSpan next) const {
     return limits_.allowed(coverage(state), first_gap, next);
   }
-  // Whether spans are left out because models of jumps find them improbable, and whether one is; monotone steps and those
-  // that fill the first gap never are.
+  // Whether spans are skipped because jump models find them improbable, and whether a given one is; monotone steps and
+  // steps that fill the first gap never are.
   bool prunes_jumps() const { return jump_threshold_ > 0; }
   bool improbable(const std::uint32_t* state, int first_gap, SourceSpan next);
   // Future cost of a coverage.
   float future(const std::uint32_t* state) const;
   void prepare(const std::uint32_t* state, float future, const Span& span, Move& move);
   // Weighted score of the option after the prepared move; completes move.state. Returns false if a forced translation
-  // does not allow the option. Batched features are not asked.
+  // forbids the option. Batched features are not included.
   bool apply(const std::uint32_t* state, std::uint32_t option, Move& move, float& score);
-  // The same without what is dear to say: for ordering.
+  // The cheap part of that score, for ordering.
   float guess(const std::uint32_t* state, std::uint32_t option, const Move& move) const;
-  // What the end of the sentence adds.
+  // The score of the end of the sentence.
   float finish(const std::uint32_t* state);
-  bool complete(const std::uint32_t* state) const;  // the whole forced translation is there
+  bool complete(const std::uint32_t* state) const;  // the forced translation is complete
 
   bool has_batched() const { return features_.has_batched(); }
   // Call take(i, score) with the weighted score of each step by each batched feature.
@@ -96,7 +96,7 @@ class Space {
 
   // Unweighted values of each step of a whole translation, and a last row for the end of the sentence.
   void add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values);
-  // Unweighted values of single steps, those of the end of the sentence included: (ways, n_values).
+  // Unweighted values of single steps, including the end of the sentence: (ways, n_values).
   std::vector<float> way_values(std::span<const GraphStep> ways);
 
  private:

@@ -1,7 +1,7 @@
-// The stack of translated source spans, by which hierarchical orientation is decided (Galley and Manning 2008).
+// The stack of translated source spans that determines hierarchical orientation (Galley and Manning 2008).
 //
-// A new phrase is compared with the span on top; spans that are neighbours in the source are joined. Stacks share their
-// lower parts and are known by a number, so that equal stacks have equal numbers.
+// A new phrase is compared with the top span; spans that are adjacent in the source are merged. Stacks share their lower
+// parts and are identified by numbers: equal stacks have equal numbers.
 #pragma once
 
 #include <cstdint>

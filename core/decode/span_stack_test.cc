@@ -11,7 +11,7 @@ using namespace hyperbaton;
 
 namespace {
 
-// The same by a list of spans.
+// Reference implementation with a list of spans.
 struct PlainStack {
   std::vector<SourceSpan> spans;
   Orientation shift(SourceSpan span) {

@@ -12,7 +12,7 @@ namespace hyperbaton {
 
 class U64Map {
  public:
-  // The value of a key, or a place for it: (value, whether it was there).
+  // The value of a key, or a slot for it: (value, whether it existed).
   std::pair<std::uint32_t*, bool> find_or_add(std::uint64_t key) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Slot* slot = probe(key);
@@ -27,7 +27,7 @@ class U64Map {
     size_ = 0;
   }
 
-  // The value of a key, null where it has none.
+  // The value of a key, or null.
   const std::uint32_t* find(std::uint64_t key) const {
     if (slots_.empty()) return nullptr;
     const Slot* slot = const_cast<U64Map*>(this)->probe(key);

@@ -8,10 +8,10 @@ namespace {
 
 struct PairTemplate {
   Part left, right;
-  bool always;  // counted also where the jump is not made
+  bool always;  // also counted for jumps that are not made
 };
 
-// Words first, so that without tags the rest is left out.
+// Words first, so that the rest can be omitted without tags.
 constexpr std::size_t kWordPairs = 21, kPairs = kWordPairs + 7;
 constexpr std::array<PairTemplate, kPairs> make_pairs() {
   std::array<PairTemplate, kPairs> all{};
@@ -45,7 +45,7 @@ std::uint64_t pair_key(std::uint64_t code, std::uint64_t left, std::uint64_t rig
   return mix(left * 0x9e3779b97f4a7c15ULL + right + code);
 }
 
-// Calls emit(key) for each feature of a sentence that counts.
+// Calls emit(key) for each counted feature of a sentence.
 class JumpKeys {
  public:
   JumpKeys(const TaggedText& text, const VisitsView& visits)
@@ -89,7 +89,7 @@ class JumpKeys {
   const VisitsView& visits_;
   std::span<const PairTemplate> templates_;
   std::array<std::array<std::uint64_t, kPairs>, 2> codes_{};
-  std::array<std::size_t, kPairs> always_{};  // templates that count also where the jump is not made
+  std::array<std::size_t, kPairs> always_{};  // templates that also count for jumps that are not made
   std::size_t n_always_ = 0;
   PositionParts parts_;
   std::vector<int> next_;
@@ -115,7 +115,7 @@ void check_jumps(const TaggedText& text, const VisitsView& visits) {
   for (std::size_t s = 0; s < text.size(); ++s)
     for (auto at = visits.offsets[s]; at < visits.offsets[s + 1]; ++at)
       if (visits.positions[static_cast<std::size_t>(at)] >= text.words[s].size())
-        throw Error("a visit leaves its sentence");
+        throw Error("a visit is out of range for its sentence");
 }
 
 std::vector<std::uint64_t> count_jump_features(const TaggedText& text, const VisitsView& visits, const Counting& options,
@@ -137,12 +137,12 @@ void JumpFeatures::append(const TaggedText& text, std::size_t sentence, Position
   for (std::size_t o = 0; o < 2; ++o)
     for (std::size_t t = 0; t < templates.size(); ++t) codes[o][t] = pair_code(t, o);
   std::array<std::uint64_t, kPairs> keys;
-  // The filter, the table and the keys lie far apart: each is asked for ahead, for all keys of a list.
+  // The filter, the table and the keys are far apart in memory: prefetch each for all keys of a list.
   const auto add = [&](std::size_t n_keys) {
     std::size_t n_likely = 0;
     for (std::size_t k = 0; k < n_keys; ++k) {
       const std::uint64_t key = keys[k];
-      keys[n_likely] = key;  // kept if the next one does not take its place
+      keys[n_likely] = key;  // kept unless the next one overwrites it
       n_likely += index_.may_have(key);
     }
     for (std::size_t k = 0; k < n_likely; ++k) index_.prefetch_bucket(keys[k]);

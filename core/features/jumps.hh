@@ -3,7 +3,7 @@
 // Positions are those of positions.hh: i in 0 … n, j in 1 … n + 1, j ≠ i. o says whether the jump goes back (i > j), d is
 // the class of its length (phrases/distance_classes.hh). All features carry o. There are three kinds:
 //   constants   ⟨o⟩ and ⟨o, d⟩: the numbers 0 … kJumpConstants - 1, always in the space
-//   unary       ⟨o, a part of i⟩ or ⟨o, a part of j⟩: the same for all jumps from i, or to j, with one o
+//   unary       ⟨o, a part of i⟩ or ⟨o, a part of j⟩: shared by all jumps from i, or to j, with the same o
 //   binary      ⟨o, a part of i, a part of j⟩
 // Unary and binary features have keys; the number of a feature is kJumpConstants + the rank of its key.
 #pragma once
@@ -25,7 +25,7 @@ inline std::size_t goes_back(int i, int j) { return i > j ? 1 : 0; }
 // The number of the constant ⟨o, d⟩; ⟨o⟩ has the number o.
 inline std::size_t length_constant(std::size_t o, std::size_t d) { return 2 + o * kLengthClasses + d; }
 
-// The visit order of each sentence pair as jumps: next[i] is the NP of CP i, 0 where i is not visited.
+// The visit order of each sentence pair as jumps: next[i] is the NP of CP i, 0 if i is not visited.
 struct VisitsView {
   std::span<const std::uint16_t> positions;
   std::span<const std::int64_t> offsets;
@@ -33,11 +33,12 @@ struct VisitsView {
   void next_positions(std::size_t s, int n_words, std::vector<int>& next) const;
 };
 
-// Throws Error unless tags and visits fit the text.
+// Throws Error unless tags and visits match the text.
 void check_jumps(const TaggedText& text, const VisitsView& visits);
 
-// The sorted keys of the features of jumps that occur often enough. All features count at jumps that are made; at the
-// others only the pairs of words and of tags at the two positions, the latter also with one of the words (footnote 12).
+// The sorted keys of the features of jumps that occur often enough. All features count for jumps that are made; for other
+// jumps only the pairs of words and of tags at the two positions count, the latter also with one of the words (footnote
+// 12).
 std::vector<std::uint64_t> count_jump_features(const TaggedText& text, const VisitsView& visits, const Counting& options,
                                                const Progress& progress);
 

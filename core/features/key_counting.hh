@@ -1,9 +1,9 @@
-// Counting which keys occur often enough, in two passes over what emits them.
+// Finds the keys that occur often enough, in two passes over the source of keys.
 //
-// Most different keys are rare. The first pass counts all keys in a sieve, one byte for all keys that have some bits in
-// common, and knows afterwards which keys cannot be frequent. The second counts the others exactly, in a table that holds
-// the different keys alone. Threads share both. The result depends on none of this: a sieve that is too small, or a limit
-// of memory, only means more work.
+// Most different keys are rare. The first pass counts all keys in a sieve, with one byte for all keys that share some
+// bits, after which most keys are known not to be frequent. The second pass counts the remaining keys exactly in a hash
+// table. Threads share both. The result depends on none of this: a sieve that is too small, or a memory limit, only means
+// more work.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@
 namespace hyperbaton {
 
 struct Counting {
-  std::uint32_t min_count;  // occurrences that a feature needs
-  std::size_t bytes;        // about how much memory may be taken at once
+  std::uint32_t min_count;  // least number of occurrences of a feature
+  std::size_t bytes;        // approximate memory limit
   unsigned n_threads;
 };
 inline constexpr std::size_t kAnyMemory = std::numeric_limits<std::size_t>::max();
 
-// What is counted: items of work, and about how many keys they have in all.
+// The input: items of work, and about how many keys they have in total.
 struct KeySource {
   std::size_t n_items, n_keys;
 };
 
-// Which keys may be frequent. A count can be too high, never too low.
+// Which keys may be frequent. A count can be too high but never too low.
 class KeySieve {
  public:
   KeySieve(std::size_t n_cells, std::uint32_t min_count)
       : enough_(static_cast<std::uint8_t>(std::min<std::uint32_t>(min_count, 255))), cells_(std::bit_ceil(n_cells)) {}
   void prefetch(std::uint64_t key) const { __builtin_prefetch(&cells_[place(key)], 1); }
-  // Whether the key now may be frequent and could not before.
+  // Count a key; true if it has just become a candidate.
   bool add(std::uint64_t key) {
     std::atomic<std::uint8_t>& cell = cells_[place(key)];
     std::uint8_t count = cell.load(std::memory_order_relaxed);
@@ -56,7 +56,7 @@ class KeySieve {
   std::vector<std::atomic<std::uint8_t>> cells_;
 };
 
-// Counts different keys, up to as many occurrences as are asked for.
+// Counts different keys, up to the required number of occurrences.
 class KeyTable {
  public:
   KeyTable(std::size_t n_slots, std::uint32_t min_count)
@@ -66,7 +66,7 @@ class KeyTable {
   static constexpr std::size_t kSlotBytes = 16;
 
   void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[place(key)], 1); }
-  // Returns false where there is hardly any room left.
+  // Returns false if the table is nearly full.
   bool add(std::uint64_t key) {
     std::size_t at = place(key);
     for (std::size_t probe = 0; probe < kProbes; ++probe, at = (at + 1) & (slots_.size() - 1)) {
@@ -93,10 +93,10 @@ class KeyTable {
     std::atomic<std::uint32_t> count{0};
   };
   static_assert(sizeof(Slot) == kSlotBytes);
-  static constexpr std::uint64_t kFree = 0;  // a key is a hash: that one is 0 does not happen
+  static constexpr std::uint64_t kFree = 0;  // keys are hashes: 0 does not occur
   static constexpr std::size_t kProbes = 512;
 
-  // Other bits than those of the sieve, which many keys here have in common.
+  // Uses other bits than the sieve, since many keys here share those.
   std::size_t place(std::uint64_t key) const { return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> shift_); }
 
   std::uint32_t enough_;
@@ -104,7 +104,7 @@ class KeyTable {
   std::vector<Slot> slots_;
 };
 
-// Keys that wait until the memory that they need has arrived: ask(key) for each, use(keys) for some of them together.
+// Buffers keys until their memory has been prefetched: prefetches with ask(key), then calls use(keys) in batches.
 template <class Ask, class Use>
 class KeyQueue {
  public:
@@ -126,7 +126,7 @@ class KeyQueue {
   std::size_t n_ = 0;
 };
 
-// The sorted keys of one round of counting; each has a place by the bits that come next.
+// The sorted keys of one round of counting, placed by their next bits.
 inline std::vector<std::uint64_t> sorted_keys(const KeyTable& table, unsigned round_bits, unsigned n_threads) {
   constexpr unsigned kBits = 8;
   constexpr std::size_t kParts = std::size_t{1} << kBits;
@@ -139,9 +139,9 @@ inline std::vector<std::uint64_t> sorted_keys(const KeyTable& table, unsigned ro
   return all;
 }
 
-// The keys that are emitted at least min_count times, sorted. `make_worker()` gives a callable (item, emit) that calls
-// emit(key) for each key of an item; each chunk of items has a worker of its own. Where the memory is too small for all
-// keys that may be frequent, they are counted in rounds, by their top bits.
+// The keys emitted at least min_count times, sorted. `make_worker()` returns a callable (item, emit) that calls emit(key)
+// for each key of an item; each chunk of items has a separate worker. If memory is too small for all keys that may be
+// frequent, they are counted in rounds, by their top bits.
 template <class MakeWorker>
 std::vector<std::uint64_t> count_keys(const KeySource& source, const Counting& options, const Progress& progress,
                                       const MakeWorker& make_worker) {

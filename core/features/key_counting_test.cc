@@ -22,7 +22,7 @@ std::vector<std::uint64_t> count(std::size_t n_items, std::uint32_t min_count, s
 
 }  // namespace
 
-TEST("frequent keys are those of plain counting, whatever the memory and the number of threads") {
+TEST("frequent keys equal those of plain counting, for any memory limit and number of threads") {
   constexpr std::size_t n_items = 2000;
   std::map<std::uint64_t, std::size_t> counts;
   for (std::size_t i = 0; i < n_items; ++i) emit_item(i, [&](std::uint64_t key) { ++counts[key]; });
@@ -31,7 +31,7 @@ TEST("frequent keys are those of plain counting, whatever the memory and the num
     for (const auto& [key, n] : counts)
       if (n >= min_count) expected.push_back(key);
     CHECK(!expected.empty() && (min_count == 1 || expected.size() < counts.size()));
-    // From room for everything down to a sieve that holds nothing back, and rounds.
+    // From enough memory for everything down to a sieve that rejects nothing, and rounds.
     for (const std::size_t bytes : {kAnyMemory, std::size_t{1} << 16, std::size_t{1}})
       for (const unsigned n_threads : {1U, 3U}) CHECK(count(n_items, min_count, bytes, n_threads) == expected);
   }

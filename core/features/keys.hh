@@ -1,6 +1,6 @@
-// Features as 64-bit keys: finding their numbers.
+// Features as 64-bit keys, and their numbers.
 //
-// The keys that occur often enough (key_counting.hh), sorted, are a feature space: a feature's number is the rank of its
+// The sorted keys that occur often enough (key_counting.hh) form a feature space: a feature's number is the rank of its
 // key.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace hyperbaton {
 
-// Throws Error where features cannot have a number each.
+// Throws Error if there are too many features to number.
 inline void check_number(std::size_t n_features) {
   if (n_features >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw Error("more features than can be numbered: raise the minimum count");
 }
 
-// Finds keys through a table on their top bits. Most keys that are looked for are not there: a bit for each value of the
-// low bits of a key, 16 bits for each key, tells nearly all of those apart at the cost of one access to memory.
+// Finds keys through a table on their top bits. Most queried keys are absent: a bit for each value of the low bits of a
+// key, 16 bits for each key, rejects nearly all of them with one memory access.
 class KeyIndex {
  public:
   explicit KeyIndex(std::span<const std::uint64_t> keys) : keys_(keys) {
@@ -45,7 +45,7 @@ class KeyIndex {
   void prefetch_key(std::uint64_t key) const {
     __builtin_prefetch(keys_.data() + starts_[static_cast<std::size_t>(key >> shift_)]);
   }
-  // The rank of a key, -1 if it is not there.
+  // The rank of a key, or -1.
   std::int32_t find(std::uint64_t key) const {
     const std::size_t bucket = static_cast<std::size_t>(key >> shift_);
     for (std::uint32_t at = starts_[bucket]; at < starts_[bucket + 1]; ++at)

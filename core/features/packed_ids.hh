@@ -1,5 +1,5 @@
-// Numbers of 32 bits in as few bytes as each needs, one to four: how many is told by two bits, which come first, four
-// numbers to a byte. Small numbers, as frequent features have, take a byte or two.
+// 32-bit numbers packed into one to four bytes each. Two bits per number give its size; they come first, for four numbers
+// in a byte. Small numbers, as frequent features have, take a byte or two.
 #pragma once
 
 #include <array>

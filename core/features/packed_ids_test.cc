@@ -5,7 +5,7 @@
 
 using namespace hyperbaton;
 
-TEST("numbers of all sizes come out as they went in, one list behind another") {
+TEST("numbers of all sizes are unpacked as they were packed, list after list") {
   std::vector<std::uint8_t> packed;
   std::vector<std::vector<std::uint32_t>> lists;
   std::vector<std::size_t> starts;
@@ -16,7 +16,7 @@ TEST("numbers of all sizes come out as they went in, one list behind another") {
     starts.push_back(packed.size());
     pack_ids(list, packed);
   }
-  packed.shrink_to_fit();  // so that the checkers see what is read behind the end
+  packed.shrink_to_fit();  // so that sanitizers detect reads past the end
   for (std::size_t n = 0; n < lists.size(); ++n) {
     std::vector<std::uint32_t> unpacked(n);
     unpack_ids(packed.data() + starts[n], unpacked);

@@ -1,8 +1,8 @@
-// What features see of one position of a sentence: nine parts, made of the words and tags around it.
+// Features of one position of a sentence: nine parts made of the words and tags around it.
 //
-// A sentence of n words has the positions 0 (BOS), 1 … n (its words), n + 1 (EOS), as in GO13 section 3.2; what lies beyond
-// is padding. A feature of a position is one of its parts (GO13 section 4.3); a feature of two positions joins a part of
-// each (Table 1).
+// A sentence of n words has the positions 0 (BOS), 1 … n (its words), n + 1 (EOS), as in GO13 section 3.2; positions
+// beyond are padding. A feature of a position is one of its parts (GO13 section 4.3); a feature of two positions joins a
+// part of each (Table 1).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace hyperbaton {
 
-// Word numbers and labels that no text has.
+// Reserved word numbers and labels.
 inline constexpr WordId kBos = 0xfffffff0, kEos = 0xfffffff1, kPadding = 0xfffffff2;
 
 enum Part : std::uint8_t {
@@ -31,7 +31,7 @@ enum Part : std::uint8_t {
 };
 inline constexpr std::size_t kParts = 9, kWordParts = 5;
 
-// Words and, if they are known, one tag for each.
+// Words and, if available, one tag for each.
 struct TaggedText {
   TokensView words;
   std::span<const WordId> tags;  // empty: none

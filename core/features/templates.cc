@@ -10,9 +10,9 @@ namespace {
 void check_spans(const SpansView& spans, const Layer& layer) {
   const std::size_t n_sentences = layer.text.offsets.size() - 1;
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    if (spans.sentence[i] >= n_sentences) throw Error("a phrase pair lies in a sentence that the text does not have");
+    if (spans.sentence[i] >= n_sentences) throw Error("a phrase pair is in a sentence that the text does not have");
     if (std::size_t{spans.begin[i]} + spans.length[i] > layer.text[spans.sentence[i]].size())
-      throw Error("a phrase ends behind its sentence");
+      throw Error("a phrase ends after the end of its sentence");
   }
 }
 
@@ -22,7 +22,7 @@ void check_links(const Occurrences& where, const Layer& source, const Layer& tar
     if (pair + 1 >= where.links.offsets.size()) throw Error("a phrase pair has no line of links");
     const std::size_t n = source.text[where.source.sentence[i]].size(), m = target.text[pair].size();
     for (const Link link : where.links[pair])
-      if (link.source >= n || link.target >= m) throw Error("a link leaves its sentence");
+      if (link.source >= n || link.target >= m) throw Error("a link is out of range for its sentence");
   }
 }
 
@@ -34,7 +34,7 @@ void Occurrences::check() const {
   for (const Layer& layer : layers) {
     const auto& offsets = layer.text.offsets;
     if (offsets.empty() || offsets.back() != static_cast<std::int64_t>(layer.text.tokens.size()))
-      throw Error("the offsets of a layer do not fit its tokens");
+      throw Error("the offsets of a layer do not match its tokens");
     const Layer*& reference = first[layer.of_target];
     if (reference == nullptr) {
       check_spans(layer.of_target ? target : source, layer);
@@ -55,7 +55,7 @@ void check_templates(std::span<const Template> templates, const Occurrences& whe
   for (const Template& t : templates) {
     if (t.region == Region::Links) {
       if (!is_layer(t.layer, false) || !is_layer(t.linked_layer, true)) throw Error("a link template has a wrong layer");
-      if (where.links.offsets.empty()) throw Error("a template needs word links, and none are given");
+      if (where.links.offsets.empty()) throw Error("a template needs word links, but none are given");
     } else {
       if (!is_layer(t.layer, false) && !is_layer(t.layer, true)) throw Error("a template has a wrong layer");
       const bool counts = t.region >= Region::NumberBefore;

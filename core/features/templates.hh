@@ -1,7 +1,7 @@
-// Feature templates: which words around and inside a phrase pair make a feature.
+// Feature templates: which words around and inside a phrase pair form a feature.
 //
-// A feature is a name and up to kMaxWords word numbers; its key is a hash of both. Templates of one name share their
-// features. Words of a layer are those of a text, or anything else that labels its tokens (word classes).
+// A feature is a name and up to kMaxWords word numbers; its key is a hash of both. Templates with the same name share
+// their features. The words of a layer are those of a text or other labels of its tokens (word classes).
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace hyperbaton {
 
-// Where the n-gram of a template lies; it never leaves its region. A start is counted from the first word of the phrase
-// for Before and Inside (offset 0), and from its last word for After (offset 1 is the word behind the phrase).
-// Links makes a feature of each link inside the phrase pair: the words of `layer` and `linked_layer` that it joins.
-// NumberBefore, NumberInside and NumberAfter make a feature of how many words there are, at most `length`.
+// The region of a template's n-gram, which must lie inside it. Positions are relative to the first word of the phrase for
+// Before and Inside (offset 0), and to its last word for After (offset 1 is the word after the phrase). Links makes a
+// feature of each link inside the phrase pair: the words of `layer` and `linked_layer` that it joins. NumberBefore,
+// NumberInside and NumberAfter make a feature of the number of words, capped at `length`.
 enum class Region : std::int32_t { Before, Inside, After, Links, NumberBefore, NumberInside, NumberAfter };
 
 struct Template {
@@ -38,21 +38,21 @@ struct Layer {
   bool of_target;
 };
 
-// Phrase pairs in context. The two sides have sentence numbers of their own; links go with the target's.
+// Phrase pairs in context. The two sides have separate sentence numbers; links are indexed by the target's.
 struct Occurrences {
   std::vector<Layer> layers;
   SpansView source, target;
   LinksView links;  // empty: none are known
 
   std::size_t size() const { return source.size(); }
-  // Throws Error unless spans, layers and links fit each other.
+  // Throws Error unless spans, layers and links match.
   void check() const;
 };
 
 // Throws Error unless every template can be used with these layers.
 void check_templates(std::span<const Template> templates, const Occurrences& where);
 
-// Whether two templates, or two links, can give the same feature of one occurrence.
+// Whether two templates, or two links, can give the same feature in one occurrence.
 bool may_repeat(std::span<const Template> templates);
 
 inline std::uint64_t feature_key(std::int32_t name, std::span<const WordId> words) {
@@ -61,7 +61,7 @@ inline std::uint64_t feature_key(std::int32_t name, std::span<const WordId> word
   return key;
 }
 
-// Call on_feature(key, name, words) for each feature of occurrence i; one can come twice if may_repeat says so.
+// Call on_feature(key, name, words) for each feature of occurrence i; a feature can be repeated if may_repeat is true.
 template <class OnFeature>
 void for_each_feature(std::span<const Template> templates, const Occurrences& where, std::size_t i,
                       const OnFeature& on_feature) {

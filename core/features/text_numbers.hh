@@ -1,4 +1,4 @@
-// Numbers for the n-grams of a text and for its pairs of linked words, in the order in which they come.
+// Numbers for the n-grams of a text and for its pairs of linked words, in order of first occurrence.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace hyperbaton {
 
 inline constexpr std::uint32_t kNoNumber = std::numeric_limits<std::uint32_t>::max();
 
-// Numbers for pairs of 32-bit values, in the order in which they come.
+// Numbers for pairs of 32-bit values, in order of first occurrence.
 class PairNumbers {
  public:
   explicit PairNumbers(const Room& room) : room_(room) { grow(1024); }
@@ -74,7 +74,8 @@ class GramNumbers {
       });
     }
   }
-  // Numbers of the n-grams that start at a position, the shortest first; those that leave the sentence are undefined.
+  // Numbers of the n-grams that start at a position, the shortest first; those that cross the end of the sentence are
+  // undefined.
   const std::uint32_t* at(std::size_t position) const { return numbers_.data() + position * longest_; }
   std::size_t n_grams(std::size_t length) const { return first_[length - 1].size(); }
   std::span<const WordId> words(std::size_t length, std::uint32_t number) const {
@@ -105,7 +106,7 @@ class LinkNumbers {
     for (std::size_t i = 0; i < where.size(); ++i) {
       std::uint32_t& sentence = source_of[where.target.sentence[i]];
       if (sentence != kNoNumber && sentence != where.source.sentence[i])
-        throw Error("links join a sentence with two others");
+        throw Error("a sentence is linked with two others");
       sentence = where.source.sentence[i];
     }
     const auto each_link = [&](const auto& on_link) {

@@ -22,17 +22,17 @@ Kind kind_of(Region region) {
 
 }  // namespace
 
-// Which slots an occurrence has.
+// The slots of an occurrence.
 class TrainingFeatures::Slots {
  public:
-  // Consecutive slots: of the n-grams of one length of a name, of its links, or of its numbers of words.
+  // Consecutive slots: the n-grams of one length of a name, its links, or its numbers of words.
   struct Family {
     std::size_t begin, size;
     std::int32_t name;
     Kind kind;
     std::size_t layer, length;
   };
-  // Templates that differ in the length of their n-gram alone.
+  // Templates that differ only in the length of their n-gram.
   struct Place {
     Region region;
     std::size_t layer;
@@ -70,7 +70,7 @@ class TrainingFeatures::Slots {
   std::size_t n_names() const { return names_.size(); }
   const std::vector<Family>& families() const { return families_; }
 
-  // Words of a slot of a family: up to kMaxWords; a number of words stands for itself.
+  // Words of a slot of a family: up to kMaxWords; a number of words represents itself.
   std::span<const WordId> words(const Family& family, std::uint32_t number, WordId& room) const {
     if (family.kind == Kind::Gram) return grams_[family.layer]->words(family.length, number);
     if (family.kind == Kind::Link) return links_->words(number);
@@ -78,7 +78,7 @@ class TrainingFeatures::Slots {
     return {&room, 1};
   }
 
-  // Ask for the memory that an occurrence needs.
+  // Prefetch the memory that an occurrence needs.
   void prefetch_spans(std::size_t i) const {
     for (const SpansView* spans : {&where_.source, &where_.target}) {
       __builtin_prefetch(&spans->sentence[i]);
@@ -127,7 +127,7 @@ class TrainingFeatures::Slots {
         longest = std::max(longest, static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
     }
     for (const Template& t : templates) {
-      // All numbers of words are one family, all links another one.
+      // All numbers of words form one family, all links another.
       const std::size_t length = kind == Kind::Gram ? static_cast<std::size_t>(t.length) : kind == Kind::Link ? 2 : 1;
       if (!begins.contains(length)) {
         begins[length] = static_cast<std::uint32_t>(n_slots_);
@@ -159,9 +159,9 @@ class TrainingFeatures::Slots {
     }
   }
 
-  // The same for a place of n-grams. Which words are found there depends on where a phrase begins or, behind it, where it
-  // ends, and how many of them on how long it is, if they lie inside. The phrases of a sentence, which come one after the
-  // other, are counted by these first: there are several times as many of them as words.
+  // Count the occurrences for a place of n-grams. Its words depend on where a phrase begins or, after the phrase, where
+  // it ends; inside the phrase, their number depends on its length. The phrases of a sentence, which are consecutive, are
+  // first grouped by these values, since there are several times as many phrases as words.
   void count_by_position(const Place& place, LargeArray<std::uint32_t>& counts, Poll& poll) const {
     const Layer& layer = where_.layers[place.layer];
     const SpansView& spans = layer.of_target ? where_.target : where_.source;
@@ -169,7 +169,7 @@ class TrainingFeatures::Slots {
     if (place.offset < (after ? 1 : 0) && place.region != Region::Before) return;
     const int longest = inside ? place.offset + place.grams.back().first : 0;
     const auto width = static_cast<std::size_t>(longest) + 1;
-    std::vector<std::uint32_t> phrases;  // by edge and length, `longest` standing for all larger ones
+    std::vector<std::uint32_t> phrases;  // by edge and length, where `longest` includes all longer ones
     for (std::size_t i = 0; i < spans.size();) {
       poll();
       const std::uint32_t sentence = spans.sentence[i];
@@ -262,7 +262,7 @@ struct Entry {
   std::uint32_t slot, family;
 };
 
-// Sort by keys, which are spread evenly: into as many buckets as there are entries, then inside each.
+// Sort by keys, which are evenly distributed: into as many buckets as there are entries, then within each.
 void sort_by_key(LargeArray<Entry>& entries, const Room& room) {
   if (entries.size() < 2) return;
   const unsigned shift = 64 - static_cast<unsigned>(std::bit_width(entries.size() - 1));
@@ -279,8 +279,8 @@ void sort_by_key(LargeArray<Entry>& entries, const Room& room) {
   entries = std::move(sorted);
 }
 
-// Sort a few numbers that are all different. A number's place is how many are below it: no branch depends on the numbers,
-// and several are compared at once.
+// Sort a few distinct numbers. A number's position is the count of smaller ones: this needs no data-dependent branch and
+// is vectorised.
 template <class Iterator>
 void sort_distinct(Iterator begin, Iterator end) {
   constexpr std::size_t most = 40;
@@ -311,7 +311,7 @@ TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Oc
   parallel_chunks(slots_->n_names(), 1, n_threads, progress,
                   [&](std::size_t name, std::size_t, Poll& poll) { slots_->count(name, counts, poll); });
   const auto& families = slots_->families();
-  // An n-gram can lie where no phrase pair looks.
+  // An n-gram may be in a place that no phrase pair looks at.
   const auto is_kept = [&](std::uint32_t count) { return count > 0 && count >= min_count; };
   LargeArray<Entry> kept(static_cast<std::size_t>(std::count_if(counts.begin(), counts.end(), is_kept)), room);
   std::size_t n_kept = 0;
@@ -330,7 +330,7 @@ TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Oc
   std::fill(numbers_.begin(), numbers_.end(), -1);
   std::size_t n_features = 0;
   for (std::size_t e = 0; e < kept.size(); ++e) {
-    // Two features with one key, which hardly ever happens, are one.
+    // Two features with the same key, which is very rare, become one.
     if (e > 0 && kept[e].key == kept[e - 1].key) {
       repeats_ = true;
       --n_features;
@@ -358,7 +358,7 @@ FeatureRows TrainingFeatures::rows(std::span<const std::uint32_t> occurrences, u
   for (const std::uint32_t i : occurrences)
     if (i >= n_occurrences_) throw Error("a phrase pair is out of range");
   return joined_rows(occurrences.size(), n_threads, progress, [&](std::size_t begin, RowsPart part) {
-    // Memory is asked for some rows ahead: first for the phrases, then for the n-grams around them, then for the numbers.
+    // Prefetch some rows ahead: first the phrases, then the n-grams around them, then the numbers.
     constexpr std::size_t kBatch = 16;
     const std::size_t n = part.lengths.size();
     const auto ask = [&](std::size_t from, const auto& what) {
@@ -384,7 +384,7 @@ FeatureRows TrainingFeatures::rows(std::span<const std::uint32_t> occurrences, u
         indices.resize(first + ends[r + 1] - ends[r]);
         const auto row = indices.begin() + static_cast<std::ptrdiff_t>(first);
         auto end = row;
-        // About half of the slots have no number, which no processor can guess: there is no branch.
+        // About half of the slots have no number, unpredictably, so this avoids a branch.
         for (std::size_t j = ends[r]; j < ends[r + 1]; ++j) {
           *end = numbers_[slots[j]];
           end += *end >= 0;

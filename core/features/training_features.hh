@@ -1,10 +1,10 @@
 // The features of training data: counted and numbered without hashing each feature of each phrase pair.
 //
-// Phrase pairs overlap, so that the same words are looked at many times. Every n-gram of a text, and every pair of linked
-// words, gets a number first, which takes one search in a hash table for each position of the text. A feature of a phrase
-// pair is then a *slot*: the first slot of its name and length plus the number of the n-gram found there. Slots are
-// counted in a plain array. Those that enough phrase pairs have are features; a feature's number is the rank of its key
-// (templates.hh), as in feature_rows (rows.hh), which finds features of other texts by their keys.
+// Phrase pairs overlap, so the same words are visited many times. Every n-gram of a text and every pair of linked words
+// first gets a number, which takes one hash look-up for each position of the text. A feature of a phrase pair is then a
+// *slot*: the first slot of its name and length plus the number of the n-gram found there. Slots are counted in a plain
+// array. Slots with enough phrase pairs become features; a feature's number is the rank of its key (templates.hh), as in
+// feature_rows (rows.hh), which finds features of other texts by their keys.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace hyperbaton {
 
-// What the features are: key, name and words of each, in the order of the keys.
+// The features: key, name and words of each, in the order of the keys.
 struct FeatureSpace {
   LargeArray<std::uint64_t> keys;
   LargeArray<std::int32_t> names;
@@ -25,16 +25,16 @@ struct FeatureSpace {
 
 class TrainingFeatures {
  public:
-  // Keeps the features that at least `min_count` occurrences have. Templates and `where` must have been checked; `where`
-  // is looked at again by `rows`. What grows with the text or the number of features lies where `room` puts it. Throws
-  // Error where templates of one name differ in layer or kind.
+  // Keeps the features of at least `min_count` occurrences. Templates and `where` must have been checked; `where` is used
+  // again by `rows`. Arrays that grow with the text or the number of features are allocated by `room`. Throws Error if
+  // templates of one name differ in layer or kind.
   TrainingFeatures(std::span<const Template> templates, const Occurrences& where, std::uint32_t min_count,
                    unsigned n_threads, const Progress& progress, const Room& room);
   ~TrainingFeatures();
   TrainingFeatures(const TrainingFeatures&) = delete;
   TrainingFeatures& operator=(const TrainingFeatures&) = delete;
 
-  // To be taken away: `rows` does not need it.
+  // May be moved out: `rows` does not need it.
   FeatureSpace space;
 
   // The features of some occurrences, in this order.

@@ -10,7 +10,7 @@ std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) { return static_cast<st
 
 ChartLm::ChartLm(const WeightedLm& lm) : lm_(lm) {
   number(lm.model.null_state());
-  // A model of order 1 has no contexts, so that the two states are equal; nothing else is ever numbered then.
+  // A model of order 1 has no contexts, so the two states are equal; nothing else is ever numbered then.
   if (number(lm.model.begin_state()) != kBegin) states_.push_back(lm.model.begin_state());
   lefts_.push_back({0, 0, 0, kNothing, false});
   lefts_.push_back({0, 0, 0, kNothing, true});
@@ -45,7 +45,7 @@ std::uint32_t ChartLm::extend(std::uint32_t left, std::uint32_t word) {
   words_.push_back(word);
   after.last = static_cast<std::uint32_t>(words_.size());
   const auto n = after.last - after.first;
-  // The state before the word holds all words before it, or else what is left of it cannot reach the word.
+  // The state before the word contains all preceding words; otherwise the dropped words cannot affect it.
   const bool all_matter = states_[before.right].length == n - 1;
   after.closed = n == lm_.model.order() - 1 || !all_matter || !extends_left;
   lefts_.push_back(after);

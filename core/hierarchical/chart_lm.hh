@@ -1,9 +1,9 @@
-// A language model over parts of a translation whose left context is not known yet.
+// A language model over partial translations whose left context is not known yet.
 //
-// The first words of a part may get other probabilities when words come to stand before it. They are its left context:
-// they end after the first word that no longer word on the left could reach, or after order − 1 words. A part is known by
-// two numbers: that of its left context, and that of its right state, what the words after it depend on. Appending a word
-// or a part is a look-up by such numbers, since the parts of one sentence share most of their contexts.
+// The probabilities of the first words of a part may change when words are placed before it. These words are its left
+// context: it ends after the first word that no longer left context can affect, or after order − 1 words. A part is
+// identified by two numbers: that of its left context, and that of its right state, on which the following words depend.
+// Appending a word or a part is a look-up by such numbers, since the parts of one sentence share most of their contexts.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace hyperbaton {
 
-// Equal exactly if every context around the two parts gives both the same probability.
+// Equal exactly if the two parts have the same probability in every context.
 struct LmPart {
   std::uint32_t left, right;
 };
@@ -30,8 +30,8 @@ class ChartLm {
   static constexpr LmPart nothing() { return {kNothing, kNothing}; }
   static constexpr LmPart begin() { return {kClosed, kBegin}; }
 
-  // Append to a part: log p of what is added, natural log, unweighted. For a part that is added it is the difference to
-  // the scores that its words had by themselves.
+  // Append to a part: log p of the addition, natural log, unweighted. For an added part it is the difference from the
+  // scores of its words without context.
   float append(LmPart& part, WordId word);
   float append(LmPart& part, LmPart added);
   // log p of the end of the sentence.
@@ -39,14 +39,14 @@ class ChartLm {
 
  private:
   static constexpr std::uint32_t kNothing = 0;  // left: no words so far; right: no context
-  static constexpr std::uint32_t kClosed = 1;   // left: no words, and none that could change
+  static constexpr std::uint32_t kClosed = 1;   // left: no words whose probability could change
   static constexpr std::uint32_t kBegin = 1;    // right: after <s>
 
   struct Left {
     std::uint32_t first, last;  // words in words_, by the model's numbers
-    float score;                // of these words by themselves
+    float score;                // of these words without context
     std::uint32_t right;        // the state after them
-    bool closed;                // what follows them depends on nothing before
+    bool closed;                // the following words do not depend on anything before them
   };
 
   std::uint32_t number(const LmState& state);

@@ -8,7 +8,7 @@ namespace hyperbaton {
 
 namespace {
 
-// The translations of one sentence, whose offsets start from 0.
+// The translations of one sentence, with offsets from 0.
 class Writer {
  public:
   Writer(const ChartInput& input, ChartSearch& chart, std::size_t sentence, ChartDecoded& out)
@@ -33,7 +33,7 @@ class Writer {
     }
   }
 
-  // The chart from the whole sentence down, every way to a hypothesis a row.
+  // The chart from the whole sentence down, a row for every path to a hypothesis.
   void write_graph() {
     std::vector<bool> seen(chart_.size());
     std::vector<std::uint32_t> to_visit{chart_.root()};
@@ -159,7 +159,7 @@ class Writer {
   std::int32_t first_step_ = 0;
 };
 
-// Append a column, or one of offsets, of which the first is 0.
+// Append a column, or a column of offsets, whose first value is 0.
 template <class T>
 void append(std::vector<T>& all, const std::vector<T>& part) {
   all.insert(all.end(), part.begin(), part.end());

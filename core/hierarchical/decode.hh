@@ -5,18 +5,18 @@
 
 namespace hyperbaton {
 
-// A way to a hypothesis of a chart, for the search graph.
+// A path to a hypothesis of a chart, for the search graph.
 struct ChartGraphRow {
   std::int64_t hypothesis;
   SourceSpan span;
-  std::int64_t pair;  // of the table, or a rule that is not in it
+  std::int64_t pair;  // a pair of the table, or a special rule
   std::array<std::int64_t, kMaxGaps> children;
-  std::vector<WordId> target;  // gaps as the target words that stand for them
+  std::vector<WordId> target;  // gaps as their target words
   double score;
 };
 
 // Translations as columns, by sentence, best first. The steps of a translation are the rules of its derivation, each
-// before those in its gaps, glue rules from left to right. Its last row of values is the end of the sentence's.
+// before those in its gaps, glue rules from left to right. Its last row of values is that of the end of the sentence.
 struct ChartDecoded {
   std::vector<std::int64_t> path_offsets;  // translations of sentence s are [path_offsets[s], path_offsets[s+1])
   std::vector<double> scores;              // of each translation
@@ -28,7 +28,7 @@ struct ChartDecoded {
   std::vector<std::uint32_t> step_sentence;  // of each step
   std::vector<std::uint16_t> step_begin, step_end;
   std::vector<std::int64_t> step_pair;
-  std::vector<std::int32_t> step_parent;          // the number of the step in whose gap it stands, -1 for none
+  std::vector<std::int32_t> step_parent;          // the step whose gap it fills, -1 for none
   std::vector<std::int64_t> step_target_offsets;  // its target side
   std::vector<WordId> step_target;
   std::vector<std::int64_t> step_link_offsets;  // links from words after `begin` to symbols of the target side

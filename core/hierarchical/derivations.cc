@@ -6,7 +6,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Of equal scores the edge that comes first, then the ranks.
+// Ties go to the first edge, then to the lower ranks.
 constexpr auto kLaterDerivation = [](const Derivation& a, const Derivation& b) {
   return a.score != b.score ? a.score < b.score : std::tie(a.edge, a.ranks) > std::tie(b.edge, b.ranks);
 };
@@ -16,7 +16,7 @@ constexpr auto kLaterDerivation = [](const Derivation& a, const Derivation& b) {
 const Derivation* Derivations::get(std::uint32_t hypothesis, std::uint32_t rank) {
   chart_.poll();
   const auto [entry, is_new] = ranked_.try_emplace(hypothesis);
-  Ranked& ranked = entry->second;  // stays where it is when others are added
+  Ranked& ranked = entry->second;  // the reference stays valid when others are added
   if (is_new) {
     const auto& h = chart_[hypothesis];
     ranked.queue.push_back({h.best.score, 0, {0, 0}});

@@ -1,4 +1,4 @@
-// The best derivations out of a chart, lazily (Huang and Chiang 2005, algorithm 3).
+// Lazy extraction of the best derivations from a chart (Huang and Chiang 2005, algorithm 3).
 #pragma once
 
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace hyperbaton {
 
-// The k-th best way to a hypothesis: one of its edges, and which derivation of each hypothesis in the gaps.
+// The k-th best derivation of a hypothesis: one of its edges, and the rank of the derivation in each gap.
 struct Derivation {
   double score;
   std::uint32_t edge;  // 0 is the best one, k the arc k − 1
@@ -20,7 +20,7 @@ class Derivations {
  public:
   explicit Derivations(ChartSearch& chart) : chart_(chart) {}
 
-  // The derivation of a rank, from 0; null where there are fewer.
+  // The derivation of a rank, from 0; null if there are fewer.
   const Derivation* get(std::uint32_t hypothesis, std::uint32_t rank);
   ChartEdge edge(std::uint32_t hypothesis, const Derivation& derivation) const {
     const auto& h = chart_[hypothesis];

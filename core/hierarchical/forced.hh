@@ -1,4 +1,4 @@
-// Where a part of a translation can stand in the translation that is forced.
+// Where a partial translation can occur in the forced translation.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hyperbaton {
 
-// The positions at which a part can begin, as the number of a set, and its length.
+// The positions where a part can begin, as the number of a set, and its length.
 struct ForcedPart {
   std::uint32_t starts = 0, length = 0;
 };
@@ -24,10 +24,10 @@ class Forced {
     start_ = number({0});
   }
 
-  // What begins the translation.
+  // The part at the start of the translation.
   ForcedPart start() const { return {start_, 0}; }
 
-  // Append a word or a part; false if the result is no part of the translation.
+  // Append a word or a part; false if the result does not occur in the translation.
   bool append(ForcedPart& part, std::uint32_t word) {
     return keep(part, 1, [&](std::uint32_t at) { return at < words_.size() && words_[at] == word; });
   }

@@ -1,7 +1,7 @@
-// What hierarchical translation is given: a rule table, the sentences, and what they are scored by.
+// Input of hierarchical translation: a rule table, the sentences, and the scoring models.
 //
-// A rule is a pair of a phrase table whose sides may contain gaps (Chiang 2007). The glue rules are fixed: S → <s>,
-// S → S X, S → S </s>; the second has a feature of its own.
+// A rule is a pair of a phrase table whose sides may contain gaps (Chiang 2007). The glue rules are fixed: S → <s>, S → S
+// X, S → S </s>; the second has a separate feature.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ struct Grammar {
   std::span<const float> scores;  // n_scores probabilities for each rule
   std::size_t n_scores;
   std::size_t n_target_words;
-  WordId source_gap;                  // the source word that stands for a gap
-  std::array<WordId, kMaxGaps> gaps;  // the target words that do, in the order of the source
+  WordId source_gap;                  // the source word that marks a gap
+  std::array<WordId, kMaxGaps> gaps;  // the target words that mark gaps, in source order
   RuleTrie trie;
 };
 
@@ -39,17 +39,17 @@ struct ChartInput {
   };
 
   const Grammar& grammar;
-  TokensView source;               // numbers of the table's source vocabulary, kUnknownWord where it has none
-  std::span<const WordId> copies;  // for each token the target word that stands for it when it is passed through
+  TokensView source;               // numbers in the table's source vocabulary, kUnknownWord if not in it
+  std::span<const WordId> copies;  // for each token, the target word used when it is passed through
   std::vector<Named<WeightedLm>> lms;
   std::vector<Named<JumpScorer>> jumps;
-  std::span<const float> weights;  // of the table's scores, the own features and the glue rule
+  std::span<const float> weights;  // of the table's scores, the rule's own features and the glue rule
   Demands demands;
   std::span<const Wall> walls;
   std::span<const Zone> zones;
   ForcedView forced;
 
-  // Values that a rule has by itself: scores of the table, own features, glue.
+  // Number of a rule's own values: scores of the table, own features, glue.
   std::size_t n_own() const { return grammar.n_scores + kOwnFeatures + 1; }
   // Columns of values: language models, jumps, then the rule's.
   std::size_t first_own() const { return lms.size() + jumps.size(); }
@@ -58,10 +58,10 @@ struct ChartInput {
 };
 
 struct ChartSettings {
-  LookupSettings lookup;  // its table limit is that of rules with the same source side
-  std::size_t pop_limit;  // hypotheses made for a span
+  LookupSettings lookup;  // its table limit applies to rules with the same source side
+  std::size_t pop_limit;  // largest number of hypotheses made for a span
   Beam beam;              // hypotheses kept for a span
-  int max_span;           // words under a rule other than glue; 0 means no limit
+  int max_span;           // most words covered by a rule other than glue; 0 means no limit
   NBestSettings n_best;
   bool graph;
 };

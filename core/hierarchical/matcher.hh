@@ -1,7 +1,7 @@
 // Which source sides match which spans of a sentence: CKY+ (Chappelier and Rajman 1998; Chiang 2007).
 //
-// The spans that begin at one word are visited from short to long. A partial match is a node of the tree of source sides,
-// with the spans of its gaps; it goes on with the next word, or with a gap over any span that has hypotheses.
+// The spans that begin at one word are visited from short to long. A partial match is a node of the trie of source sides,
+// with the spans of its gaps; it is extended by the next word, or by a gap over any span that has hypotheses.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ class Matcher {
  public:
   Matcher(const RuleTrie& trie, std::span<const WordId> words) : trie_(trie), words_(words) {}
 
-  // Go to the spans that begin at a word.
+  // Move to the spans that begin at a word.
   void start(int begin) {
     begin_ = begin;
     waiting_.clear();
     reached_ = {Partial{RuleTrie::kRoot, 0, begin, {}}};
   }
-  // Matches of the span that ends at `end`, one word further than the last one. `has_hypotheses(begin, end)` is asked
-  // of spans that begin later.
+  // Matches of the span that ends at `end`, one word longer than the previous one. `has_hypotheses(begin, end)` is called
+  // for spans that begin later.
   template <class HasHypotheses, class OnMatch>
   void extend(int end, const HasHypotheses& has_hypotheses, const OnMatch& on_match) {
     next_.clear();
@@ -39,7 +39,7 @@ class Matcher {
     if (word != kUnknownWord)
       for (const auto& partial : reached_)
         if (const auto child = trie_.word_child(partial.node, word)) reach(partial, child, end, on_match);
-    // Those reached here are added behind: they wait for spans that begin at `end`.
+    // New partial matches are appended: they wait for spans that begin at `end`.
     const std::size_t n = waiting_.size();
     for (std::size_t i = 0; i < n; ++i) {
       const Partial partial = waiting_[i];
@@ -47,7 +47,7 @@ class Matcher {
     }
     reached_.swap(next_);
   }
-  // Tell that the span itself has hypotheses, so that source sides may begin with a gap over it.
+  // Declare that the span itself has hypotheses, so that source sides may begin with a gap over it.
   void close(int end) {
     if (const auto child = trie_.gap_child(RuleTrie::kRoot)) {
       Partial partial{child, 1, end, {}};
@@ -58,7 +58,7 @@ class Matcher {
 
  private:
   struct Partial {
-    std::uint32_t node;  // for those that wait, the child for a gap
+    std::uint32_t node;  // for waiting matches, the child for a gap
     std::uint8_t n_gaps;
     int end;
     std::array<SourceSpan, kMaxGaps> gaps;

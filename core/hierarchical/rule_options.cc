@@ -8,7 +8,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Source sides with more rules than this are worth remembering.
+// Source sides with more rules than this are cached.
 constexpr std::int64_t kMany = 50;
 
 }  // namespace
@@ -44,11 +44,11 @@ void RuleOptions::own_values(std::int64_t pair, std::size_t n_words, float* valu
   std::fill_n(values, input_.n_own(), 0.0F);
   if (pair >= 0) {
     const auto row = input_.grammar.scores.subspan(static_cast<std::size_t>(pair) * n, n);
-    // Scores of a damaged file may be no numbers, which become the floor: the order of the arguments matters.
+    // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
     std::ranges::transform(
         row, values, [](float p) { return std::min(std::max(kLogFloor, static_cast<float>(math::log(p))), -kLogFloor); });
   }
-  // The sentence's start and end are words too, as in Moses.
+  // As in Moses, the sentence's start and end are words, too.
   const bool is_edge = pair == kStartPair || pair == kEndPair;
   values[n] = -static_cast<float>(n_words + (is_edge ? 1 : 0));
   values[n + 1] = 1;
@@ -64,7 +64,7 @@ void RuleOptions::add_own_values(const RuleOption& option, float* columns) const
   for (std::size_t i = 0; i < values_.size(); ++i) columns[i] += values_[i];
 }
 
-// The words of a rule by themselves: gaps are nothing that is known.
+// Score the words of a rule without context: nothing is known about gaps.
 float RuleOptions::estimate_words(std::span<const WordId> target) const {
   float sum = 0;
   for (const auto& [name, lm] : input_.lms) {
@@ -82,7 +82,7 @@ float RuleOptions::estimate_words(std::span<const WordId> target) const {
   return sum;
 }
 
-// Whether the words of a rule can be part of the translation that is forced.
+// Whether the words of a rule can be part of the forced translation.
 bool RuleOptions::possible(std::span<const WordId> target) const {
   if (!forced_) return true;
   ForcedPart part;
@@ -112,7 +112,7 @@ RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
     const float score = weighted(values_);
     ranked.push_back({pair, score, score + estimate_words(target)});
   }
-  // Equal estimates keep the order of the table.
+  // Ties keep the order of the table.
   std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
   const auto limit = settings_.lookup.table_limit;
   if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
@@ -173,7 +173,8 @@ std::vector<Link> RuleOptions::links(const RuleOption& option) const {
   if (option.pair >= 0) {
     const auto n_source = n_source_symbols(option);
     for (const auto link : input_.grammar.table.links_of(static_cast<std::size_t>(option.pair))) {
-      if (link.source >= n_source || link.target >= option.n_target) throw_damaged("a rule has a link outside of it");
+      if (link.source >= n_source || link.target >= option.n_target)
+        throw_damaged("a rule has a link that is out of range");
       links.push_back({link.source, link.target});
     }
   } else if (option.pair == kUnknownPair && option.n_target > 0) {
@@ -185,11 +186,11 @@ std::vector<Link> RuleOptions::links(const RuleOption& option) const {
 
 void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool from_table) {
   option.target = static_cast<std::uint32_t>(symbols_.size());
-  // Those that are not in the table have words or gaps.
+  // Rules that are not in the table have words or gaps.
   for (std::uint32_t g = 0; g < option.n_gaps; ++g) symbols_.push_back({g, true});
   std::uint32_t gaps_seen = 0;
   for (const auto word : target) {
-    // A demanded translation may hold any word.
+    // A required translation may contain any word.
     const int gap = option.pair == kDemandedPair || option.pair == kUnknownPair ? -1 : gap_number(word);
     if (gap >= 0) gaps_seen |= 1U << gap;
     symbols_.push_back(gap >= 0 ? RuleSymbol{static_cast<std::uint32_t>(gap), true} : RuleSymbol{word, false});
@@ -201,7 +202,7 @@ void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool fr
     const auto n_target_gaps =
         std::ranges::count_if(std::span(symbols_).subspan(option.target), [](const RuleSymbol& s) { return s.is_gap; });
     if (option.n_gaps > kMaxGaps || gaps_seen != (1U << option.n_gaps) - 1 || n_target_gaps != option.n_gaps)
-      throw_damaged("a rule has gaps that are not paired");
+      throw_damaged("a rule has unpaired gaps");
   } else {
     std::vector<float> values(input_.n_own());
     own_values(option.pair, target.size(), values.data());
@@ -209,7 +210,7 @@ void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool fr
     option.estimate = option.score + estimate_words(target);
   }
 
-  // Source words are visited in the order of the target words that they are linked to, each once.
+  // Source words are visited in the order of their linked target words, each once.
   option.visits = static_cast<std::uint32_t>(symbols_.size());
   const auto linked = links(option);
   std::uint64_t visited[4] = {};
@@ -225,7 +226,7 @@ void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool fr
   }
   option.n_visits = static_cast<std::uint32_t>(symbols_.size()) - option.visits;
 
-  // Words before the first gap are scored once for all.
+  // Words before the first gap are scored only once.
   while (option.n_prefix < option.n_target && !symbols_[option.target + option.n_prefix].is_gap) ++option.n_prefix;
   for (auto& lm : lms_) {
     LmPart part = option.pair == kStartPair ? ChartLm::begin() : ChartLm::nothing();

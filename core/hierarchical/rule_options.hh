@@ -1,5 +1,5 @@
-// The rules that a sentence can use: the best target sides of every source side that matches, with what the search needs
-// to know of them.
+// The rules that apply to a sentence: the best target sides of every matching source side, with the data that the search
+// needs.
 #pragma once
 
 #include <span>
@@ -23,12 +23,12 @@ struct RuleOption {
   float estimate;                  // with the language models' scores of its words
   std::uint32_t target, n_target;  // target symbols
   std::uint32_t visits, n_visits;  // source words and gaps in target order
-  std::uint32_t n_prefix;          // target words before the first gap, which are scored already
+  std::uint32_t n_prefix;          // number of target words before the first gap, which are already scored
   float prefix_score;              // weighted
   ForcedPart prefix_forced;
 };
 
-// A symbol of a target side, or of the source side in the order in which it is visited: a word or a gap.
+// A symbol of a target side, or of the source side in visit order: a word or a gap.
 struct RuleSymbol {
   std::uint32_t value;  // a target word or the number of a source symbol; for gaps their number
   bool is_gap;
@@ -47,7 +47,7 @@ class RuleOptions {
   RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
               std::vector<ChartLm>& lms, Forced* forced);
 
-  // The options of a source side of the table, of an unknown word, and of a demanded translation.
+  // The options of a source side of the table, of an unknown word, and of a required translation.
   Range of_phrase(std::uint32_t phrase);
   Range of_unknown(int position);
   Range of_demand(std::size_t demand);

@@ -14,7 +14,7 @@ RuleTrieArrays build_rule_trie(const PhrasesView& sources, WordId gap) {
     return std::ranges::lexicographical_compare(sources[a], sources[b], {}, symbol, symbol);
   });
 
-  // The source sides that begin as a node does are consecutive.
+  // Source sides with the prefix of a node are consecutive.
   struct Range {
     std::uint32_t begin, end, depth;
   };

@@ -1,7 +1,7 @@
-// The source sides of a rule table as a tree: a node for each beginning of a source side, a child for each next symbol.
+// The source sides of a rule table as a trie: a node for each prefix of a source side, a child for each next symbol.
 //
-// Nodes are numbered level by level, so the children of a node are consecutive, sorted by symbol. The tree is three plain
-// arrays that can be mapped from a file; numbers from it are checked where they are used.
+// Nodes are numbered level by level, so the children of a node are consecutive, sorted by symbol. The trie consists of
+// three plain arrays that can be mapped from a file; numbers from it are checked on use.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace hyperbaton {
 struct RuleTrieArrays {
   std::vector<std::uint32_t> symbols;   // of each node: 0 is a gap, w + 1 is word w; the root has none
   std::vector<std::uint32_t> children;  // children of node k: [children[k], children[k + 1])
-  std::vector<std::uint32_t> phrases;   // the source side that ends in each node, kNoPhrase where none does
+  std::vector<std::uint32_t> phrases;   // the source side that ends in each node, or kNoPhrase
 };
 
-// `gap` is the word that stands for a gap.
+// `gap` is the word that marks a gap.
 RuleTrieArrays build_rule_trie(const PhrasesView& sources, WordId gap);
 
 class RuleTrie {
  public:
-  static constexpr std::uint32_t kRoot = 0, kNoNode = 0;  // the root is nobody's child
+  static constexpr std::uint32_t kRoot = 0, kNoNode = 0;  // the root is not a child of any node
   static constexpr std::uint32_t kGapSymbol = 0;
 
   RuleTrie(std::span<const std::uint32_t> symbols, std::span<const std::uint32_t> children,
            std::span<const std::uint32_t> phrases)
       : symbols_(symbols), children_(children), phrases_(phrases) {
     if (symbols.empty() || children.size() != symbols.size() + 1 || phrases.size() != symbols.size())
-      throw_damaged("the arrays of the rule index do not fit each other");
+      throw_damaged("the arrays of the rule index do not match");
   }
 
   // The source side that ends in a node, or kNoPhrase.
@@ -47,7 +47,7 @@ class RuleTrie {
  private:
   std::uint32_t at(std::uint32_t node) const {
     if (node == kRoot || node >= symbols_.size()) [[unlikely]]
-      throw_damaged("the rule index has a child that is no node");
+      throw_damaged("the rule index has a child that is not a node");
     return symbols_[node];
   }
 

@@ -7,9 +7,9 @@ namespace hyperbaton {
 
 namespace {
 
-// Candidates of a span that are scored at once; of the others the rank among these tells what they may expect.
+// Candidates of a span that are scored at once; the other candidates are estimated from their rank among these.
 constexpr std::size_t kScoredFirst = 32;
-// Ranks in a cube are numbers of so many bits, and so are cubes.
+// Ranks in a cube, and cubes, are numbers of this many bits.
 constexpr unsigned kRankBits = 14, kCubeBits = 22;
 constexpr std::uint32_t kMaxRank = (1U << kRankBits) - 1, kMaxCubes = 1U << kCubeBits;
 
@@ -98,7 +98,7 @@ bool ChartSearch::allows(SourceSpan span) const {
          });
 }
 
-// What has to stay together must be inside one gap of a rule that covers more.
+// Protected zones must lie inside one gap of a rule that covers more.
 bool ChartSearch::allows(SourceSpan span, const RuleMatch& match) const {
   const auto in_gap = [&](SourceSpan part) {
     return std::ranges::any_of(std::span(match.gaps).first(match.n_gaps),
@@ -119,14 +119,14 @@ void ChartSearch::fill_span(SourceSpan span) {
     return static_cast<std::size_t>(end - begin) < cells_[static_cast<std::size_t>(begin)].size() &&
            cell({begin, end}).size() > 0;
   };
-  // Longer ones are only there for a demanded translation.
+  // Longer ones exist only for a required translation.
   const bool within = settings_.max_span <= 0 || span.end - span.begin <= settings_.max_span;
   matcher_.extend(span.end, has_hypotheses, [&](const RuleMatch& match) {
     if (!allowed || !within || (has_constraints() && !allows(span, match))) return;
     any = true;
     const auto options = options_.of_phrase(match.phrase);
     if (options.empty()) return;
-    if (options_[options.first].n_gaps != match.n_gaps) throw_damaged("the rule index is that of another table");
+    if (options_[options.first].n_gaps != match.n_gaps) throw_damaged("the rule index belongs to a different table");
     std::array<Cell, kMaxGaps> gaps;
     for (std::size_t g = 0; g < match.n_gaps; ++g) gaps[g] = cell(match.gaps[g]);
     add_cube(options, std::span(gaps).first(match.n_gaps));
@@ -273,7 +273,7 @@ bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t*
     if (is_end) jump(static_cast<std::uint32_t>(n_words_));
     state[at_jump_] = any ? first << 16 | row : kNoVisit;
   }
-  // Nothing follows the end: all ways to it are recombined.
+  // Nothing follows the end: all paths to it are recombined.
   if (is_end) std::fill_n(state, n_state_, 0U);
   return true;
 }
@@ -318,7 +318,7 @@ ChartSearch::Candidate ChartSearch::pop() {
   return candidate;
 }
 
-// Of many cubes only the most promising are scored at once. The others may expect to gain as much on average.
+// Of many cubes only the most promising are scored at once. The others are assumed to gain as much on average.
 void ChartSearch::start_cubes(SourceSpan span) {
   std::vector<Candidate> first(cubes_.size());
   for (std::uint32_t c = 0; c < cubes_.size(); ++c) {
@@ -386,7 +386,7 @@ void ChartSearch::push_neighbours(const Candidate& candidate, double gain) {
     const auto size = d == 0 ? cube.options.last - cube.options.first : cube.gaps[d - 1].size();
     auto next = candidate;
     if (++next.ranks[d] >= size || next.ranks[d] > kMaxRank) continue;
-    if (cube.n_gaps > 0) {  // a point of a line is reached once anyway
+    if (cube.n_gaps > 0) {  // in one dimension, a point is reached only once
       std::uint64_t key = next.cube;
       for (const auto rank : next.ranks) key = key << kRankBits | rank;
       if (seen_.find_or_add(key).second) continue;

@@ -1,9 +1,9 @@
 // The chart of one sentence: hypotheses for its spans, bottom up, by cube pruning (Chiang 2007).
 //
-// A hypothesis is a rule and a hypothesis for each of its gaps. Hypotheses of a span with equal states are recombined: the
-// future sees only the state, which holds the context of each language model on both sides, and the first and last source
-// word in target order where a model scores jumps. The states of whole beginnings of the sentence (the label S of glue
-// rules) have nothing on the left.
+// A hypothesis is a rule and a hypothesis for each of its gaps. Hypotheses of a span with equal states are recombined:
+// the future depends only on the state, which contains the context of each language model on both sides and, if a model
+// scores jumps, the first and last source word in target order. The states of prefixes of the sentence (the label S of
+// glue rules) have no left side.
 #pragma once
 
 #include <optional>
@@ -19,19 +19,19 @@ namespace hyperbaton {
 
 // A rule with hypotheses in its gaps, in the order of the source.
 struct ChartEdge {
-  double score;  // of the hypothesis that it makes
+  double score;  // of the resulting hypothesis
   std::uint32_t option;
   std::array<std::uint32_t, kMaxGaps> children;
 };
 
 struct ChartHypothesis {
   ChartEdge best;
-  std::uint32_t first_arc, last_arc;  // other ways to the same state
+  std::uint32_t first_arc, last_arc;  // alternative paths to this state
   SourceSpan span;
 };
 
 struct ChartCounts {
-  std::int64_t hypotheses = 0;  // that were scored
+  std::int64_t hypotheses = 0;  // number of scored hypotheses
   std::int64_t cubes = 0;       // source sides that matched a span
   std::int64_t spans = 0;
 };
@@ -57,7 +57,7 @@ class ChartSearch {
 
   // Unweighted values that an edge adds to those of its children, in columns.
   void add_values(const ChartEdge& edge, SourceSpan span, float* columns);
-  // The position of each symbol of the source side of an edge: of words themselves, of gaps their first word.
+  // The position of each symbol of the source side of an edge: for gaps, that of their first word.
   void positions(const ChartEdge& edge, SourceSpan span, std::vector<std::uint16_t>& positions) const;
 
  private:
@@ -68,7 +68,7 @@ class ChartSearch {
     std::uint32_t first = 0, last = 0;
     std::uint32_t size() const { return last - first; }
   };
-  // All hypotheses that one source side over given gaps makes.
+  // All hypotheses formed by one source side over given gaps.
   struct Cube {
     RuleOptions::Range options;
     std::array<Cell, kMaxGaps> gaps;
@@ -78,10 +78,10 @@ class ChartSearch {
     double priority;  // its score, or an estimate
     std::uint32_t cube;
     std::array<std::uint32_t, 1 + kMaxGaps> ranks;  // of the option, and of the hypotheses in the gaps
-    std::uint32_t state;                            // number of its state where it is scored, kNone before
+    std::uint32_t state;                            // number of its state once scored, kNone before
     std::uint32_t order;                            // of candidates with equal priorities
   };
-  // A hypothesis of the span at work.
+  // A hypothesis of the current span.
   struct Open {
     ChartEdge best;
     std::uint32_t state;
@@ -98,17 +98,17 @@ class ChartSearch {
   void add_cube(RuleOptions::Range options, std::span<const Cell> gaps);
   // Turn the cubes into a cell.
   Cell search(SourceSpan span);
-  // What a candidate's parts add up to, without what language models and jumps say across their edges.
+  // The sum of a candidate's parts, without the language model and jump scores across their edges.
   double estimate(const Candidate& candidate) const;
   ChartEdge edge_of(const Candidate& candidate) const;
-  // Score a rule over hypotheses, and fill in its state; false where a forced translation does not allow it.
+  // Score a rule over hypotheses and fill in its state; false if a forced translation forbids it.
   bool combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values);
   bool score_candidate(Candidate& candidate, SourceSpan span);
   void push(const Candidate& candidate);
   Candidate pop();
   void start_cubes(SourceSpan span);
   void take(const Candidate& candidate);
-  // `gain` is what the candidate's score exceeds its estimate by, which its neighbours may expect too.
+  // `gain` is the difference between the candidate's score and its estimate, which is also assumed for its neighbours.
   void push_neighbours(const Candidate& candidate, double gain);
   Cell keep(SourceSpan span);
 
@@ -146,7 +146,7 @@ class ChartSearch {
   std::vector<ChartEdge> arcs_;
   ChartCounts counts_;
 
-  // Of the span at work.
+  // For the current span.
   std::vector<Cube> cubes_;
   std::vector<Candidate> queue_;
   std::vector<std::uint32_t> open_states_;

@@ -1,9 +1,9 @@
-// Features that occur in the same rows are one: a learner that knows rows only by their inner products, and regularises
-// weights by their squares, gives all of them the same weight.
+// Features that occur in the same rows are merged: a learner that uses only inner products of rows and regularises
+// squared weights gives all of them the same weight.
 //
-// With k features alike, w Σ_f x_f = k w for a row that has them, and they cost k w². One feature of value √k and weight u
-// = √k w has the same score and costs the same. The rows of one source phrase have two to four times as many features as
-// there are different ones.
+// With k such features, w Σ_f x_f = k w for a row that has them, and they cost k w². One feature of value √k and weight u
+// = √k w has the same score and the same cost. The rows of one source phrase have two to four times as many features as
+// there are distinct ones.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace hyperbaton {
 
 class AlikeFeatures {
  public:
-  // Find out which features are alike in rows without values. A row's features increase; all are below n_features, and
-  // each occurs.
+  // Find the features with identical rows, for rows without values. A row's features increase; all are below n_features,
+  // and each occurs.
   void find(std::span<const std::int64_t> starts, std::span<const FeatureId> indices, std::size_t n_features) {
-    // Features with one sum over the hashes of their rows have the same rows: others meet as rarely as hashes do.
+    // Features with the same sum over the hashes of their rows have the same rows, except for hash collisions.
     sums_.assign(n_features, {0, 0});
     for (std::size_t f = 0; f < n_features; ++f) sums_[f].second = static_cast<FeatureId>(f);
     for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
@@ -34,7 +34,7 @@ class AlikeFeatures {
       }
     }
     std::ranges::sort(sums_);
-    // Groups are numbered by their first features, so that those of a row increase.
+    // Groups are numbered by their first features, so the groups of a row increase.
     firsts_.resize(n_features);
     for (std::size_t s = 0, first = 0; s < n_features; ++s) {
       if (sums_[s].first != sums_[first].first) first = s;
@@ -54,7 +54,7 @@ class AlikeFeatures {
   std::size_t n_groups() const { return roots_.size(); }
   bool any() const { return n_groups() < groups_.size(); }
 
-  // Put groups in the place of features in the rows that they were found in, with the roots of their sizes as values.
+  // Replace features by groups in the rows from which they were found, with the square roots of their sizes as values.
   void merge(std::vector<std::int64_t>& starts, std::vector<FeatureId>& indices, std::vector<double>& values) const {
     values.clear();
     std::size_t from = 0;
@@ -70,7 +70,7 @@ class AlikeFeatures {
     indices.resize(values.size());
   }
 
-  // The weights of the features from those of the groups; what follows them is that of the constant.
+  // The weights of the features from those of the groups; the weight of the constant follows.
   std::vector<double> split(std::span<const double> weights, std::size_t n_classes) const {
     std::vector<double> split;
     split.reserve(groups_.size() * n_classes + weights.size() - n_groups() * n_classes);

@@ -14,7 +14,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Consecutive clusters are worked on together until they have this many rows.
+// Consecutive clusters are processed together until they have this many rows.
 constexpr std::int64_t kRowsTogether = 4096;
 constexpr std::size_t kScoreChunk = 4096;
 
@@ -23,13 +23,13 @@ std::span<const std::uint32_t> members_of(const RowGroups& groups, std::size_t c
   return std::span(groups.rows.begin(), groups.rows.size()).subspan(begin, end - begin);
 }
 
-// An entry of the rows of a cluster: its feature, and its place among all entries.
+// An entry of the rows of a cluster: its feature, and its index among all entries.
 struct Entry {
   FeatureId feature;
   std::uint32_t place;
 };
 
-// Sort by feature, digit by digit from the lowest; `other` is room for a copy.
+// Radix sort by feature; `other` is scratch space.
 void sort_by_feature(std::vector<Entry>& entries, std::vector<Entry>& other, std::size_t n_features) {
   constexpr unsigned kBits = 8;
   constexpr std::size_t kDigits = std::size_t{1} << kBits;
@@ -111,7 +111,7 @@ class LocalProblem {
     }
   };
 
-  // Number the features of the rows to learn from.
+  // Number the features of the training rows.
   void number_features() {
     auto& indices = training_.indices;
     entries_.resize(indices.size());
@@ -124,14 +124,14 @@ class LocalProblem {
     }
   }
 
-  // Whether some features are alike, and may be one.
+  // Whether some features have identical rows and may be merged.
   bool find_alike() {
     if (!merge_features_ || !training_.values.empty()) return false;
     alike_.find(training_.starts, training_.indices, ids_.size());
     return alike_.any();
   }
 
-  // Number the features of other rows in the same way, and drop those that have no number.
+  // Number the features of other rows in this way, and drop unknown ones.
   void keep_known(Copy& rows) const {
     std::size_t from = 0, to = 0;
     for (std::size_t i = 1; i < rows.starts.size(); ++i) {
@@ -166,7 +166,7 @@ class LocalProblem {
   std::vector<double> prior_;
 };
 
-// What one chunk of consecutive clusters gave.
+// The result of one chunk of consecutive clusters.
 struct Part {
   std::vector<FeatureId> features;
   std::vector<float> weights;
@@ -198,7 +198,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
   all.offsets.assign(n_clusters + 1, 0);
   all.objective.assign(n_clusters, std::numeric_limits<double>::quiet_NaN());
   std::vector<Part> parts(chunks.size() - 1);
-  // Workers borrow a local problem, whose arrays need not grow again for every chunk.
+  // Workers borrow a local problem, so that its arrays need not grow again for every chunk.
   std::mutex mutex;
   std::vector<std::unique_ptr<LocalProblem>> idle;
   parallel_chunks(parts.size(), 1, problem.n_threads, problem.progress, [&](std::size_t p, std::size_t, Poll& poll) {

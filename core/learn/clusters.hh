@@ -1,4 +1,4 @@
-// Many independent sub-models at once: one for each cluster of rows, over only the features it sees.
+// Many independent sub-models at once: one for each cluster of rows, over only the features that occur in it.
 #pragma once
 
 #include "learn/trainer.hh"
@@ -9,7 +9,7 @@ namespace hyperbaton {
 struct ClusterWeights {
   std::vector<std::int64_t> offsets;
   std::vector<FeatureId> features;
-  std::vector<float> weights;     // (features, classes); by far the largest array, so of 32 bits
+  std::vector<float> weights;     // (features, classes); by far the largest array, so 32-bit
   std::vector<double> objective;  // last value of each cluster's objective; NaN for a cluster without rows
 };
 
@@ -19,7 +19,7 @@ struct ClusterView {
   std::span<const float> weights;
 };
 
-// Rows grouped by cluster, in their old order inside each; rows of a negative cluster are in none.
+// Rows grouped by cluster, in their original order within each; rows with a negative cluster are dropped.
 struct RowGroups {
   std::vector<std::int64_t> starts;  // rows of cluster c: rows[starts[c]] … rows[starts[c + 1] - 1]
   LargeArray<std::uint32_t> rows;
@@ -38,15 +38,15 @@ RowGroups group_rows(std::span<const Cluster> clusters, std::size_t n_clusters, 
   return groups;
 }
 
-// Rows whose cluster is negative are left out. Each cluster has its own seed, by its number and that of the first among all
-// clusters where these are some of them. Features of a cluster that occur in the same rows are learned as one where
-// `merge_features` says that the trainer gives them the same weight (alike_features.hh). With rows for validation, those of
-// a cluster are its own, seen through its features; `validation_clusters` has one number for each of them.
+// Rows whose cluster is negative are left out. Each cluster has its own seed, derived from its number among all clusters.
+// Features of a cluster that occur in the same rows are learned as one if `merge_features` says that the trainer gives
+// them the same weight (alike_features.hh). With validation rows, each cluster uses its own, restricted to its features;
+// `validation_clusters` has one number for each of them.
 ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std::span<const std::int64_t> clusters,
                             std::size_t n_clusters, std::size_t first_cluster, bool merge_features,
                             std::span<const std::int64_t> validation_clusters);
 
-// Scores of rows by their clusters' weights, (rows, classes); zero for a negative cluster.
+// Scores of rows under their clusters' weights, (rows, classes); zero for a negative cluster.
 std::vector<double> score_clusters(const Rows& rows, std::span<const std::int64_t> clusters, const ClusterView& model,
                                    std::size_t n_classes, unsigned n_threads, const Progress& progress);
 

@@ -27,7 +27,7 @@ class CrammerSinger {
   Fit run() {
     Random random(problem_.seed);
     Fit fit;
-    // A row is left alone after a violation below `shrink`, which follows the progress down to the tolerance.
+    // A row becomes inactive if its violation is below `shrink`, which decreases to the tolerance.
     double shrink = std::max(0.1, options_.tolerance);
     std::size_t pass = 0;
     Poll poll(problem_.still(pass, options_.max_passes));
@@ -55,7 +55,7 @@ class CrammerSinger {
  private:
   double bound(std::size_t k, std::size_t truth) const { return k == truth ? options_.cost : 0; }
 
-  // One pass; returns the largest violation met.
+  // One pass; returns the largest violation found.
   double walk(double shrink, Poll& poll) {
     double worst = 0;
     std::size_t n_kept = 0;
@@ -87,7 +87,7 @@ class CrammerSinger {
   void update(const Row& row, std::size_t y, std::span<double> alpha) {
     const double curvature = squared_norm(row);
     if (curvature == 0) {
-      // Without features only the linear term counts: all mass to the class with the largest margin.
+      // Without features only the linear term counts: all mass goes to the class with the largest margin.
       const auto far = std::max_element(gradient_.begin(), gradient_.end()) - gradient_.begin();
       for (std::size_t k = 0; k < n_; ++k) next_[k] = 0;
       next_[y] += options_.cost;

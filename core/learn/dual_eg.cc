@@ -94,13 +94,13 @@ class DualEg {
             static_cast<double>(visits_.size()) * entropy;
   }
 
-  // One pass over the active rows; returns a bound of the gap of the rows as they were met.
+  // One pass over the active rows; returns a bound on the gap of the rows at the time of their visits.
   double walk(std::size_t pass) {
     double gap = 0;
     const auto report = [&] { problem_.report(pass, options_.max_passes); };
     visits_.walk(report, log_alpha_.data(), n(), [&](std::size_t place, const Row& row, std::size_t label) {
       score_row(row, weights_.data(), scores_);
-      // Relative to the true class, as in eq. 12: large common parts would drown small differences of D.
+      // Relative to the true class, as in eq. 12: large common terms would swamp small differences of D.
       const double own = scores_[label];
       for (double& score : scores_) score -= own;
       double* log_a = log_alpha(place);
@@ -109,7 +109,7 @@ class DualEg {
         gap += enter(log_a, label, curvature);
       } else {
         const double violated = violation(log_a);
-        // KL(α ‖ p) ≤ v²/8 when log α − log p spreads over v.
+        // KL(α ‖ p) ≤ v²/8 when the range of log α − log p is v.
         const double share = violated * violated / 8;
         if (violated <= tolerance_) {
           removed_gap_ += share;
@@ -128,9 +128,9 @@ class DualEg {
     return gap + removed_gap_;
   }
 
-  // Give a row its first α: p(k | x)/(1 + c) for the wrong classes, c the curvature, and a step from there. That start
-  // never raises D: with β = 1/(1 + c) and q = 1 − p_y, the difference of eq. 13 is at most βq (log β + log p_y − 1 + q).
-  // Returns the row's share of the gap, −log p_y.
+  // Give a row its first α: p(k | x)/(1 + c) for the wrong classes, where c is the curvature, and a step from there. This
+  // start never raises D: with β = 1/(1 + c) and q = 1 − p_y, the difference of eq. 13 is at most βq (log β + log p_y − 1
+  // + q). Returns the row's contribution to the gap, −log p_y.
   double enter(double* log_a, std::size_t label, double curvature) {
     alpha_ = scores_;
     const double share = softmax(alpha_), log_beta = -math::log1p(curvature), beta = 1 / (1 + curvature);
@@ -150,7 +150,7 @@ class DualEg {
     return share;
   }
 
-  // ∇ of eq. 12 less what is the same for all classes; returns max − min.
+  // ∇ of eq. 12 without the terms common to all classes; returns max − min.
   double violation(const double* log_a) {
     double low = kInfinity, high = -kInfinity;
     for (std::size_t k = 0; k < n(); ++k) {
@@ -202,8 +202,8 @@ class DualEg {
     return false;
   }
 
-  // Look at every row; if any violates, all become active again. To go on with the violating rows alone would not do:
-  // solved against the rest, they push the rest above ε, and so on for ever. Returns the exact gap.
+  // Check every row; if any violates, all become active again. Continuing with the violating rows alone would not
+  // converge: solved against the rest, they push the rest above ε, and so on. Returns the exact gap.
   double recheck() {
     std::atomic<bool> violated = false;
     const double gap = sum_over_rows(visits_.size(), problem_.n_threads, [&](std::size_t place) {
@@ -237,7 +237,7 @@ class DualEg {
   ByClass scores_{}, gradient_{}, alpha_{}, next_{}, log_next_{}, change_{};
   double tolerance_;
   double dual_ = 0;
-  double removed_gap_ = 0;  // of rows outside the active set, when last looked at
+  double removed_gap_ = 0;  // of rows outside the active set, at their last visit
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPowerSteps = 30;
 
-// The nearest distribution, in place.
+// Project onto the simplex, in place.
 void project_simplex(std::span<double> values, std::vector<double>& scratch) {
   scratch.assign(values.begin(), values.end());
   std::sort(scratch.begin(), scratch.end(), std::greater<>());
@@ -69,7 +69,7 @@ class Extragradient {
       if (gap <= options_.tolerance * std::max(here.loss, 1e-12)) break;
       middle = weights_;
       descend(gradient, middle);
-      // The second half-step starts from the old point with the gradients of the middle one.
+      // The second half-step starts from the old point, with the gradients at the midpoint.
       ascend(middle, beta_middle, beta_, gradient);
       descend(gradient, weights_);
     }
@@ -90,8 +90,8 @@ class Extragradient {
     step_beta_ = 0.9 / (balance * norm);
   }
 
-  // At (weights, at): the gradient by weights, and `moved` ← projection of moved-from + step · gradient by β, where the
-  // first half-step moves from `at` itself and the second from β.
+  // At (weights, at): compute the gradient with respect to weights, and `moved` ← projection of moved-from + step ·
+  // gradient with respect to β; the first half-step moves from `at`, the second from β.
   Values ascend(std::span<const double> weights, std::span<const double> at, std::span<double> moved,
                 std::span<double> gradient) {
     std::vector<double> extra(gradient.size() + 1);

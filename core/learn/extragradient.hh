@@ -15,11 +15,11 @@ struct ExtragradientOptions {
   ClassMatrix delta;
   double radius;  // R
   std::size_t max_passes;
-  double tolerance;  // stop when the saddle gap is this part of the loss
+  double tolerance;  // stop when the saddle gap is below this fraction of the loss
 };
 
-// History: "objective" Σ_i ρ_i at the iterate (eq. 8) and its saddle "gap": the loss less the best that any bounded w
-// could reach against the current z.
+// History: "objective" Σ_i ρ_i at the iterate (eq. 8) and its saddle "gap": the loss minus the best value that any
+// bounded w could reach against the current z.
 Trainer extragradient_trainer(const ExtragradientOptions& options);
 
 }  // namespace hyperbaton

@@ -1,4 +1,4 @@
-// The weights of a model with a Gaussian prior: minimise −Σ log p + ‖w‖² / (2σ²) by L-BFGS.
+// Training with a Gaussian prior: minimise −Σ log p + ‖w‖² / (2σ²) by L-BFGS.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace hyperbaton {
 
-// `objective(w, gradient, progress)` returns −Σ log p and writes its gradient; `objective.curvature(progress)` guesses the
-// diagonal of its Hessian. The tolerance is a part of the gradient at zero weights, wherever the search starts.
+// `objective(w, gradient, progress)` returns −Σ log p and writes its gradient; `objective.curvature(progress)` estimates
+// the diagonal of its Hessian. The tolerance is a fraction of the gradient at zero weights, wherever the search starts.
 template <class Objective>
 Minimum minimize_with_prior(const Objective& objective, std::vector<double> start, double variance,
                             const MinimizeOptions& options, const Progress& progress, Checkpoints checkpoints = {}) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kKernelScoreChunk = 64;
 
-// Inner products of one row with many: its values are spread over all features once.
+// Inner products of one row with many: its values are first scattered to a dense vector.
 class Spread {
  public:
   explicit Spread(std::size_t width) : values_(width, 0.0) {}

@@ -6,8 +6,8 @@ namespace hyperbaton {
 
 namespace {
 
-// The Hessian's diagonal if every row had the classes' overall probabilities, times the features of a row: they move
-// together, so that without it the first step would be that much too long.
+// The Hessian's diagonal if every row had the classes' overall probabilities, times the number of features of a row: they
+// move together, so without this factor the first step would be that much too long.
 std::vector<double> guess_curvature(const Problem& problem, double variance) {
   const std::size_t n = problem.n_classes;
   std::vector<double> shares(n, 1.0), curvature(problem.rows.width() * n);

@@ -7,7 +7,7 @@
 namespace hyperbaton {
 
 struct LbfgsOptions {
-  double variance;  // σ² of the Gaussian prior; infinite: none
+  double variance;  // σ² of the Gaussian prior; infinite: no prior
   MinimizeOptions minimize;
 };
 

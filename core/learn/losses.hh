@@ -48,7 +48,7 @@ inline double largest_violation(const ClassMatrix& delta, std::size_t truth, std
   for (std::size_t k = 1; k < scores.size(); ++k) top = std::max(top, delta(truth, k) + scores[k]);
   return top;
 }
-// Its class, the first of equals.
+// The class of that maximum; the first one on ties.
 inline std::size_t most_violating(const ClassMatrix& delta, std::size_t truth, std::span<const double> scores) {
   std::size_t best = 0;
   for (std::size_t k = 1; k < scores.size(); ++k)

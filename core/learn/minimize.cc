@@ -30,7 +30,7 @@ double l1_norm(const Vector& x) {
   return sum;
 }
 
-// The element of smallest size among the subgradients of f + l1·Σ|x|: the gradient itself where l1 is 0, else in `pseudo`.
+// The smallest subgradient of f + l1·Σ|x|: the gradient itself if l1 is 0, otherwise stored in `pseudo`.
 const Vector& pseudo_gradient(const Point& point, double l1, Vector& pseudo) {
   if (l1 == 0) return point.gradient;
   pseudo = point.gradient;
@@ -44,7 +44,7 @@ const Vector& pseudo_gradient(const Point& point, double l1, Vector& pseudo) {
   return pseudo;
 }
 
-// −H·gradient by the two-loop recursion, from H₀ = the inverse of the guessed curvature, scaled to fit the last step.
+// −H·gradient by the two-loop recursion, with H₀ the inverse of the estimated curvature, scaled to the last step.
 Vector direction(const Vector& gradient, const std::deque<Pair>& pairs, const Vector& inverse, unsigned n_threads) {
   Vector d = gradient;
   std::vector<double> alphas(pairs.size());
@@ -82,7 +82,7 @@ class Minimizer {
     std::optional<MinimizeState>& start = checkpoints.start;
     const std::size_t n = x.size();
     if (start && (start->x.size() != n || start->gradient.size() != n))
-      throw Error("the state is that of another minimisation");
+      throw Error("the state belongs to a different minimisation");
     n_passes_ = start ? start->n_passes : 0;
     Point here = start ? Point{std::move(start->x), std::move(start->gradient), start->value} : evaluate(std::move(x));
     Minimum minimum;
@@ -102,7 +102,7 @@ class Minimizer {
           if (d[j] * (*pseudo)[j] >= 0) d[j] = 0;
       double slope = dot(*pseudo, d, n_threads_);
       if (!(slope < 0)) {
-        // Rounding has spoilt the memory: start again from steepest descent.
+        // Rounding errors have corrupted the memory: restart from steepest descent.
         if (pairs.empty()) break;
         pairs.clear();
         continue;
@@ -118,7 +118,7 @@ class Minimizer {
       minimum.objective.push_back(full_value(here));
       pseudo = &pseudo_gradient(here, options_.l1, of_l1);
       if (checkpoints.due && checkpoints.due()) {
-        // Lent for the call: a copy would take as much memory again.
+        // Moved for the call: a copy would double the memory.
         MinimizeState state{std::move(here.x), std::move(here.gradient), here.value,      goal,
                             n_passes_,         minimum.objective,        std::move(pairs)};
         checkpoints.save(state);
@@ -145,7 +145,7 @@ class Minimizer {
     return options_.l1 > 0 ? point.value + options_.l1 * l1_norm(point.x) : point.value;
   }
 
-  // Find a step along d that lowers the function enough, and (without L1) bends its slope enough.
+  // Find a step along d with sufficient decrease and (without L1) sufficient change of slope.
   bool search(const Point& here, const Vector& pseudo, const Vector& d, double slope, Point& next) {
     double step = 1;
     const double start = full_value(here);
@@ -158,7 +158,7 @@ class Minimizer {
       next = evaluate(std::move(x));
       const double value = full_value(next);
       if (!(value <= start + kArmijo * expected)) {
-        // At the limit of precision a step that changes nothing is as good as any.
+        // At the limit of precision, accept a step that changes nothing.
         if (std::abs(value - start) <= 1e-15 * std::abs(start)) return value <= start;
         high = step;
       } else if (options_.l1 == 0 && dot(next.gradient, d, n_threads_) < kCurvature * slope) {
@@ -171,7 +171,7 @@ class Minimizer {
     return low > 0 && full_value(next) < start;
   }
 
-  // Put coordinates that left their orthant to 0; returns pseudo · (x − here).
+  // Set coordinates that left their orthant to 0; returns pseudo · (x − here).
   static double project(const Point& here, const Vector& pseudo, Vector& x) {
     double change = 0;
     for (std::size_t j = 0; j < x.size(); ++j) {

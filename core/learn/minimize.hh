@@ -16,11 +16,11 @@
 namespace hyperbaton {
 
 struct MinimizeOptions {
-  std::size_t memory;               // pairs of steps and gradient changes kept
-  std::size_t max_passes;           // evaluations of the function at most
-  double tolerance;                 // stop when max |pseudo-gradient| is this small a part of its first value
+  std::size_t memory;               // number of stored pairs of steps and gradient changes
+  std::size_t max_passes;           // largest number of function evaluations
+  double tolerance;                 // stop when max |pseudo-gradient| falls below this fraction of its initial value
   double l1;                        // factor of Σ|x|
-  std::optional<double> goal = {};  // stop when max |pseudo-gradient| is this small, whatever its first value
+  std::optional<double> goal = {};  // stop when max |pseudo-gradient| falls below this value
 };
 
 // Returns f(x) and writes ∇f(x).
@@ -31,11 +31,11 @@ struct Minimum {
   std::vector<double> objective;  // with the L1 term, after each accepted step
 };
 
-// All that the next step depends on, besides the function and the options: minimisation goes on from here with the same
-// bits.
+// Everything that the next step depends on besides the function and the options: minimisation resumes from here with
+// identical bits.
 struct MinimizeState {
-  // A step and the change of the gradient along it; the curvature that they show is an estimate, and half the memory is
-  // enough for it.
+  // A step and the gradient change along it, in single precision: their curvature is only an estimate, and this halves
+  // the memory.
   struct Pair {
     std::vector<float> step, change;
     double product;  // step · change
@@ -48,15 +48,15 @@ struct MinimizeState {
   std::deque<Pair> pairs;
 };
 
-// States to keep: after a step, `save` is called where `due` says so. `start`: where to go on.
+// Checkpoints: after a step, `save` is called if `due` returns true. `start`: the state to resume from.
 struct Checkpoints {
   std::function<bool()> due;
   std::function<void(const MinimizeState&)> save;
   std::optional<MinimizeState> start;
 };
 
-// `curvature` is a guess of the Hessian's diagonal, right up to a common factor: sparse problems, whose features fire a
-// million times or once, need it.
+// `curvature` estimates the Hessian's diagonal up to a common factor: sparse problems need it, since features fire from
+// once to a million times.
 Minimum minimize(const Smooth& function, std::vector<double> x, std::vector<double> curvature,
                  const MinimizeOptions& options, unsigned n_threads, const Progress& progress,
                  Checkpoints checkpoints = {});

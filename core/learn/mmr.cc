@@ -22,7 +22,7 @@ class LinearInputs {
   double gradient(std::size_t i) {
     const std::size_t y = problem_.label(i);
     const Row row = problem_.rows[i];
-    // Without relations between classes only the row's own matters: the cost of a binary machine.
+    // Without relations between classes only the row's own class matters: the cost is that of a binary machine.
     if (diagonal_) return kernel_(y, y) * score_class(row, sums.data(), problem_.n_classes, y);
     score_row(row, sums.data(), scores_);
     double sum = 0;

@@ -28,12 +28,12 @@ struct InputKernel {
   double operator()(double product, double left_norm, double right_norm) const;
 };
 
-// History: dual "objective" by pass, "active" rows at the start of a pass, and one value "gap", the duality gap at the
-// end.
+// History: dual "objective" by pass, "active" rows at the start of a pass, and a single value "gap", the duality gap at
+// the end.
 Trainer mmr_trainer(const MmrOptions& options);
 
-// With kernel inputs there are no weights; history has "alpha", one for each row. At most `cache_bytes` are spent on
-// kept columns of the kernel matrix.
+// With kernel inputs there are no weights; the history contains "alpha", one value for each row. Cached columns of the
+// kernel matrix take at most `cache_bytes`.
 Trainer kernel_mmr_trainer(const MmrOptions& options, const InputKernel& kernel, std::size_t cache_bytes);
 
 // Σ_n coefficients[n, k] κ_in(x, support_n) for each row x: (rows, n_classes).

@@ -1,4 +1,4 @@
-// The part of maximum margin regression that linear and kernel inputs share: passes over box-constrained variables.
+// The common part of maximum margin regression with linear and kernel inputs: passes over box-constrained variables.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace hyperbaton {
 
-// Runs coordinate descent with shrinking on 0 ≤ α ≤ C. `Inputs` gives the gradient Σ_m α_m κ κ of a row (without the
-// −1), its curvature κ(n, n), and takes note of a change of α.
+// Coordinate descent with shrinking on 0 ≤ α ≤ C. `Inputs` provides the gradient Σ_m α_m κ κ of a row (without the −1)
+// and its curvature κ(n, n), and is notified of changes of α.
 template <class Inputs>
 class MmrDescent {
  public:
@@ -36,7 +36,7 @@ class MmrDescent {
         const std::uint32_t i = active[t];
         const double gradient = inputs_.gradient(i) - 1;
         const bool blocked = (alpha[i] == 0 && gradient > 0) || (alpha[i] == options_.cost && gradient < 0);
-        // At a bound, and pushed outwards harder than anything inside was pushed in the pass before.
+        // At a bound, with a gradient that points outwards more than any interior one of the previous pass.
         if (blocked && std::abs(gradient) > bar) continue;
         active[n_kept++] = i;
         if (blocked) continue;

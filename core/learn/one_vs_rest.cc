@@ -29,7 +29,7 @@ class BinarySvm {
       objective.push_back(dual_);
       if (spread > options_.tolerance) continue;
       if (active_.size() == problem_.rows.size()) break;
-      // Solved for the rows that are left: bring the others back before believing it.
+      // Solved for the active rows: bring the others back before accepting the solution.
       active_ = all_rows(problem_.rows);
       high_ = kInfinity, low_ = -kInfinity;
     }
@@ -50,7 +50,7 @@ class BinarySvm {
       const std::uint32_t i = active_[t];
       const Row row = problem_.rows[i];
       const double y = sign(i), gradient = y * score_class(row, weights.data(), 1, 0) - 1, old = alpha_[i];
-      // At a bound, with a gradient that points outwards more than any met in the pass before: unlikely to move again.
+      // At a bound, with a gradient that points outwards more than any of the previous pass: unlikely to move again.
       if ((old == 0 && gradient > high_) || (old == options_.cost && gradient < low_)) continue;
       active_[n_kept++] = i;
       const bool blocked = (old == 0 && gradient > 0) || (old == options_.cost && gradient < 0);
@@ -80,7 +80,7 @@ class BinarySvm {
   double high_ = kInfinity, low_ = -kInfinity, dual_ = 0;
 };
 
-// Add what each class did by pass; a class that stopped early stays at its last value, or counts for nothing.
+// Add up the history of each class by pass; a class that stopped early keeps its last value or counts as zero.
 void add_by_pass(std::vector<double>& sums, const std::vector<double>& values, bool stays) {
   const double before = sums.empty() ? 0 : sums.back();
   const std::size_t n_before = sums.size();

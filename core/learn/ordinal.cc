@@ -31,7 +31,7 @@ double ordinal_objective(const Problem& problem, const OrdinalOptions& options, 
     const double s = score[0];
     double total = 0, by_score = 0;
     for (std::size_t t = 0; t < n_thresholds; ++t) {
-      // Class y is above the thresholds 0 … y − 1, counted from 0.
+      // Class y is above the thresholds 0 … y − 1, numbered from 0.
       const double side = t < problem.label(i) ? 1 : -1;
       double slope;
       total += threshold_loss(options.loss, side * (s - thresholds[t]), slope);
@@ -44,7 +44,7 @@ double ordinal_objective(const Problem& problem, const OrdinalOptions& options, 
   const double value =
       loss_and_gradient(problem.rows, {1, n_thresholds}, parameters.data(), loss, gradient, problem.n_threads);
   add_scaled(1 / options.variance, parameters, gradient, problem.n_threads);
-  // The thresholds take the place of the constant, whose weight stays 0.
+  // The thresholds replace the constant, whose weight stays 0.
   gradient[problem.rows.n_features()] = 0;
   return value + dot(parameters, parameters, problem.n_threads) / (2 * options.variance);
 }

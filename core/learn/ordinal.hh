@@ -20,10 +20,10 @@ struct OrdinalOptions {
   MinimizeOptions minimize;
 };
 
-// Rows must have the constant, whose weights hold the thresholds. History has "thresholds" too.
+// Rows must have the constant, whose weights store the thresholds. The history also contains "thresholds".
 Trainer ordinal_trainer(const OrdinalOptions& options);
 
-// The objective and its gradient at parameters (w, θ), w with an entry for the constant that counts for nothing.
+// The objective and its gradient at parameters (w, θ), where w has an unused entry for the constant.
 double ordinal_objective(const Problem& problem, const OrdinalOptions& options, std::span<const double> parameters,
                          std::span<double> gradient);
 

@@ -11,7 +11,7 @@ constexpr std::size_t kRowChunk = std::size_t{1} << 12;
 constexpr std::size_t kMaxChunks = 16;
 constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 28;
 
-// How many chunks to cut the rows into: each needs a gradient of its own, which must be worth its zeroing and adding.
+// The number of chunks of rows: each needs a separate gradient, whose zeroing and adding must be worth it.
 std::size_t count_chunks(const Rows& rows, std::size_t n_parameters) {
   const std::size_t by_work = rows.n_entries() / (4 * rows.width() + 1024);
   const std::size_t by_memory = kMaxBufferBytes / (n_parameters * sizeof(double) + 1);

@@ -1,6 +1,6 @@
-// One pass over all rows: scores, losses and gradients, the same for any number of threads.
+// One pass over all rows: scores, losses and gradients, identical for any number of threads.
 //
-// The rows are cut into chunks whose number depends on the data alone. Each chunk sums its loss and gradient by itself,
+// The rows are split into chunks whose number depends only on the data. Each chunk sums its loss and gradient separately,
 // and the sums are added in the order of the chunks.
 #pragma once
 
@@ -12,8 +12,9 @@
 
 namespace hyperbaton {
 
-// Given a row's number and its scores, returns its loss and puts the loss's derivative by each score in their place.
-// `extra` takes derivatives by parameters other than weights (thresholds), if there are any.
+// Given a row's number and its scores, returns its loss and replaces each score by the derivative of the loss with
+// respect to it. `extra` receives derivatives with respect to parameters other than weights (thresholds), if there are
+// any.
 using RowLoss = std::function<double(std::size_t row, std::span<double> scores, std::span<double> extra)>;
 
 struct PassShape {

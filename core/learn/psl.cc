@@ -10,13 +10,13 @@ namespace hyperbaton {
 
 namespace {
 
-// Up to this many rows, if there are none to judge by, the products of all pairs of rows are computed first. A visit then
-// costs nothing but a comparison, and an update one addition for each row and class.
+// Up to this many rows, and without validation rows, the products of all pairs of rows are precomputed. A visit then
+// costs only a comparison, and an update one addition for each row and class.
 constexpr std::size_t kPairwiseRows = 128;
-// Numbers of classes that have code of their own.
+// Numbers of classes with specialised code.
 constexpr std::size_t kMostClasses = 6;
 
-// A row is held out by a hash of its number, so that no list of rows needs to be kept.
+// A row is held out by a hash of its number, so no list of rows is needed.
 bool is_held_out(std::uint64_t seed, std::size_t row, double part) {
   return static_cast<double>(combine(seed + 1, row) >> 11) * 0x1p-53 < part;
 }
@@ -95,11 +95,11 @@ class Psl {
     return fit;
   }
 
-  // One pass; returns the sum of the losses met.
+  // One pass; returns the sum of the losses.
   template <class Scores>
   double walk(std::size_t pass, Scores& model) {
     double total = 0;
-    // Visits before which the place of a row in memory is asked for, and then the row itself.
+    // How many visits ahead to prefetch the location of a row, and then the row itself.
     constexpr std::size_t kFar = 16, kNear = 6;
     auto scores = Scores::Classes::zeros(problem_.n_classes);
     for (std::size_t t = 0; t < training_.size(); ++t) {
@@ -111,12 +111,12 @@ class Psl {
       if (t + kNear < training_.size()) model.prefetch(training_[t + kNear]);
       const std::size_t i = training_[t], y = problem_.label(i);
       model.score(i, scores);
-      // Which class violates the margin most is asked only where one does.
+      // Look for the most violating class only if there is a violation.
       const double loss = largest_violation(options_.delta, y, scores) - scores[y];
       if (loss > 0) {
         const std::size_t worst = most_violating(options_.delta, y, scores);
         total += loss;
-        // What the weights lacked during the visits before this one, so that their mean costs nothing per visit.
+        // The weights' deficit during earlier visits, so that averaging costs nothing per visit.
         model.update(i, y, worst, options_.step * static_cast<double>(n_visits_ + t));
       }
     }

@@ -1,8 +1,8 @@
-// The scores of rows while a perceptron learns: by weights, or for few rows by the products of all pairs of rows.
+// The scores of rows while a perceptron learns: from weights or, for few rows, from the products of all pairs of rows.
 //
-// Both have `score(i, scores)` of a row to learn from; `update(i, truth, worst, missed)`, which moves the weights of two
-// classes by it, where `missed` is what the mean of the weights lacked so far; `prefetch(i)`, which asks for the memory of
-// a row; `count_errors(n_visits)` on the rows to judge by; `keep(n_visits)` for the weights that `weights()` returns.
+// Both classes have `score(i, scores)` of a training row; `update(i, truth, worst, missed)`, which moves the weights of
+// two classes by it, where `missed` is the deficit of the weights' mean so far; `prefetch(i)` for the memory of a row;
+// `count_errors(n_visits)` on the validation rows; and `keep(n_visits)` for the weights that `weights()` returns.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace hyperbaton {
 
-// Rows to judge by.
+// Validation rows.
 struct Judges {
   const Rows& rows;
   std::span<const Label> labels;
@@ -43,7 +43,7 @@ struct ByClass<0> {
   static Values zeros(std::size_t n_classes) { return Values(n_classes, 0.0); }
 };
 
-// The same in registers of two values, the last one half empty where K is odd.
+// One value for each class in registers of two values, the last one half empty if K is odd.
 typedef double DoublePair __attribute__((vector_size(16)));
 template <std::size_t K>
 struct Pairs {
@@ -72,7 +72,7 @@ struct Pairs {
   }
 };
 
-// Numbers that begin with a cache line.
+// An array aligned to a cache line.
 template <class T>
 struct CacheLineAllocator {
   using value_type = T;
@@ -83,7 +83,7 @@ struct CacheLineAllocator {
 };
 using Matrix = std::vector<double, CacheLineAllocator<double>>;
 
-// By the weights of the features. K: number of classes, 0 for any.
+// Scores from the weights of the features. K: number of classes, 0 for any.
 template <std::size_t K>
 class ByWeights {
  public:
@@ -111,7 +111,7 @@ class ByWeights {
     if constexpr (K == 0) {
       score_row(row, weights_.data(), scores);
     } else {
-      // Two sums, of which neither waits for the other.
+      // Two independent sums, for instruction-level parallelism.
       Pairs<K> even, odd;
       const FeatureId* features = row.features.data();
       const std::size_t n = row.features.size();
@@ -146,7 +146,7 @@ class ByWeights {
     auto scores = Classes::zeros(n_classes_);
     std::size_t wrong = 0;
     for (std::size_t j = 0; j < judges_.size(); ++j) {
-      // As score_row does it, so that scores that are equal there are equal here.
+      // Must add in the order of score_row, so that equal scores there are equal here.
       const Row row = judging[judges_.numbers[j]];
       if constexpr (K == 0) {
         score_row(row, weights.data(), scores);
@@ -175,7 +175,7 @@ class ByWeights {
   }
 
  private:
-  // Values for each feature: an even number, so that two are added at once.
+  // Values per feature: an even number, so that two are added at once.
   static constexpr std::size_t kStride = Pairs<K>::size();
   std::size_t stride() const { return K == 0 ? n_classes_ : kStride; }
 
@@ -187,8 +187,8 @@ class ByWeights {
         w[worst] -= size * value;
       });
     } else {
-      // All classes are written, most of them as they were: a visit that reads two values which were written one by one
-      // would have to wait until they are in the cache.
+      // All classes are written, most of them unchanged: reading two values that were written separately would stall
+      // until they are in the cache.
       std::array<double, kStride> direction{};
       direction[truth] = 1, direction[worst] = -1;
       row.visit([&](FeatureId feature, double value) {
@@ -202,7 +202,7 @@ class ByWeights {
   FeatureId filler() const { return static_cast<FeatureId>(width_); }
   const double* at(FeatureId feature) const { return &weights_[static_cast<std::size_t>(feature) * kStride]; }
 
-  // The weights as they would be returned now.
+  // The weights that would be returned now.
   const Matrix& current(std::size_t n_visits) {
     if (lag_.empty()) return weights_;
     mean_ = weights_;
@@ -215,12 +215,12 @@ class ByWeights {
   const Judges& judges_;
   std::vector<FeatureId> ranks_;  // empty: rows are not copied
   VisitedRows rows_;
-  std::optional<VisitedRows> other_rows_;  // to judge by, where they are not among those to learn from
+  std::optional<VisitedRows> other_rows_;  // for validation, if they are not among the training rows
   Matrix weights_, lag_, mean_, kept_;     // of the features, and zeros of the filler
 };
 
-// By the products of all pairs of rows: the scores of all rows are always known, and weights are made at the end. There are
-// no rows to judge by.
+// Scores from the products of all pairs of rows: the scores of all rows are always known, and weights are computed at the
+// end. There are no validation rows.
 template <std::size_t K>
 class ByPairs {
  public:
@@ -277,7 +277,7 @@ class ByPairs {
   }
 
  private:
-  // A row meets the rows before it at the features that they share.
+  // A row meets earlier rows at shared features.
   void multiply() {
     struct Entry {
       std::uint32_t row, next;

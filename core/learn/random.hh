@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine, and random orders of rows.
+// Random numbers that are identical on every machine, and random orders of rows.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Random {
   void shuffle(std::span<T> items) {
     for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
   }
-  // Go on as if so many items had been shuffled.
+  // Skip ahead as if n items had been shuffled.
   void skip_shuffle(std::size_t n_items) { n_ += n_items > 1 ? n_items - 1 : 0; }
 
  private:
@@ -31,8 +31,9 @@ class Random {
   std::uint64_t n_ = 0;
 };
 
-// Shuffle row numbers that lie shard by shard: the shards' order first, then the rows inside each, so that
-// memory-mapped shards are read one after the other. `ids` is grouped by shard, in any order inside; it stays so.
+// Shuffle row numbers that are grouped by shard: first the order of the shards, then the rows within each, so that
+// memory-mapped shards are read one after the other. `ids` must be grouped by shard, in any order within; it stays
+// grouped.
 inline void shuffle_rows(const Rows& rows, Random& random, std::vector<std::uint32_t>& ids) {
   if (rows.n_shards() <= 1) return random.shuffle(std::span(ids));
   std::vector<std::vector<std::uint32_t>> groups;
@@ -53,8 +54,8 @@ inline void shuffle_rows(const Rows& rows, Random& random, std::vector<std::uint
   }
 }
 
-// Ask for the memory of the rows that come soon after place t of a random order. `per_row` names what else a visit
-// needs: an array with `width` values for each row.
+// Prefetch the rows that follow soon after index t of a random order. `per_row` is another array that a visit needs, with
+// `width` values for each row.
 template <class Label>
 void prefetch_visits(const Rows& rows, std::span<const Label> labels, std::span<const std::uint32_t> order, std::size_t t,
                      const double* per_row, std::size_t width) {

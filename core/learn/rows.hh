@@ -1,8 +1,8 @@
 // Sparse examples: borrowed arrays in compressed rows, in one or more shards.
 //
-// Nothing is copied, so a shard may be a memory-mapped file larger than memory. Feature ids of a row strictly
-// increase; a shard without values holds ones. A row can be scaled to unit length, and can have one more feature
-// that always fires with value 1 (the constant), whose id follows all others.
+// Nothing is copied, so a shard may be a memory-mapped file larger than memory. Feature ids of a row strictly increase; a
+// shard without values has all ones. A row can be scaled to unit length, and can have one more feature that always fires
+// with value 1 (the constant), whose id follows all others.
 #pragma once
 
 #include <algorithm>
@@ -53,21 +53,21 @@ class Rows {
  public:
   Rows(std::size_t n_features, const RowOptions& options);
 
-  // Throws Error naming the row when offsets, ids or values cannot be used; looks at every entry.
+  // Throws Error naming the row if offsets, ids or values are invalid; checks every entry.
   void add(const Shard& shard);
-  // The same for a shard known to be good.
+  // Add a shard that is known to be valid.
   void add_trusted(const Shard& shard);
 
   std::size_t size() const { return begins_.back(); }
   std::size_t n_features() const { return n_features_; }
-  // Features with the constant: the number of rows of a weight matrix.
+  // Number of features including the constant: the number of rows of a weight matrix.
   std::size_t width() const { return n_features_ + (options_.constant ? 1 : 0); }
   std::size_t n_entries() const { return n_entries_; }
   const RowOptions& options() const { return options_; }
 
   std::size_t n_shards() const { return shards_.size(); }
   const Shard& shard(std::size_t s) const { return shards_[s]; }
-  // First row of a shard; of n_shards(), the number of rows.
+  // First row of a shard; for n_shards(), the number of rows.
   std::size_t begin(std::size_t s) const { return begins_[s]; }
 
   Row operator[](std::size_t i) const {
@@ -75,7 +75,7 @@ class Rows {
     return row(shards_[s], i - begins_[s]);
   }
 
-  // Features and values of a row without what a Row takes time to compute.
+  // Features and values of a row, without the parts of a Row that take time to compute.
   struct Entries {
     std::span<const FeatureId> features;
     const double* values;  // null: all ones
@@ -85,7 +85,7 @@ class Rows {
     return entries(shards_[s], i - begins_[s]);
   }
 
-  // Ask for a row's place in memory, and later for its entries: visits in random order wait for memory otherwise.
+  // Prefetch a row's location and later its entries: otherwise visits in random order wait for memory.
   void prefetch_place(std::size_t i) const {
     const std::size_t s = shard_of(i);
     __builtin_prefetch(&shards_[s].starts[i - begins_[s]]);

@@ -18,8 +18,8 @@ struct Term {
   double count, size;
 };
 
-// The δ with Σ count·exp(δ·size) + (weight + δ)/σ² = goal. The left side grows with δ and is convex, so Newton's method
-// from a point above the solution comes down to it.
+// The δ with Σ count·exp(δ·size) + (weight + δ)/σ² = goal. The left side is increasing and convex in δ, so Newton's
+// method from a point above the solution converges to it.
 double solve_step(std::span<const Term> terms, double weight, double variance, double goal) {
   const auto value = [&](double step, double& slope) {
     double sum = (weight + step) / variance - goal;
@@ -32,7 +32,7 @@ double solve_step(std::span<const Term> terms, double weight, double variance, d
     return sum;
   };
   double step = 0, slope = 0, excess = value(step, slope);
-  // From below, a Newton step can fly far too high: climb by bounded steps until above.
+  // From below, a Newton step can overshoot far: climb by bounded steps until above.
   while (excess < 0) {
     double largest = 0;
     for (const Term& term : terms) largest = std::max(largest, term.size);
@@ -64,7 +64,7 @@ std::vector<double> empirical_counts(const Problem& problem) {
   return counts;
 }
 
-// The passes that both share: `step_all(gradient)` moves the weights.
+// The passes common to both: `step_all(gradient)` moves the weights.
 template <class StepAll>
 std::vector<double> scale(const Problem& problem, const ScalingOptions& options, std::vector<double>& weights,
                           const RowLoss& loss, const StepAll& step_all) {
@@ -96,8 +96,7 @@ Trainer gis_trainer(const ScalingOptions& options) {
         scale(problem, options, weights, logistic_loss(problem), [&](std::span<const double> gradient) {
           parallel_chunks(weights.size(), kFeatureChunk, problem.n_threads, {}, [&](std::size_t begin, std::size_t end) {
             for (std::size_t j = begin; j < end; ++j) {
-              // The gradient is the model's count less the empirical one; rounding must not make the
-              // former negative.
+              // The gradient is the model's count minus the empirical one; rounding must not make the former negative.
               const Term term{std::max(gradient[j] + empirical[j], 0.0), largest};
               weights[j] += solve_step({&term, 1}, weights[j], options.variance, empirical[j]);
             }
@@ -125,7 +124,7 @@ Trainer iis_trainer(const ScalingOptions& options) {
       problem.rows[i].visit([&](FeatureId f, double value) {
         entries[next[static_cast<std::size_t>(f)]++] = {static_cast<std::uint32_t>(i), value};
       });
-    // Sorted by row sum, equal powers meet and are added up before the equation is solved.
+    // Sorted by row sum, so that equal powers are adjacent and are added up before the equation is solved.
     for (std::size_t f = 0; f < width; ++f)
       std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(starts[f]),
                        entries.begin() + static_cast<std::ptrdiff_t>(starts[f + 1]),

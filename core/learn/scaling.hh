@@ -1,6 +1,6 @@
-// Multinomial logistic regression by iterative scaling, for values that are not negative.
+// Multinomial logistic regression by iterative scaling, for non-negative values.
 //
-// Both move all weights at once to the maximum of a lower bound of the penalised likelihood that falls apart by weight.
+// Both move all weights at once to the maximum of a lower bound of the penalised likelihood that separates by weight.
 // With the empirical count E_fk = Σ_i x_if [y_i = k] and the model's p_ik, the step δ of weight λ_fk solves
 //   GIS   Σ_i p_ik x_if · exp(δ·M) + (λ + δ)/σ² = E_fk,    M the largest sum of a row's values
 //   IIS   Σ_i p_ik x_if exp(δ·M_i) + (λ + δ)/σ² = E_fk,    M_i the sum of row i's values.
@@ -14,7 +14,7 @@ namespace hyperbaton {
 struct ScalingOptions {
   double variance;  // σ²
   std::size_t max_passes;
-  double tolerance;  // stop when the objective falls by less than this part
+  double tolerance;  // stop when the objective falls by less than this fraction
 };
 
 // History: "objective" of AL14 eq. 6 before each pass's step, and after the last.

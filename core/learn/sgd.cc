@@ -22,7 +22,7 @@ class Sgd {
         weights_(problem.rows.width() * problem.n_classes, 0.0),
         scores_(problem.n_classes) {}
 
-  // One pass; returns the sum of the losses met.
+  // One pass; returns the sum of the losses.
   template <class Report>
   double walk(Visits& visits, const Report& report) {
     double total = 0;
@@ -33,7 +33,7 @@ class Sgd {
       total += softmax(scores_) - own;
       scores_[y] -= 1;
       const double eta = step_ / (1 + decay_ * static_cast<double>(n_visits_++));
-      // η λ < 1 after the first visit of any sensible schedule; a first step that is larger forgets all.
+      // η λ < 1 after the first visit of any sensible schedule; a larger first step would forget everything.
       scale_ *= std::max(1 - eta * lambda_, 1e-3);
       for (double& score : scores_) score *= -eta / scale_;
       add_row(row, scores_, weights_.data());

@@ -1,7 +1,7 @@
 // Multinomial logistic regression by stochastic gradient descent on the primal, AL14 eq. 8.
 //
-// Row i's objective is −log p(y_i | x_i) + λ/2 ‖w‖² with λ = 1/(σ² N), so that the sum over rows is eq. 6. The step
-// size is η_t = η₀ / (1 + λ η₀ t) (Bottou 2010); η₀ is the best of a few on a sample of the rows unless it is given.
+// Row i's objective is −log p(y_i | x_i) + λ/2 ‖w‖² with λ = 1/(σ² N), so that the sum over rows is eq. 6. The step size
+// is η_t = η₀ / (1 + λ η₀ t) (Bottou 2010); unless given, η₀ is chosen on a sample of the rows.
 #pragma once
 
 #include "learn/trainer.hh"
@@ -10,13 +10,13 @@ namespace hyperbaton {
 
 struct SgdOptions {
   double variance;  // σ²
-  double step;      // η₀; 0: found on a sample
-  bool decreasing;  // else η₀ throughout, which gets near the optimum and no nearer
+  double step;      // η₀; 0: chosen on a sample
+  bool decreasing;  // otherwise η₀ throughout, which only gets close to the optimum
   std::size_t max_passes;
-  double tolerance;  // stop when the objective of a pass changes by less than this part
+  double tolerance;  // stop when the objective of a pass changes by less than this fraction
 };
 
-// History: "objective" of a pass is the sum of the losses as rows were met, plus the penalty at its end.
+// History: the "objective" of a pass is the sum of the losses at the time of the visits, plus the penalty at its end.
 Trainer sgd_trainer(const SgdOptions& options);
 
 }  // namespace hyperbaton

@@ -16,8 +16,8 @@ struct SvmOptions {
   double tolerance;  // largest violation of the optimality conditions
 };
 
-// History: "objective" of the dual (to be minimised) by pass, "active" variables or rows at the start of a pass, and
-// one value "gap", the duality gap at the end.
+// History: "objective" of the dual (to be minimised) by pass, "active" variables or rows at the start of a pass, and a
+// single value "gap", the duality gap at the end.
 Trainer one_vs_rest_trainer(const SvmOptions& options);
 Trainer crammer_singer_trainer(const SvmOptions& options, const ClassMatrix& delta);
 

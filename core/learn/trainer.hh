@@ -1,4 +1,4 @@
-// What every learner is to the rest of the core: a function from a problem to weights.
+// The interface of every learner: a function from a problem to weights.
 //
 // The bindings offer each learner as a Trainer made from its options. `fit` on all rows and `fit_clusters` on many
 // small groups of rows call the same Trainer, so a learner is written once.
@@ -19,7 +19,7 @@ namespace hyperbaton {
 
 using Label = std::int32_t;
 
-// Rows to judge by while learning, over the same features and classes.
+// Validation rows, over the same features and classes.
 struct Validation {
   const Rows& rows;
   std::span<const Label> labels;
@@ -32,25 +32,25 @@ struct Problem {
   std::span<const double> log_prior;  // (rows, classes), added to the scores; empty: none
   std::uint64_t seed;
   unsigned n_threads;
-  Progress progress;             // told (passes done, passes at most)
-  const Validation* validation;  // null: none given
-  // Where rows and labels come in the order of their visits (visits.hh): the number of each in the data. They are one shard
-  // then, and have no prior. Empty: the order of the data.
+  Progress progress;             // called with (passes done, largest number of passes)
+  const Validation* validation;  // null: none
+  // If rows and labels are stored in visit order (visits.hh): the number of each in the data. They are then one shard,
+  // without a prior. Empty: the order of the data.
   std::span<const std::uint32_t> order = {};
-  Room room = {};  // for what learners keep for each row
+  Room room = {};  // for arrays that learners keep for each row
 
   std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
-  // Tell how far we are; throws Cancelled when asked to stop.
+  // Report progress; throws Cancelled when asked to stop.
   void report(std::size_t done, std::size_t total) const {
     if (progress && !progress(done, total)) throw Cancelled();
   }
-  // What a Poll inside a pass asks.
+  // The callback of a Poll inside a pass.
   std::function<bool()> still(const std::size_t& done, std::size_t total) const {
     return [this, &done, total] { return !progress || progress(done, total); };
   }
 };
 
-// Rows between two looks at the progress callback inside a pass.
+// Rows between two calls of the progress callback inside a pass.
 inline constexpr std::size_t kReportRows = std::size_t{1} << 16;
 
 struct Fit {
@@ -60,7 +60,7 @@ struct Fit {
 
 using Trainer = std::function<Fit(const Problem&)>;
 
-// Train; with a single class there is nothing to learn, and learners need not think of it.
+// Train; a single class needs no learning, so learners need not handle it.
 inline Fit train(const Trainer& trainer, const Problem& problem) {
   if (problem.n_classes > 1) return trainer(problem);
   return {std::vector<double>(problem.rows.width(), 0.0), {{"objective", {0.0}}}};

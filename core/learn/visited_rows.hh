@@ -8,13 +8,13 @@
 
 namespace hyperbaton {
 
-// Rows with at most so many entries are copied: about 16 MiB.
+// Rows with at most this many entries are copied: about 16 MiB.
 inline constexpr std::size_t kCopiedEntries = std::size_t{1} << 22;
 
-// Rows for many visits: if they are few enough, a copy whose features are numbered by falling frequency, so that the
-// weights of frequent ones lie together, and whose scales are computed once. A copied row without values is filled up to
-// a multiple of kTogether with a feature that no row has: the end of a row would otherwise be as hard to guess for a
-// processor as its length is.
+// Rows for many visits: if they are few enough, a copy whose features are numbered by decreasing frequency, so that the
+// weights of frequent ones are adjacent, and whose scales are computed once. A copied row without values is padded to a
+// multiple of kTogether with a feature that no row has, because the loop's end would otherwise be as hard to predict as
+// the row's length.
 class VisitedRows {
  public:
   static constexpr std::size_t kTogether = 4;
@@ -36,7 +36,7 @@ class VisitedRows {
     }
   }
 
-  // Whether the features of a row are followed by others that fill it up.
+  // Whether the features of a row are followed by padding.
   bool is_filled() const { return is_filled_; }
   Row operator[](std::size_t i) const {
     if (places_.empty()) return rows_[i];
@@ -50,7 +50,7 @@ class VisitedRows {
     if (places_.empty()) return rows_.prefetch_entries(i);
     __builtin_prefetch(&indices_[places_[i].begin]);
   }
-  // What `prefetch` reads itself.
+  // The data that `prefetch` itself reads.
   void prefetch_place(std::size_t i) const {
     if (places_.empty()) return rows_.prefetch_place(i);
     __builtin_prefetch(&places_[i]);
@@ -70,7 +70,7 @@ class VisitedRows {
   FeatureId constant_ = kNoConstant;
 };
 
-// The rank of each feature by falling frequency.
+// The rank of each feature by decreasing frequency.
 inline std::vector<FeatureId> frequency_ranks(const Rows& rows) {
   std::vector<std::uint32_t> counts(rows.n_features(), 0), next(rows.size() + 1, 0);
   for (const FeatureId feature : rows.shard(0).indices) ++counts[static_cast<std::size_t>(feature)];

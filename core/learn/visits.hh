@@ -1,10 +1,10 @@
-// Rows visited in random order, pass after pass, while memory is read from front to back.
+// Visits to rows in random order, pass after pass, with sequential memory access.
 //
-// Neighbouring rows of a corpus share most of their features; learners that visit them one after the other need two
-// to three times as many passes, but rows fetched from all over memory cost twice the time. So the rows are put into a
-// random order once and copied in that order, and a pass walks short runs of the copy, the runs in a new random order.
-// Of several shards one is copied at a time, in every pass: the copy is never larger than the largest shard. Who makes the
-// rows can make them in that order (`visit_order`), and nothing is copied.
+// Neighbouring rows of a corpus share most of their features; learners that visit them in order need two to three times
+// as many passes, but fetching rows from all over memory takes twice the time. So the rows are copied once in a random
+// order, and a pass walks short runs of the copy, with the runs in a new random order. With several shards, one is copied
+// at a time in every pass: the copy is never larger than the largest shard. Code that creates the rows can create them in
+// that order (`visit_order`), and then nothing is copied.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace hyperbaton {
 
-// The random order of n rows of one shard: their numbers by place.
+// The random order of n rows of one shard: row numbers by place.
 void visit_order(std::uint64_t seed, std::span<std::uint32_t> order);
 
 class Visits {
  public:
-  // All rows. `random`, which must be new, is drawn from in every pass.
+  // All rows. `random`, which must be fresh, is used in every pass.
   Visits(const Problem& problem, Random& random);
-  // The rows `ids`, which increase where there are several shards.
+  // The rows `ids`, which must increase if there are several shards.
   Visits(const Problem& problem, std::vector<std::uint32_t> ids, Random& random);
   Visits(const Visits&) = delete;
   Visits& operator=(const Visits&) = delete;
@@ -38,8 +38,8 @@ class Visits {
   Row row(std::size_t place) const { return is_whole() ? copy_[place] : problem_.rows[order_[place]]; }
   std::size_t label(std::size_t place) const { return problem_.label(is_ordered() ? place : order_[place]); }
 
-  // One pass over the active rows: visit(place, row, label) returns whether the row stays active. `per_place` is an
-  // array of `width` values for each place that the visit reads, to be asked for in time; null: none.
+  // One pass over the active rows: visit(place, row, label) returns whether the row stays active. `per_place` is an array
+  // with `width` values for each place that the visit reads, to be prefetched; null: none.
   template <class Report, class Visit>
   void walk(const Report& report, const double* per_place, std::size_t width, const Visit& visit) {
     std::vector<std::uint32_t> turns(groups_.size());
@@ -72,8 +72,8 @@ class Visits {
 
   void activate_all();
 
-  // Bring `width` values for each place into the order of the rows, in place. Only for visits of all rows in the order of
-  // the data; they end here, and the copy of the rows is gone.
+  // Permute `width` values for each place into the order of the rows, in place. Only for visits of all rows in the order
+  // of the data; ends the visits and frees the copy of the rows.
   void put_back(LargeArray<double>& per_place, std::size_t width);
 
  private:
@@ -90,14 +90,14 @@ class Visits {
   };
 
   bool is_whole() const { return groups_.size() == 1; }
-  // Whether all rows are visited, which come in the order of visits.
+  // Whether all rows are visited and are stored in visit order.
   bool is_ordered() const { return order_.empty(); }
   void list_active(Group& group) const;
   void copy(const Group& group);
   void shuffle_runs(std::size_t n_rows);
   std::size_t close_gaps(Group& group) const;
 
-  // Ask for the memory of the runs that come next.
+  // Prefetch the next runs.
   void ask_for(const Group& group, std::size_t r, const double* per_place, std::size_t width) const {
     constexpr std::size_t kFar = 4, kNear = 2;
     if (r + kFar < runs_.size()) {
@@ -114,10 +114,11 @@ class Visits {
 
   const Problem& problem_;
   Random& random_;
-  std::vector<std::uint32_t> order_;  // row by place; empty where that is the order of the rows
+  std::vector<std::uint32_t> order_;  // row by place; empty if rows are stored in that order
   std::vector<Group> groups_;
   std::size_t n_active_ = 0;
-  // The copy: of all rows by place if there is one shard, else of a shard's active rows. Of ordered rows it is no copy.
+  // The copy: of all rows by place if there is one shard, otherwise of a shard's active rows. Ordered rows are not
+  // copied.
   std::vector<std::int64_t> starts_;
   std::vector<FeatureId> indices_;
   std::vector<double> values_;

@@ -16,7 +16,7 @@
 
 namespace hyperbaton {
 
-// Reads a whole model; faults are LineErrors. Words are numbered as the unigrams come, behind <unk>, <s> and </s>.
+// Reads a whole model; errors are LineErrors. Words are numbered in the order of the unigrams, after <unk>, <s> and </s>.
 class ArpaReader {
  public:
   explicit ArpaReader(unsigned n_threads);
@@ -32,7 +32,7 @@ class ArpaReader {
  private:
   enum class Part : std::uint8_t { Start, Counts, Section, End };
   struct Section {
-    std::size_t count;           // as \data\ has it
+    std::size_t count;  // according to \data\
     std::size_t first_line = 0;  // of the n-grams
     std::vector<WordId> words;
     std::vector<float> prob, backoff;
@@ -57,21 +57,22 @@ class ArpaReader {
   std::vector<NgramArrays> tables_;
 };
 
-// Where the n-grams of an ARPA file come from.
+// The source of the n-grams of an ARPA file.
 class ArpaSource {
  public:
   virtual ~ArpaSource() = default;
   virtual std::uint32_t order() const = 0;
   virtual std::size_t n_words() const = 0;
   virtual std::size_t count(std::uint32_t order) const = 0;
-  // Orders are asked for from 1 on.
+  // Orders are requested from 1 on.
   virtual void start(std::uint32_t order) = 0;
-  // Rows of the order, sorted by word number, from number `begin` on: words oldest first, log10 p, log10 back-off weight.
+  // Rows of the order, sorted by word number, starting from row `begin`: words oldest first, log10 p, log10 back-off
+  // weight.
   virtual void fill(std::size_t begin, std::span<std::uint32_t> rows) const = 0;
 };
 
-// Writes a model in pieces: the n-grams of each order sorted by word number. The same n-grams give the same text, in
-// pieces of any size.
+// Writes a model in pieces: the n-grams of each order sorted by word number. The text does not depend on the size of the
+// pieces.
 class ArpaWriter {
  public:
   // The n-grams and the vocabulary must outlive the writer.

@@ -39,7 +39,7 @@ void ArpaReader::add_line(std::string_view line) {
   const auto last = line.find_last_not_of(kBlanks);
   line = line.substr(0, last == std::string_view::npos ? 0 : last + 1);
   if (line.empty()) {
-    // The n-grams of an order stand in consecutive lines, so that an n-gram's number tells its line.
+    // The n-grams of an order are on consecutive lines, so an n-gram's number gives its line.
     if (part_ == Part::Section && !sections_[order_ - 1].prob.empty()) check_complete();
     return;
   }
@@ -96,7 +96,7 @@ void ArpaReader::start_section(std::string_view line) {
   }
   part_ = Part::Section;
   auto& section = sections_[order_++];
-  // A count that lies must not ask for all memory.
+  // A wrong count must not allocate all memory.
   const auto expected_size = std::min<std::size_t>(section.count, 1 << 24);
   section.words.reserve(order_ * expected_size);
   section.prob.reserve(expected_size);
@@ -104,7 +104,7 @@ void ArpaReader::start_section(std::string_view line) {
 }
 
 WordId ArpaReader::number(std::string_view word, std::size_t position) {
-  // Files are sorted in one way or another: most n-grams have most words in common with the one before.
+  // Files are usually sorted: most n-grams share most words with the previous one.
   if (word == vocabulary_.word(last_[position])) return last_[position];
   if (word == "<UNK>") return NgramModel::kUnk;
   if (order_ == 1) {
@@ -151,7 +151,7 @@ void ArpaReader::finish() {
   try {
     tables_ = build_ngram_tables(columns, vocabulary_.size(), n_threads_, {});
   } catch (const DuplicateNgram& duplicate) {
-    throw LineError(sections_[duplicate.order - 1].first_line + duplicate.index, "the n-gram was there before");
+    throw LineError(sections_[duplicate.order - 1].first_line + duplicate.index, "the n-gram is a duplicate");
   }
   const NgramTable words(tables_[0].view(), sections_.size() == 1);
   for (const auto marker : {NgramModel::kBos, NgramModel::kEos})

@@ -60,8 +60,8 @@ class ModelSource : public ArpaSource {
   std::vector<std::uint32_t> rows_;  // NgramRows of the order being written, with words oldest first
 };
 
-// The n-grams of an estimation, which are put in order by their links: those of a context come together, in the order of
-// the contexts; and by suffix, those of one context are in the order of their newest words.
+// The n-grams of an estimation, ordered by their links: n-grams are grouped by context, in the order of the contexts;
+// within a context, suffix order is the order of the newest words.
 class TreeSource : public ArpaSource {
  public:
   explicit TreeSource(const NgramTree& tree) : tree_(tree) {}
@@ -102,7 +102,7 @@ class TreeSource : public ArpaSource {
   void fill(std::size_t begin, std::span<std::uint32_t> rows) const override {
     constexpr std::size_t ahead = 16;
     const auto& level = tree_.levels()[order_ - 1];
-    // Where the n-gram and the contexts in it are in their orders: [k - 1] of order k.
+    // Index of the n-gram and of its contexts within their orders: [k - 1] is for order k.
     std::array<std::uint32_t, kMaxNgramOrder> path{};
     path[order_ - 1] = static_cast<std::uint32_t>(begin);
     for (auto k = order_ - 1; k >= 1; --k) {
@@ -147,7 +147,7 @@ ArpaWriter::ArpaWriter(const NgramTree& tree, std::span<const std::uint8_t> byte
 ArpaWriter::ArpaWriter(std::unique_ptr<ArpaSource> source, std::span<const std::uint8_t> bytes,
                        std::span<const std::int64_t> offsets, unsigned n_threads)
     : source_(std::move(source)), bytes_(bytes), offsets_(offsets), n_threads_(n_threads) {
-  if (offsets.size() != source_->n_words() + 1U) throw Error("the vocabulary does not fit the language model");
+  if (offsets.size() != source_->n_words() + 1U) throw Error("the vocabulary does not match the language model");
 }
 
 std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
@@ -155,7 +155,7 @@ std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
   const bool has_backoff = order_ < source_->order();
   std::vector<std::uint32_t> rows((end - begin) * width);
   source_->fill(begin, rows);
-  std::string text, context;  // what lies between the probability and the newest word
+  std::string text, context;  // the text between the probability and the newest word
   std::size_t size = 0;
   const auto append_word = [&](std::string& to, WordId word) {
     const auto spelled = slice(bytes_, offsets_, word);

@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::span<const WordId>;
 
-// The distinct n-grams that must be added to one order, one behind the other.
+// The distinct n-grams that must be added to one order, concatenated.
 struct Blanks {
   std::size_t order;
   std::vector<WordId> words;
@@ -29,11 +29,11 @@ struct Blanks {
   }
 };
 
-// Finds the slots of n-grams, starting from what the last one had in common with it: lists are mostly sorted.
+// Finds the slots of n-grams, starting from the common part with the previous one: lists are mostly sorted.
 class Finder {
  public:
   explicit Finder(std::span<const NgramTable> tables) : tables_(tables) {}
-  // kNone if the n-gram is not there.
+  // kNone if there is no such n-gram.
   std::uint32_t find(Words ngram) {
     std::size_t n = 0;
     while (n < n_known_ && n < ngram.size() && words_[n] == ngram[ngram.size() - 1 - n]) ++n;
@@ -52,7 +52,7 @@ class Finder {
     }
     return slots_[n - 1];
   }
-  // Ask memory for what find() will need.
+  // Prefetch for find().
   void prefetch(Words ngram) const {
     NgramHash hash(ngram.back());
     for (std::size_t n = 1; n < ngram.size(); ++n) {
@@ -79,22 +79,22 @@ class Builder {
       const auto size = columns.log10_prob.size();
       const bool has_backoff = !columns.log10_backoff.empty();
       if (columns.words.size() != n * size || (has_backoff && columns.log10_backoff.size() != size))
-        throw Error("the columns of the n-grams of order " + std::to_string(n) + " do not fit each other");
+        throw Error("the columns of the n-grams of order " + std::to_string(n) + " do not match");
       if (std::any_of(columns.words.begin(), columns.words.end(), [&](WordId word) { return word >= n_words; }))
-        throw Error("n-grams of words that are not in the vocabulary");
+        throw Error("n-grams contain words that are not in the vocabulary");
       if (n > 1 && !columns.context.empty()) {
         const auto n_below = orders[n - 2].log10_prob.size();
         const auto wrong = [&](std::uint32_t number) { return number >= n_below; };
         if (columns.context.size() != size || columns.parent.size() != size || (n > 2 && orders[n - 2].context.empty()) ||
             std::any_of(columns.context.begin(), columns.context.end(), wrong) ||
             std::any_of(columns.parent.begin(), columns.parent.end(), wrong))
-          throw Error("the links of the n-grams of order " + std::to_string(n) + " do not fit the order below");
+          throw Error("the links of the n-grams of order " + std::to_string(n) + " do not match the order below");
       }
     }
   }
 
   std::vector<NgramArrays> build() {
-    // A blank may need blanks itself, each shorter than what needs it.
+    // A blank may need further blanks, each shorter than the one that needs it.
     while (!fill()) {
       for (std::size_t n = 2; n < orders_.size(); ++n) {
         for (std::size_t i = 0; i < missing_[n - 1].size(); ++i) blanks_[n - 1].add(missing_[n - 1][i]);
@@ -105,11 +105,11 @@ class Builder {
   }
 
  private:
-  static constexpr std::size_t kAhead = 8;  // so many n-grams before its turn, memory is asked for one
+  static constexpr std::size_t kAhead = 8;  // prefetch distance in n-grams
 
-  // The two nodes that a new one hangs on: its words without the newest, and without the oldest one.
+  // The two nodes that a new one is attached to: its words without the newest one, and without the oldest one.
   struct Ends {
-    std::uint32_t context, parent, home;  // and where the new one is looked for
+    std::uint32_t context, parent, home;  // and where the probe for the new one starts
     bool exist() const { return context != NgramTable::kNone && parent != NgramTable::kNone; }
   };
 
@@ -132,7 +132,7 @@ class Builder {
     return std::all_of(missing_.begin(), missing_.end(), [](const Blanks& blanks) { return blanks.words.empty(); });
   }
 
-  // Finding the ends takes nearly all the time, and only reads what lies below.
+  // Finding the ends takes nearly all the time, and only reads the orders below.
   void insert_all(std::size_t n) {
     constexpr std::size_t segment = 1 << 20, chunk = 1 << 14;
     const auto& columns = orders_[n - 1];
@@ -176,7 +176,7 @@ class Builder {
     slots_ = std::move(slots);
   }
 
-  // Where an n-gram is looked for.
+  // Where the probe for an n-gram starts.
   std::uint32_t home(Words ngram) const {
     const auto n = ngram.size();
     NgramHash hash(ngram.back());
@@ -224,7 +224,7 @@ class Builder {
     return n < orders_.size() && backoff != 0 ? ngram_key::kExtendsRight : 0;
   }
 
-  // False if it was there before.
+  // False if it already exists.
   bool insert_word(WordId word, float prob, float backoff) {
     if (!(table(1).key(word) & ngram_key::kBlank)) return false;
     put_key(1, word, word | flags(1, backoff));
@@ -232,7 +232,7 @@ class Builder {
     return true;
   }
 
-  // Its slot, none if it was there before. An n-gram with an end missing is left for the next round.
+  // Its slot; none if it already exists. An n-gram with a missing end is left for the next round.
   std::optional<std::uint32_t> insert(Words ngram, const Ends& ends, float prob, float backoff) {
     const auto n = ngram.size();
     if (ends.context == NgramTable::kNone) missing_[n - 2].add(ngram.first(n - 1));
@@ -257,7 +257,7 @@ class Builder {
     Finder contexts(tables_), parents(tables_);
     const auto ends = find_ends(ngram, contexts, parents);
     const float prob = ends.exist() ? table(n - 1).prob(ends.parent) + table(n - 1).backoff(ends.context) : 0;
-    // It is not new if it was only found missing because its own end was.
+    // It is not new if it was missing only because its own end was.
     const auto slot = insert(ngram, ends, prob, 0);
     if (ends.exist() && slot) mark(n, *slot, ngram_key::kBlank);
   }

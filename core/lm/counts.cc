@@ -4,14 +4,14 @@ namespace hyperbaton {
 
 namespace {
 
-// The order of the n-gram that a padded row stands for: up to its first <s>.
+// The order of the n-gram in a padded row: its words up to the first <s>.
 template <std::size_t N>
 std::size_t true_order(const NgramRow<N>& row) {
   const auto begin = std::find(row.words.begin(), row.words.end(), NgramModel::kBos);
   return std::min<std::size_t>(static_cast<std::size_t>(begin - row.words.begin()) + 1, N);
 }
 
-// How many of the newest words two rows share.
+// The number of newest words that two rows share.
 template <std::size_t N>
 std::size_t n_shared(const NgramRow<N>& a, const NgramRow<N>& b) {
   std::size_t n = 0;
@@ -19,7 +19,7 @@ std::size_t n_shared(const NgramRow<N>& a, const NgramRow<N>& b) {
   return n;
 }
 
-// Rows of all orders, each being filled from the front.
+// Rows of all orders, each filled from the front.
 class OrderRows {
  public:
   explicit OrderRows(std::span<const std::span<std::uint32_t>> orders) : orders_(orders), n_(orders.size(), 0) {}
@@ -51,7 +51,7 @@ class OrderRows {
 std::vector<std::uint32_t> count_ngrams(const TokensView& text, std::size_t begin, std::size_t end, std::size_t order,
                                         unsigned n_threads, const Progress& progress) {
   if (begin > end || end + 1 > text.offsets.size() || text.offsets.back() != static_cast<std::int64_t>(text.tokens.size()))
-    throw Error("sentence offsets do not fit the tokens");
+    throw Error("sentence offsets do not match the tokens");
   return with_order(order, [&]<std::size_t N>() {
     const auto n_tokens = static_cast<std::size_t>(text.offsets[end] - text.offsets[begin]);
     std::vector<std::uint32_t> numbers((n_tokens + end - begin) * (N + 2));
@@ -67,7 +67,7 @@ std::vector<std::uint32_t> count_ngrams(const TokensView& text, std::size_t begi
         row++->set_count(1, false);
       };
       for (const auto word : text[s]) {
-        if (word == NgramModel::kBos || word == NgramModel::kEos) throw Error("<s> or </s> inside a sentence");
+        if (word == NgramModel::kBos || word == NgramModel::kEos) throw Error("there is <s> or </s> inside a sentence");
         add(word);
       }
       add(NgramModel::kEos);
@@ -93,7 +93,7 @@ std::vector<std::size_t> count_orders(std::span<const std::uint32_t> full, std::
     std::vector<std::size_t> sizes(N, 0);
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t k = i > 0 ? n_shared(rows[i - 1], rows[i]) + 1 : 1; k <= true_order(rows[i]); ++k) ++sizes[k - 1];
-    // <s> is never the newest word of a row, <unk> only if the text has it.
+    // <s> is never the newest word of a row; <unk> only if it occurs in the text.
     const bool has_unk = !rows.empty() && rows[0].words[0] == NgramModel::kUnk;
     sizes[0] += has_unk ? 1 : 2;
     return sizes;
@@ -102,7 +102,7 @@ std::vector<std::size_t> count_orders(std::span<const std::uint32_t> full, std::
 
 std::vector<CountOfCounts> adjust_counts(std::span<const std::uint32_t> full, std::span<const std::uint64_t> thresholds,
                                          std::span<const std::span<std::uint32_t>> orders) {
-  if (thresholds.size() != orders.size()) throw Error("one threshold is needed for each order");
+  if (thresholds.size() != orders.size()) throw Error("there must be one threshold for each order");
   return with_order(orders.size(), [&]<std::size_t N>() {
     const auto rows = as_rows<N>(full);
     std::vector<CountOfCounts> counts(N, CountOfCounts{});
@@ -117,7 +117,7 @@ std::vector<CountOfCounts> adjust_counts(std::span<const std::uint32_t> full, st
       out.add(1, row, 0, false);
     };
 
-    // The n-grams that the last row begins with, not yet complete: [k - 1] is of order k.
+    // The n-grams at the start of the last row, not yet complete: [k - 1] is of order k.
     std::array<std::uint64_t, N> adjusted{}, seen{};
     const auto close = [&](const NgramRow<N>& row, std::size_t shared) {
       for (std::size_t k = true_order(row); k > shared; --k) add(k, row, adjusted[k - 1], seen[k - 1]);
@@ -137,7 +137,7 @@ std::vector<CountOfCounts> adjust_counts(std::span<const std::uint32_t> full, st
     }
     if (!rows.empty()) close(rows.back(), 0);
     if (out.n(1) == 1) add_marker(NgramModel::kBos);
-    if (!out.full()) throw Error("the n-grams do not fit their rows");
+    if (!out.full()) throw Error("the n-grams do not match their rows");
     return counts;
   });
 }

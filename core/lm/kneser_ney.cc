@@ -6,7 +6,7 @@ namespace hyperbaton {
 
 namespace {
 
-// What the n-grams of one context add up to.
+// The sums over the n-grams of one context.
 template <std::size_t N>
 ContextSums sum_context(std::span<const NgramRow<N>> rows, const Discounts& discounts) {
   ContextCounts<std::uint64_t> counts;
@@ -26,7 +26,7 @@ void estimate_unigrams(std::span<std::uint32_t> numbers, const Discounts& discou
   const float uniform = 1.0F / static_cast<float>(rows.size() - 1);
   for (auto& row : rows)
     row.set_probs(interpolated(discounted(discounts, row.count()) / sums.total, sums.weight, uniform), 0);
-  // So that a sentence has the same probability whether its <s> is counted or not.
+  // Makes the probability of a sentence independent of whether its <s> is counted.
   rows[NgramModel::kBos].set_probs(1, 0);
 }
 
@@ -39,7 +39,7 @@ std::size_t estimate_order(std::span<std::uint32_t> numbers, std::size_t order, 
     } else {
       const auto rows = as_rows<N>(numbers);
       const auto contexts = as_rows<N - 1>(lower);
-      if (weights.size() != contexts.size()) throw Error("one weight is needed for each context");
+      if (weights.size() != contexts.size()) throw Error("there must be one weight for each context");
       std::fill(weights.begin(), weights.end(), 1.0F);
       std::size_t n_kept = 0, c = 0;
       for (std::size_t begin = 0, end; begin < rows.size(); begin = end) {
@@ -72,7 +72,7 @@ void interpolate(std::span<std::uint32_t> numbers, std::size_t order, std::span<
         std::array<WordId, N - 1> suffix;
         std::copy(row.words.begin(), row.words.end() - 1, suffix.begin());
         while (at < lower.size() && lower[at].words < suffix) ++at;
-        if (at == lower.size() || lower[at].words != suffix) throw Error("an n-gram whose end is not in the order below");
+        if (at == lower.size() || lower[at].words != suffix) throw Error("the end of an n-gram is not in the order below");
         row.set_probs(interpolated(row.prob(), row.lower_weight(), lower[at].prob()), 0);
       }
     }
@@ -93,7 +93,7 @@ void finish_order(std::span<const std::uint32_t> numbers, std::size_t order, std
     const auto rows = as_rows<N>(numbers);
     if (words.size() != N * rows.size() || log10_prob.size() != rows.size() ||
         (!weights.empty() && weights.size() != rows.size()))
-      throw Error("the columns do not fit the rows");
+      throw Error("the columns do not match the rows");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::reverse_copy(rows[i].words.begin(), rows[i].words.end(), words.begin() + static_cast<std::ptrdiff_t>(i * N));
       log10_prob[i] = rows[i].prob();

@@ -5,9 +5,10 @@
 //     p(w | h) = (a(hw) − D(a(hw))) / Σ_v a(hv)  +  γ(h) p(w | h⁻),
 //     γ(h)     = (Σ_{i=1}^{3} D(i) N_i(h) + pruned(h)) / Σ_v a(hv),
 //
-// where N_i(h) is how many words follow h with an adjusted count of i (3: or more) and pruned(h) the counts of the n-grams
-// that pruning dropped. Unigrams are interpolated with the uniform distribution over all words but <s>. Arithmetic is in
-// floats rounded after each step, so that a model is the same on every machine, and the same as that of lmplz.
+// where N_i(h) is the number of words that follow h with an adjusted count of i (3: or more) and pruned(h) is the sum of
+// the counts of pruned n-grams. Unigrams are interpolated with the uniform distribution over all words but <s>.
+// Arithmetic uses floats rounded after each step, so that a model is identical on every machine, and identical to that of
+// lmplz.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ inline float discounted(const Discounts& discounts, std::uint64_t count) {
   return static_cast<float>(count) - discounts[std::min<std::uint64_t>(count, 3)];
 }
 
-// The product rounded to a float, which no compiler may fuse with what is added to it.
+// The product rounded to a float, which no compiler may fuse with an addition.
 inline float product(float a, float b) { return static_cast<float>(static_cast<double>(a) * static_cast<double>(b)); }
 
 // p of the discounted count, and of γ and the order below.
@@ -60,23 +61,23 @@ struct ContextCounts {
   }
 };
 
-// Turn the adjusted counts of all unigrams, by word, into probabilities.
+// Convert the adjusted counts of all unigrams, by word, into probabilities.
 void estimate_unigrams(std::span<std::uint32_t> rows, const Discounts& discounts);
 
-// Turn the adjusted counts of an order from 2 on, by context, into the two terms of p; pruned n-grams are dropped. `lower`
-// holds the rows of the order below, by suffix; γ of each that is a context goes to `weights`, 1 for
-// the others. Returns how many rows are left.
+// Convert the adjusted counts of an order from 2 on, by context, into the two terms of p; pruned n-grams are dropped.
+// `lower` contains the rows of the order below, by suffix; γ of each row that is a context goes to `weights`, 1 for the
+// others. Returns the number of remaining rows.
 std::size_t estimate_order(std::span<std::uint32_t> rows, std::size_t order, const Discounts& discounts,
                            std::span<const std::uint32_t> lower, std::span<float> weights);
 
 // Add up the two terms, given the finished order below; both by suffix.
 void interpolate(std::span<std::uint32_t> rows, std::size_t order, std::span<const std::uint32_t> lower);
 
-// In place of each probability, and of each γ, its log10.
+// Replace each probability and each γ by its log10.
 void finish_probs(std::span<float> probs);
 void finish_weights(std::span<float> weights);
 
-// Finished rows as columns: words oldest first, log10 of the probabilities, and in place of each γ its log10.
+// Finished rows as columns: words oldest first, log10 of the probabilities, and log10 of each γ.
 void finish_order(std::span<const std::uint32_t> rows, std::size_t order, std::span<WordId> words,
                   std::span<float> log10_prob, std::span<float> weights);
 

@@ -1,12 +1,12 @@
-// The probability of a word after the words before it, from n-grams with back-off weights.
+// n-gram probabilities with back-off.
 //
-// An n-gram is a node of a tree that grows from the newest word to the oldest: the node of "a b c" is the child "a" of the
-// node of "b c", which is the child "b" of the word "c". A child is found by hashing (parent, word), an exact 64-bit key,
-// so no two n-grams are ever taken for each other. One query is one walk: the deepest node on the path c, b, a … holds
-// the probability, and the nodes passed hold the back-off weights of the contexts that end in c, which the next query
+// An n-gram is a node of a trie that grows from the newest word to the oldest: the node of "a b c" is the child "a" of
+// the node of "b c", which is the child "b" of the word "c". A child is found by hashing (parent, word), an exact 64-bit
+// key, so two n-grams are never confused. One query is one walk: the deepest node on the path c, b, a … contains the
+// probability, and the nodes on the path contain the back-off weights of the contexts that end in c, which the next query
 // needs.
 //
-// Everything is read from arrays that somebody else holds, by any number of threads.
+// Everything is read from borrowed arrays and is thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +25,18 @@ namespace hyperbaton {
 
 inline constexpr std::uint32_t kMaxNgramOrder = 9;
 
-// The words before the next one, newest first, as far as the model can tell them apart. Words behind `length` are zero, so
-// that states are equal exactly if every continuation has the same probability for both, as far as the model knows.
+// The words before the next one, newest first, as far as the model can distinguish them. Words beyond `length` are zero,
+// so that states are equal exactly if every continuation has the same probability for both, as far as the model knows.
 struct LmState {
   std::array<std::uint32_t, kMaxNgramOrder - 1> words{};
-  std::array<float, kMaxNgramOrder - 1> backoff{};  // of the newest 1, 2, … words as context; log10, follows from words
+  std::array<float, kMaxNgramOrder - 1> backoff{};  // of the newest 1, 2, … words as context; log10, determined by words
   std::uint8_t length = 0;
 
   bool operator==(const LmState& other) const { return length == other.length && words == other.words; }
 };
 
-// One order's n-grams in memory. A slot is `stride` bytes: an 8-byte key, the probability, and unless the order is the
-// highest, the back-off weight; both are log10, floats or, where there are bins, one-byte numbers of bins.
+// The n-grams of one order in memory. A slot is `stride` bytes: an 8-byte key, the probability and, unless the order is
+// the highest, the back-off weight; both are log10, floats or, with bins, one-byte bin numbers.
 struct NgramSlots {
   std::span<const std::uint8_t> bytes;
   std::size_t stride;
@@ -46,9 +46,9 @@ struct NgramSlots {
 // A key: the parent's slot in the order below, three flags, and the word. Words themselves are the slots of order 1.
 namespace ngram_key {
 inline constexpr std::uint64_t kExtendsLeft = 1ULL << 29;  // the node has children
-inline constexpr std::uint64_t kExtendsRight = 1ULL
-                                               << 30;  // as a context it matters: it is one of a longer n-gram, or costs
-inline constexpr std::uint64_t kBlank = 1ULL << 31;    // not an n-gram of the model, only on the way to one
+inline constexpr std::uint64_t kExtendsRight =
+    1ULL << 30;  // it matters as a context: a longer n-gram has it, or its back-off weight is not 0
+inline constexpr std::uint64_t kBlank = 1ULL << 31;  // not an n-gram of the model, only a prefix of one
 inline constexpr std::uint64_t kFlags = kExtendsLeft | kExtendsRight | kBlank;
 inline constexpr std::uint64_t kEmpty = ~0ULL;
 inline constexpr std::uint32_t kMaxWords = (1U << 29) - 1;
@@ -64,7 +64,7 @@ class NgramHash {
  public:
   explicit NgramHash(std::uint32_t newest) : value_(mix(newest)) {}
   void extend(std::uint32_t older) { value_ = (value_ ^ (older + 1ULL)) * 0x9e3779b97f4a7c15ULL, value_ ^= value_ >> 29; }
-  // Where the search for the n-gram starts among n slots.
+  // Where the probe for the n-gram starts among n slots.
   std::uint32_t home(std::uint64_t n_slots) const {
     return static_cast<std::uint32_t>(((value_ * 0xd6e8feb86659fd93ULL) >> 32) * n_slots >> 32);
   }
@@ -89,7 +89,7 @@ class NgramTable {
     const auto fits = [&](std::span<const float> bins) { return bins.size() == (prob_bins_ ? 256 : 0); };
     if (stride_ != expected || slots.bytes.size() % stride_ != 0 || slots.bytes.size() / stride_ >= kNone ||
         !fits(slots.prob_bins) || !(highest ? slots.backoff_bins.empty() : fits(slots.backoff_bins)))
-      throw Error("the arrays of the language model do not fit each other: build the artefact again");
+      throw Error("the arrays of the language model do not match: build the artefact again");
     n_slots_ = slots.bytes.size() / stride_;
   }
 
@@ -99,7 +99,7 @@ class NgramTable {
     std::memcpy(&key, bytes_ + slot * stride_, 8);
     return key;
   }
-  // Whether the slot holds an n-gram of the model.
+  // Whether the slot contains an n-gram of the model.
   bool is_ngram(std::uint32_t slot) const {
     const auto here = key(slot);
     return here != ngram_key::kEmpty && !(here & ngram_key::kBlank);
@@ -113,9 +113,9 @@ class NgramTable {
   float backoff(std::uint32_t slot) const {
     return value(bytes_ + slot * stride_ + 8 + (prob_bins_ ? 1 : sizeof(float)), backoff_bins_);
   }
-  // Ask memory for what a search that starts in this slot will need.
+  // Prefetch for a probe that starts in this slot.
   void prefetch(std::uint32_t slot) const { __builtin_prefetch(bytes_ + slot * stride_); }
-  // The slot of the child `word` of a node of the order below, or kNone. `slot` is where the search starts.
+  // The slot of the child `word` of a node of the order below, or kNone. `slot` is where the probe starts.
   std::uint32_t find(std::uint32_t parent, std::uint32_t word, std::uint32_t slot) const {
     const auto wanted = ngram_key::make(parent, word);
     for (auto left = std::min<std::uint64_t>(n_slots_, kMostProbes); left > 0; --left) {
@@ -124,13 +124,12 @@ class NgramTable {
       if (here == ngram_key::kEmpty) return kNone;
       if (++slot == n_slots_) slot = 0;
     }
-    if (n_slots_ > kMostProbes) throw_damaged("the n-grams of a language model leave no free place");
+    if (n_slots_ > kMostProbes) throw_damaged("the hash table of a language model has no free slot");
     return kNone;
   }
 
  private:
-  // Finite whatever a damaged file holds; what is not a number becomes the lowest value. The order of the arguments
-  // matters.
+  // Always finite, even in a damaged file; NaN becomes the lowest value. The order of the arguments matters.
   static float bounded(float log10) { return std::min(std::max(-kMost, log10), kMost); }
   static constexpr float kMost = 1e9F;
   static float value(const std::uint8_t* at, const float* bins) {
@@ -147,7 +146,7 @@ class NgramTable {
   const float* backoff_bins_ = nullptr;
 };
 
-// A view over a model's arrays; cheap to copy, safe to share. Words are numbers of the model's own vocabulary, below
+// A view over a model's arrays; cheap to copy, safe to share. Words are numbers in the model's vocabulary, below
 // n_words().
 class NgramModel {
  public:
@@ -188,20 +187,20 @@ class NgramModel {
     hash.extend(before);
     return tables_[1].find(word, before, hash.home(tables_[1].n_slots())) != NgramTable::kNone;
   }
-  // log p(word | in), natural log, of a word of which the model has no n-gram with the one before; `log10_prob` is that of
-  // the word by itself. The state after it is that after no context.
+  // log p(word | in), natural log, for a word that forms no n-gram of the model with the previous word; `log10_prob` is
+  // its unigram probability. The state after it equals that without context.
   static float back_off(float log10_prob, const LmState& in) {
     for (std::size_t k = 0; k < in.length; ++k) log10_prob += in.backoff[k];
     return log10_prob * kLn10;
   }
-  // log p(word | in), natural log, and the state after the word. `out` must not be `in`, and is new or a state of this
-  // model.
+  // log p(word | in), natural log, and the state after the word. `out` must not be `in`, and must be new or a state of
+  // this model.
   float score(const LmState& in, std::uint32_t word, LmState& out) const {
     bool extends_left;
     return score(in, word, out, extends_left);
   }
-  // `extends_left` tells whether a word in front of those of `in` could matter: the model has an n-gram of all of `in` and
-  // the word, and a longer one that ends in it.
+  // `extends_left` is true if a word before those of `in` could matter: the model has an n-gram of all of `in` and the
+  // word, and a longer one that ends in it.
   float score(const LmState& in, std::uint32_t word, LmState& out, bool& extends_left) const {
     std::array<std::uint32_t, kMaxNgramOrder - 1> homes;  // of the n-grams of order 2, 3, …
     NgramHash hash(word);

@@ -40,12 +40,12 @@ TEST("a word has the probability of its longest n-gram, with the back-off weight
   CHECK(close(model.score(b, 2, end), -0.1875));
   // "a a": no bigram; back off from "<s> a" and from "a".
   CHECK(close(model.score(a, 3, other), -0.0625 - 0.125 - 0.5));
-  // An unknown word leaves no context behind.
+  // After an unknown word there is no context.
   CHECK(close(model.score(model.null_state(), 0, other), -2.0));
   CHECK(other == model.null_state());
 }
 
-TEST("states are equal where no n-gram tells their words apart") {
+TEST("states are equal if no n-gram distinguishes their words") {
   const Toy toy;
   const NgramModel model(toy.slots);
   LmState after_a, after_unknown_a, unknown;

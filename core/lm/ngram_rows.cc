@@ -37,11 +37,11 @@ void sort_fixed(std::span<std::uint32_t> numbers, unsigned n_threads, const Prog
   sort_in_parallel(as_rows<N>(numbers), less, n_threads, progress);
 }
 
-// Rows of any order: their numbers are sorted, then the rows are moved to where they belong.
+// Rows of any order: their numbers are sorted, then the rows are moved to their places.
 template <RowOrder by>
 void sort_any(std::span<std::uint32_t> numbers, std::size_t order, unsigned n_threads, const Progress& progress) {
   const std::size_t width = order + 2;
-  if (numbers.size() % width != 0) throw Error("rows of another order");
+  if (numbers.size() % width != 0) throw Error("the rows have a different order");
   const auto row = [&](std::size_t i) { return numbers.data() + i * width; };
   std::vector<std::size_t> from(numbers.size() / width);
   std::iota(from.begin(), from.end(), 0);
@@ -62,7 +62,7 @@ void sort_any(std::span<std::uint32_t> numbers, std::size_t order, unsigned n_th
   }
 }
 
-// The usual orders are fixed when this is compiled, which makes sorting them faster.
+// The usual orders are compile-time constants, which makes sorting faster.
 template <RowOrder by>
 void sort_rows_by(std::span<std::uint32_t> numbers, std::size_t order, unsigned n_threads, const Progress& progress) {
   switch (order) {

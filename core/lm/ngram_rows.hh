@@ -1,5 +1,5 @@
-// n-grams while a model is estimated: rows of numbers that are sorted, merged and walked through, never looked up, so that
-// they may lie in files larger than memory.
+// n-grams during estimation: rows of numbers that are sorted, merged and scanned but never looked up, so they may be
+// stored in files larger than memory.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace hyperbaton {
 
-// The words newest first, so that rows in lexical order are in order of their suffixes; and either how often the n-gram was
-// seen, or its probability and the weight of the lower order in it.
+// The words newest first, so that lexical order is suffix order; and either the count of the n-gram, or its probability
+// and the weight of the lower order.
 template <std::size_t N>
 struct NgramRow {
   static constexpr std::uint64_t kPruned = 1ULL << 63;  // a flag in the count
@@ -40,20 +40,20 @@ struct NgramRow {
     value = {std::bit_cast<std::uint32_t>(prob), std::bit_cast<std::uint32_t>(lower_weight)};
   }
 
-  // Whether the words before the newest one are the same.
+  // Whether the contexts (all words but the newest) are equal.
   bool same_context(const NgramRow& other) const {
     return std::equal(words.begin() + 1, words.end(), other.words.begin() + 1);
   }
 };
 
-// By suffix: newest word first. By context: n-grams of one context together, contexts in order of their suffixes.
+// By suffix: newest word first. By context: n-grams grouped by context, contexts in suffix order.
 enum class RowOrder : std::uint8_t { BySuffix, ByContext };
 
-// Numbers in memory as rows, which have order + 2 of them.
+// View numbers in memory as rows of order + 2 numbers.
 template <std::size_t N>
 std::span<NgramRow<N>> as_rows(std::span<std::uint32_t> numbers) {
   static_assert(sizeof(NgramRow<N>) == (N + 2) * sizeof(std::uint32_t) && alignof(NgramRow<N>) == alignof(std::uint32_t));
-  if (numbers.size() % (N + 2) != 0) throw Error("rows of another order");
+  if (numbers.size() % (N + 2) != 0) throw Error("the rows have a different order");
   return {reinterpret_cast<NgramRow<N>*>(numbers.data()), numbers.size() / (N + 2)};
 }
 template <std::size_t N>
@@ -61,7 +61,7 @@ std::span<const NgramRow<N>> as_rows(std::span<const std::uint32_t> numbers) {
   return as_rows<N>(std::span(const_cast<std::uint32_t*>(numbers.data()), numbers.size()));
 }
 
-// Call f.operator()<N>() for an order known only now.
+// Call f.operator()<N>() for an order known only at run time.
 template <class F>
 decltype(auto) with_order(std::size_t order, const F& f) {
   switch (order) {
@@ -88,11 +88,11 @@ decltype(auto) with_order(std::size_t order, const F& f) {
   }
 }
 
-// Sort rows that lie in memory.
+// Sort rows in memory.
 void sort_rows(std::span<std::uint32_t> numbers, std::size_t order, RowOrder by, unsigned n_threads,
                const Progress& progress);
 
-// Merge sorted runs; rows of the same words become one with the sum of their counts. Returns how many there are.
+// Merge sorted runs; rows with equal words become one with the sum of their counts. Returns the number of rows.
 std::size_t merge_rows(std::span<const std::span<const std::uint32_t>> runs, std::size_t order,
                        std::span<std::uint32_t> out, RowOrder by);
 

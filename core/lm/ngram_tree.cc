@@ -9,11 +9,11 @@ NgramTree::NgramTree(const TokensView& text, std::size_t n_words, std::span<cons
   if (order() < 1 || order() > kMaxNgramOrder)
     throw Error("a language model needs an order from 1 to " + std::to_string(kMaxNgramOrder));
   if (text.offsets.empty() || text.offsets.back() != static_cast<std::int64_t>(text.tokens.size()))
-    throw Error("sentence offsets do not fit the tokens");
+    throw Error("sentence offsets do not match the tokens");
   const auto n_sentences = text.offsets.size() - 1;
-  if (n_sentences == 0) throw Error("no sentences to estimate a language model from");
+  if (n_sentences == 0) throw Error("there are no sentences to estimate a language model from");
   if (text.tokens.size() + 2 * n_sentences >= kPadded) throw Error("too many words for a text in memory");
-  if (n_words <= NgramModel::kEos || n_words >= kPadded) throw Error("the vocabulary does not fit the text");
+  if (n_words <= NgramModel::kEos || n_words >= kPadded) throw Error("the vocabulary does not match the text");
   text_.reserve(text.tokens.size() + 2 * n_sentences);
   starts_.assign(n_words + 1, 0);
   const auto add = [&](WordId word) {
@@ -23,8 +23,8 @@ NgramTree::NgramTree(const TokensView& text, std::size_t n_words, std::span<cons
   for (std::size_t s = 0; s < n_sentences; ++s) {
     add(NgramModel::kBos);
     for (const auto word : text[s]) {
-      if (word == NgramModel::kBos || word == NgramModel::kEos) throw Error("<s> or </s> inside a sentence");
-      if (word >= n_words) throw Error("n-grams of words that are not in the vocabulary");
+      if (word == NgramModel::kBos || word == NgramModel::kEos) throw Error("there is <s> or </s> inside a sentence");
+      if (word >= n_words) throw Error("n-grams contain words that are not in the vocabulary");
       add(word);
     }
     add(NgramModel::kEos);
@@ -62,8 +62,8 @@ void NgramTree::add_level(const Progress& progress) {
       poll();
     }
 
-    // So far the groups of the next places are those of their contexts, and a group of places still has all its n-grams in
-    // it: it is their parent.
+    // So far the groups of the next places are those of their contexts, and a group of places still contains all its
+    // n-grams: it is their parent.
     auto& lower = levels_.back();
     Level level;
     std::vector<std::uint32_t> n_children(lower.size, 0);
@@ -90,7 +90,7 @@ void NgramTree::add_level(const Progress& progress) {
       }
     }
     level.size = level.context.size();
-    // What begins with <s> has no children.
+    // n-grams that begin with <s> have no children.
     const auto threshold = thresholds_[levels_.size() - 1];
     for (std::size_t i = 0; i < lower.size; ++i) {
       const bool prune = levels_.size() > 1 && lower.count[i] <= threshold;

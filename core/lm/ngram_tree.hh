@@ -1,9 +1,9 @@
 // The n-grams of all orders of a text in memory, estimated without sorting n-grams or looking any of them up.
 //
-// Positions of the text in order of the k words that end there, the newest word first, are put in order of k + 1 words by
-// one stable pass over them: position t goes behind those that have the same word and came before it, in the order of t
-// - 1. So an order costs one counting sort; positions with the same words lie together, and the n-gram that ends in t - 1
-// is the context of the one that ends in t. All sums over a context follow these links.
+// Positions of the text, sorted by the k words that end there, newest word first, are sorted by k + 1 words in one stable
+// pass: position t goes after the positions with the same word that precede it in the order of t - 1. So an order costs
+// one counting sort; positions with the same words are adjacent, and the n-gram that ends in t - 1 is the context of the
+// one that ends in t. All sums over a context follow these links.
 #pragma once
 
 #include <array>
@@ -33,16 +33,16 @@ class NgramTree {
   NgramTree(const TokensView& text, std::size_t n_words, std::span<const std::uint64_t> thresholds);
 
   std::size_t order() const { return thresholds_.size(); }
-  // The levels that there are so far, [k - 1] of order k.
+  // The levels so far, [k - 1] of order k.
   const std::vector<Level>& levels() const { return levels_; }
 
-  // Count the n-grams of the next order. The counts of an order are adjusted when the next one is counted. When `progress`
-  // says stop, the tree is of no more use.
+  // Count the n-grams of the next order. The counts of an order are adjusted when the next one is counted. If `progress`
+  // cancels, the tree is no longer usable.
   void add_level(const Progress& progress);
   CountOfCounts count_of_counts(std::size_t order) const;
-  // Turn counts into probabilities, order by order; every order must have been counted.
+  // Convert counts into probabilities, order by order; every order must have been counted.
   void estimate(std::size_t order, const Discounts& discounts, unsigned n_threads);
-  // Drop pruned n-grams, and turn probabilities and weights into logs.
+  // Drop pruned n-grams, and convert probabilities and weights to logs.
   void finish(unsigned n_threads);
 
   // The words of the n-grams of all orders, oldest first, as in NgramColumns.
@@ -50,10 +50,10 @@ class NgramTree {
 
  private:
   static constexpr std::uint32_t kPruned = 1U << 31;  // in a count
-  // In the number of a group: not an n-gram, since <s> comes before its oldest word.
+  // Flag in the number of a group: not an n-gram, since <s> comes before its oldest word.
   static constexpr std::uint32_t kPadded = 1U << 31;
 
-  // A position of the text, and the group of those that end in the same words: the n-gram's number in its level.
+  // A position of the text, and its group of positions that end in the same words: the n-gram's number in its level.
   struct Place {
     std::uint32_t position, group;
   };

@@ -16,15 +16,15 @@ struct Place {
   std::uint8_t stage;
 };
 
-// A run of neighbouring matches; the longer is better, then the one of earlier stages.
+// A run of adjacent matches; longer runs are better, then those of earlier stages.
 struct Run {
   std::uint32_t length = 0, late = 0;
   bool better(const Run& other) const { return length != other.length ? length > other.length : late < other.late; }
   bool operator==(const Run&) const = default;
 };
 
-// Chunks of equal length and stages do not touch each other's order, so all that are best are taken in one sweep over the
-// words. Memory is linear: a sweep keeps one run for each reference word.
+// Chunks of equal length and stages do not affect each other's order, so all the best ones are taken in one sweep over
+// the words. Memory is linear: a sweep keeps one run for each reference word.
 class Chunker {
  public:
   Chunker(std::span<const std::uint32_t> hypothesis, std::span<const std::uint32_t> reference, const MatchesView& matches)
@@ -40,7 +40,7 @@ class Chunker {
       for (auto k = matches.offsets[word]; k < matches.offsets[word + 1]; ++k)
         if (const auto at = places.find(matches.words[static_cast<std::size_t>(k)]); at != places.end())
           for (const auto j : at->second) list.push_back({j, matches.stages[static_cast<std::size_t>(k)]});
-      // From the right, so that a sweep may write over the runs that it reads.
+      // From the right, so that a sweep may overwrite the runs that it reads.
       std::ranges::sort(list, std::ranges::greater(), &Place::at);
     }
   }
@@ -71,7 +71,7 @@ class Chunker {
     Run run;
   };
 
-  // The best run of words that are free; with `wanted`, all runs like it are taken.
+  // The best run of free words; with `wanted`, take all runs like it.
   Run sweep(Poll& poll, const Run* wanted) {
     Run best;
     std::ranges::fill(runs_, RunAt{});
@@ -86,14 +86,14 @@ class Chunker {
         if (j > 0 && i > 0 && runs_[j - 1].row == i - 1) run = {runs_[j - 1].run.length + 1, runs_[j - 1].run.late + stage};
         runs_[j] = {i, run};
         if (run.better(best)) best = run;
-        if (wanted && run == *wanted) end = j;  // the leftmost stays
+        if (wanted && run == *wanted) end = j;  // keep the leftmost
       }
       if (end == kFree) continue;
       for (std::uint32_t k = 0; k < wanted->length; ++k) {
         match_[i - k] = end - k;
         used_[end - k] = true;
       }
-      // No run goes on from a word that is taken.
+      // No run continues from a word that is taken.
       for (const auto& place : list) runs_[place.at].row = kNever;
     }
     return best;

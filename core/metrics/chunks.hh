@@ -1,4 +1,4 @@
-// Words matched one to one between hypothesis and reference so that they form long chunks (METEOR).
+// One-to-one word matching between hypothesis and reference that favours long chunks (METEOR).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hyperbaton {
 
-// Which words match: word w of hypotheses matches words[offsets[w], offsets[w + 1]) of references, each in a stage, where
+// Which words match: word w of hypotheses matches words[offsets[w], offsets[w + 1]) of references, each in a stage;
 // earlier stages are better matches.
 struct MatchesView {
   std::span<const std::int64_t> offsets;
@@ -22,9 +22,9 @@ struct ChunkCounts {
   std::int64_t matches, chunks;
 };
 
-// For each hypothesis h and reference `line[h]`, the words that match and the chunks of neighbours they form. The longest
-// chunk of what may match is taken first, of equal ones that with the smallest sum of stages, then the first in the
-// hypothesis, then the first in the reference; its words match nothing else.
+// For each hypothesis h and reference `line[h]`, the matching words and the chunks of adjacent words that they form. The
+// longest possible chunk is taken first; ties go to the smallest sum of stages, then the first in the hypothesis, then
+// the first in the reference. Its words match nothing else.
 std::vector<ChunkCounts> count_chunks(const WordsView& hypotheses, const WordsView& references,
                                       std::span<const std::int64_t> line, const MatchesView& matches, unsigned n_threads,
                                       const Progress& progress);

@@ -7,7 +7,7 @@ namespace hyperbaton {
 
 namespace {
 
-// `row` is working space. Row j after word i: edits between the first i words of one and the first j of the other.
+// `row` is scratch space. Row j after word i: edits between the first i words of one and the first j of the other.
 std::int64_t distance(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
                       std::vector<std::int64_t>& row, Poll& poll) {
   row.resize(to.size() + 1);

@@ -20,7 +20,7 @@ struct WordsView {
   }
 };
 
-// Sentences that a thread takes at once, where each takes little time and where it takes more.
+// Sentences that a thread processes at once, for fast and for slow metrics.
 inline constexpr std::size_t kManySentences = 256, kFewSentences = 16;
 
 // The fewest insertions, deletions and substitutions that turn each hypothesis h into reference `line[h]`.

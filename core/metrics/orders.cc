@@ -12,7 +12,7 @@ namespace {
 
 using Order = std::span<const std::uint16_t>;
 
-// The steps of `reference` that `hypothesis` makes too. Position -1 stands for the sentence start.
+// The number of steps of `reference` that also occur in `hypothesis`. Position -1 is the sentence start.
 void count_steps(Order hypothesis, Order reference, std::vector<int>& before, OrderAgreement& agreement) {
   constexpr int kNoPosition = -2;
   const auto width = [](Order order) { return order.empty() ? 0 : *std::max_element(order.begin(), order.end()) + 1; };

@@ -1,8 +1,8 @@
-// How two orders of the same source words agree.
+// Agreement between two orders of the same source words.
 //
-// An order lists source positions, each at most once. Where two orders are compared as permutations, both get all
-// positions that either lists: a position that one of them lacks is put right behind the position before it
-// (among those listed by either), or in front when there is none (Birch and Osborne 2010, section 3).
+// An order lists source positions, each at most once. To compare two orders as permutations, both are extended to all
+// positions that either lists: a missing position is inserted right after the position before it (among those listed by
+// either), or at the front if there is none (Birch and Osborne 2010, section 3).
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct OrdersView {
 };
 
 struct OrderAgreement {
-  std::int64_t n_reference;  // positions of the reference order
-  std::int64_t n_steps;  // steps of the reference order that the hypothesis makes too, the first from the sentence start
-  std::int64_t n_inner;  // the same without the step from the sentence start
+  std::int64_t n_reference;   // positions of the reference order
+  std::int64_t n_steps;       // common steps of both orders, the first from the sentence start
+  std::int64_t n_inner;       // common steps without the one from the sentence start
   std::int64_t n_positions;   // positions of the permutations
   std::int64_t n_discordant;  // pairs that the permutations order differently
   std::int64_t n_displaced;   // places where the permutations differ

@@ -1,7 +1,7 @@
-// An n-gram that begins at word i occurs once in the hypothesis if it is longer than what suffix i shares with any other
-// suffix of the hypothesis, and once in the reference if it is longer than what suffix i shares with the second most
-// similar suffix of the reference, but no longer than with the most similar one. Neighbours in a suffix array tell all
-// three.
+// An n-gram that begins at word i occurs once in the hypothesis if it is longer than the common prefix of suffix i and
+// any other suffix of the hypothesis. It occurs once in the reference if it is longer than the common prefix with the
+// second most similar suffix of the reference, but no longer than with the most similar one. Neighbours in a suffix array
+// give all three lengths.
 #include "metrics/shared_words.hh"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using WordSpan = std::span<const std::uint32_t>;
 constexpr std::uint32_t kNowhere = 0xffffffffU;
 
-// The suffixes of hypothesis, a separator and reference in order, by doubling the prefix that is sorted by.
+// The suffixes of hypothesis, separator and reference in order, by prefix doubling.
 class Suffixes {
  public:
   Suffixes(WordSpan hypothesis, WordSpan reference) : n_(hypothesis.size() + 1 + reference.size()) {
@@ -27,7 +27,7 @@ class Suffixes {
   }
   std::size_t size() const { return n_; }
   std::uint32_t operator[](std::size_t p) const { return order_[p]; }
-  // How many words suffix p of the order shares with the one before.
+  // The length of the common prefix of suffix p of the order and the previous one.
   std::uint32_t shared(std::size_t p) const { return shared_[p]; }
 
  private:
@@ -45,14 +45,14 @@ class Suffixes {
       number([&](std::uint32_t a, std::uint32_t b) { return keys[a] == keys[b]; });
     }
   }
-  // Ranks in the present order, where equal ones have the same.
+  // Ranks in the current order; equal suffixes have equal ranks.
   template <class Same>
   void number(const Same& same) {
     std::vector<std::uint32_t> ranks(n_);
     for (std::size_t p = 1; p < n_; ++p) ranks[order_[p]] = ranks[order_[p - 1]] + (same(order_[p - 1], order_[p]) ? 0 : 1);
     rank_ = std::move(ranks);
   }
-  // Suffix i + 1 shares with its predecessor at least what suffix i does, less one.
+  // Suffix i + 1 shares at least as many words with its predecessor as suffix i, minus one.
   void measure() {
     shared_.assign(n_, 0);
     std::uint32_t length = 0;
@@ -72,7 +72,8 @@ class Suffixes {
   std::vector<std::uint32_t> text_, order_, rank_, shared_;
 };
 
-// The shortest n-gram that begins at a word of the hypothesis and occurs once on both sides, and where in the reference.
+// The shortest n-gram that begins at a word of the hypothesis and occurs once on both sides, and its place in the
+// reference.
 struct UniqueNgram {
   std::uint32_t length = kNowhere, at = kNowhere;
 };
@@ -80,7 +81,7 @@ struct UniqueNgram {
 std::vector<UniqueNgram> unique_ngrams(WordSpan hypothesis, WordSpan reference) {
   const Suffixes suffixes(hypothesis, reference);
   const auto n = static_cast<std::uint32_t>(hypothesis.size());
-  // What a suffix of the hypothesis shares with another one, and most with two suffixes of the reference.
+  // Common prefix of a suffix of the hypothesis with another one, and the two longest with suffixes of the reference.
   struct Similar {
     std::uint32_t own = 0, best = 0, second = 0, at = kNowhere;
     void offer(std::uint32_t length, std::uint32_t place) {
@@ -123,7 +124,7 @@ std::vector<UniqueNgram> unique_ngrams(WordSpan hypothesis, WordSpan reference) 
 }
 
 std::int64_t count_increasing_pairs(std::vector<std::uint32_t> places) {
-  // Bottom-up merging; pairs are counted where the right part is not larger.
+  // Bottom-up merge sort; pairs are counted if the right part is not larger.
   const std::size_t n = places.size();
   std::int64_t pairs = static_cast<std::int64_t>(n) * (static_cast<std::int64_t>(n) - 1) / 2;
   std::vector<std::uint32_t> merged(n);

@@ -1,4 +1,4 @@
-// Words that hypothesis and reference share, told apart by the words around them (RIBES).
+// Words shared by hypothesis and reference, disambiguated by context (RIBES).
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace hyperbaton {
 
-// The place in the reference of each word of the hypothesis that can be told, in the order of the hypothesis. A word is
-// told by the shortest n-gram that begins with it, or of equal length ends with it, and occurs once on both sides.
+// The place in the reference of each identifiable word of the hypothesis, in the order of the hypothesis. A word is
+// identified by the shortest n-gram that begins with it (or, at equal length, ends with it) and occurs once on both
+// sides.
 std::vector<std::uint32_t> matched_places(std::span<const std::uint32_t> hypothesis,
                                           std::span<const std::uint32_t> reference);
 
 struct SharedWords {
-  std::int64_t matches;     // words whose place is told
+  std::int64_t matches;     // identified words
   std::int64_t concordant;  // pairs of them in the same order on both sides
 };
 

@@ -23,8 +23,8 @@ using Words = std::vector<std::uint32_t>;
 
 enum class Edit : std::uint8_t { none, substitute, remove, insert, unreached };
 
-// Edit distances of hypotheses of one length to one reference, within a beam around the diagonal. Only the beam is kept, so
-// that memory grows with the length of sentences and not with its square.
+// Edit distances of hypotheses of one length to one reference, within a beam around the diagonal. Only the beam is
+// stored, so memory grows linearly with sentence length, not quadratically.
 class Distances {
  public:
   Distances(std::span<const std::uint32_t> reference, std::size_t n_words) : reference_(reference), n_words_(n_words) {
@@ -48,7 +48,7 @@ class Distances {
     }
   }
 
-  // The distance of a hypothesis; rows that the one before shares with it are kept.
+  // The distance of a hypothesis; rows shared with the previous one are kept.
   std::int32_t operator()(const Words& words) {
     std::size_t shared = 0;
     while (shared < known_.size() && known_[shared] == words[shared]) ++shared;
@@ -63,7 +63,7 @@ class Distances {
   }
 
  private:
-  // Cells [first, end) of a row, which stand from `start` on.
+  // Cells [first, end) of a row, stored from `start` on.
   struct Row {
     std::size_t first, end, start;
   };
@@ -102,7 +102,7 @@ class Distances {
   Words known_;
 };
 
-// How a hypothesis is aligned to its reference: which words are wrong, and the hypothesis word at or before each
+// The alignment of a hypothesis with its reference: which words are wrong, and the hypothesis word at or before each
 // reference word (-1 before the first).
 struct Alignment {
   std::vector<std::int64_t> at;
@@ -130,14 +130,14 @@ struct Alignment {
           hypothesis_wrong[i] = 1;
           break;
         case Edit::unreached:
-          throw Error("two sentences of too different lengths for TER");
+          throw Error("two sentences differ too much in length for TER");
       }
     }
   }
 };
 
-// Words with the `length` words at `start` moved in front of the word `target`, counted as sacreBLEU does: inside the
-// run, it moves so many words to the right.
+// The words with the `length` words at `start` moved before the word `target`, counted as in sacreBLEU: if `target` is
+// inside the run, it moves that many words to the right.
 Words shifted(const Words& words, std::size_t start, std::size_t length, std::size_t target) {
   Words moved = words;
   const auto at = [&](std::size_t i) { return moved.begin() + static_cast<std::ptrdiff_t>(std::min(i, words.size())); };
@@ -162,7 +162,7 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
   while (true) {
     const std::int32_t before = distances(words);
     const Alignment alignment(distances, words.size(), reference.size());
-    // What ranks a shift: gain, length, then the earliest run and place.
+    // Ranking of shifts: by gain, length, then earliest run and place.
     using Rank = std::tuple<std::int32_t, std::size_t, std::int64_t, std::int64_t>;
     std::optional<Rank> best;
     const auto try_run = [&](std::size_t start, std::size_t start_r, std::size_t length) {

@@ -1,4 +1,4 @@
-// Word edits between texts where whole runs of words may move at the price of one edit (TER, Snover et al. 2006).
+// Word edits where moving a run of words costs one edit (TER, Snover et al. 2006).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace hyperbaton {
 
 // The edits that turn each hypothesis h into reference `line[h]`: insertions, deletions, substitutions, and shifts of
-// runs that are found greedily, the best one first. Which shifts are tried, which of equal ones is taken and the beam
-// around the diagonal follow sacreBLEU, which follows Tercom, so that the numbers are theirs.
+// runs, found greedily, the best one first. The shifts tried, tie-breaking and the beam around the diagonal follow
+// sacreBLEU, which follows Tercom, so the numbers agree.
 std::vector<std::int64_t> translation_edits(const WordsView& hypotheses, const WordsView& references,
                                             std::span<const std::int64_t> line, unsigned n_threads,
                                             const Progress& progress);

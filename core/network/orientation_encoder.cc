@@ -15,7 +15,7 @@ HalfMatrix table_of(const HalfMatrices& arrays, const std::string& name, std::si
   const auto place = arrays.find(name);
   if (place == arrays.end()) throw Error("the network has no array " + name);
   if (place->second.n_columns != size || place->second.n_rows == 0)
-    throw Error("the arrays of the network do not fit each other: " + name);
+    throw Error("the arrays of the network do not match: " + name);
   return place->second;
 }
 
@@ -32,7 +32,7 @@ OrientationEncoder::OrientationEncoder(const HalfMatrices& arrays) : encoder_(ar
   if (out == arrays.end()) throw Error("the network has no array out.weight");
   n_classes_ = out->second.n_rows;
   size_ = out->second.n_columns;
-  if (n_classes_ == 0 || size_ == 0) throw Error("the arrays of the network do not fit each other: out.weight");
+  if (n_classes_ == 0 || size_ == 0) throw Error("the arrays of the network do not match: out.weight");
   out_ = LinearLayer(n_classes_, size_);
   out_.put_weights(out->second, 0);
   out_.put_bias(find_matrix(arrays, "out.bias", 1, n_classes_), 0);
@@ -48,7 +48,7 @@ void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& p
                                 unsigned n_threads, const Progress& progress) const {
   if (phrases.offsets.size() != text.offsets.size() || scores.size() != phrases.size() * n_classes_ ||
       static_cast<std::size_t>(phrases.offsets.back()) != phrases.size())
-    throw Error("the phrases do not fit the text");
+    throw Error("the phrases do not match the text");
   encoder_.for_each(text, n_threads, progress, [&](const SentenceEncoder::Encoded& encoded) {
     std::vector<float> places, sums, sum(size_), products;
     places_.apply(encoded.states, places, encoded.n_tokens);
@@ -61,7 +61,7 @@ void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& p
         const auto* columns = phrases.columns.data() + p * EncoderPhrases::kColumns;
         const std::int32_t begin = columns[0], end = columns[1], first = columns[2], last = columns[3];
         if (begin < 0 || begin >= end || end > n_words || first < 0 || last < 0)
-          throw Error("a phrase does not lie in its sentence");
+          throw Error("a phrase is out of range for its sentence");
         // The word i is the token i + 1.
         const std::array<std::int32_t, kPlaces> tokens{begin, begin + 1, end, end + 1};
         std::ranges::fill(sum, 0.0F);

@@ -1,10 +1,10 @@
-// The forward pass of the model `encoder_orientation`: scores of the classes of phrase pairs in sentences that are read
-// whole.
+// The forward pass of the model `encoder_orientation`: class scores of phrase pairs, from an encoding of the whole
+// sentence.
 //
 //     v = relu(P₀ h_{b−1} + P₁ h_b + P₂ h_{e−1} + P₃ h_e + F[first target word] + L[last target word] + S[length])
 //     score(class) = out · v + bias
 //
-// for the source words [b, e). P h is computed once for each token: a phrase pair costs seven sums of vectors, and the
+// for the source words [b, e). P h is computed once for each token: a phrase pair costs seven vector sums and the
 // products with the outputs.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace hyperbaton {
 
-// Phrase pairs by sentence: those of sentence s are offsets[s] up to offsets[s + 1]. Of each: the first source word and the
-// one behind the last, and the first and the last target word as rows of F and L.
+// Phrase pairs by sentence: those of sentence s are offsets[s] to offsets[s + 1]. For each: the first source word, one
+// past the last source word, and the first and the last target word as rows of F and L.
 struct EncoderPhrases {
   static constexpr std::size_t kColumns = 4;
   std::span<const std::int64_t> offsets;
@@ -23,8 +23,7 @@ struct EncoderPhrases {
 
 class OrientationEncoder {
  public:
-  // By name, as models/encoder_orientation.py stores them; throws if they do not fit each other. The embeddings are
-  // borrowed.
+  // Arrays by name, as stored by models/encoder_orientation.py; throws if they do not match. The embeddings are borrowed.
   explicit OrientationEncoder(const HalfMatrices& arrays);
 
   std::size_t n_classes() const { return n_classes_; }
@@ -35,7 +34,7 @@ class OrientationEncoder {
  private:
   SentenceEncoder encoder_;
   std::size_t size_, n_classes_;
-  LinearLayer places_;  // P₀ … P₃, one behind the other
+  LinearLayer places_;  // P₀ … P₃, concatenated
   LinearLayer out_;
   HalfMatrix first_, last_, length_;
 };

@@ -11,9 +11,9 @@ namespace hyperbaton {
 
 namespace {
 
-// Rows of the embeddings that stand for the start and the end of a sentence.
+// Rows of the embeddings for the start and the end of a sentence.
 constexpr std::int32_t kStart = 1, kEnd = 2, kSpecial = 3;
-// Sentences that go through the network together.
+// Sentences that are encoded together.
 constexpr std::size_t kTogether = 12;
 
 void put(const HalfMatrix& matrix, Panels& panels, std::size_t first, float scale = 1) {
@@ -29,7 +29,7 @@ void embed(const HalfMatrix& embedding, std::int32_t row, float* out) {
   for (std::size_t i = 0; i < embedding.n_columns; ++i) out[i] = from_half(values[i]);
 }
 
-// Rows without what fills the last panel.
+// Rows without the padding of the last panel.
 void trim(const std::vector<float>& rows, std::size_t width, std::size_t n_columns, std::vector<float>& out) {
   const std::size_t n_rows = rows.size() / width;
   out.resize(n_rows * n_columns);
@@ -43,7 +43,7 @@ const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& nam
   const auto place = arrays.find(name);
   if (place == arrays.end()) throw Error("the network has no array " + name);
   if (place->second.n_rows != n_rows || place->second.n_columns != n_columns)
-    throw Error("the arrays of the network do not fit each other: " + name);
+    throw Error("the arrays of the network do not match: " + name);
   return place->second;
 }
 
@@ -76,7 +76,7 @@ SentenceEncoder::SentenceEncoder(const HalfMatrices& arrays) {
   label_ = shape_of("label");
   hidden_ = shape_of("lstm.0.forward.states").n_columns;
   if (word_.n_rows < kSpecial || word_.n_columns == 0 || hidden_ == 0 || (label_.n_columns > 0 && label_.n_rows < kSpecial))
-    throw Error("the arrays of the network do not fit each other");
+    throw Error("the arrays of the network do not match");
   const std::size_t state = state_size(), n_inputs = word_.n_columns + label_.n_columns, n_gates = 4 * hidden_;
   input_ = LinearLayer(state, n_inputs);
   input_.put_weights(find_matrix(arrays, "input.weight", state, n_inputs), 0);
@@ -96,7 +96,7 @@ SentenceEncoder::SentenceEncoder(const HalfMatrices& arrays) {
 void SentenceEncoder::for_each(const EncoderText& text, unsigned n_threads, const Progress& progress,
                                const std::function<void(const Encoded&)>& use) const {
   const std::size_t n_sentences = text.offsets.size() - 1;
-  // Sentences of similar length go together; which ones do changes nothing.
+  // Sentences of similar length are batched; the batching does not change results.
   std::vector<std::size_t> order(n_sentences);
   std::iota(order.begin(), order.end(), 0);
   const auto length = [&](std::size_t s) { return text.offsets[s + 1] - text.offsets[s]; };
@@ -138,7 +138,7 @@ void SentenceEncoder::encode(const EncoderText& text, Work& work, Encoded& encod
   for (const Layer& layer : layers_) lstm(layer, work, encoded);
 }
 
-// One layer, from and to the states of the tokens.
+// One layer: from states of the tokens to states of the tokens.
 void SentenceEncoder::lstm(const Layer& layer, Work& work, Encoded& encoded) const {
   const std::size_t n_gates = 4 * hidden_, n_sentences = work.lengths.size();
   layer.inputs.apply(encoded.states, work.gates, encoded.n_tokens);
@@ -149,7 +149,7 @@ void SentenceEncoder::lstm(const Layer& layer, Work& work, Encoded& encoded) con
     work.states.assign(n_sentences * hidden_, 0);
     for (std::size_t t = 0; t < work.lengths[0]; ++t) {
       const auto row = [&](std::size_t b) { return encoded.starts[b] + (d == 0 ? t : work.lengths[b] - 1 - t); };
-      std::size_t n = 0;  // sentences that have a token there
+      std::size_t n = 0;  // number of sentences with a token there
       for (; n < n_sentences && work.lengths[n] > t; ++n)
         std::copy_n(work.gates.data() + row(n) * width + d * n_gates, n_gates, work.step_gates.data() + n * step_width);
       add_products(layer.states[d], {work.states.data(), hidden_}, {work.step_gates.data(), step_width}, n);

@@ -1,9 +1,8 @@
-// Networks that read a sentence whole, as far as they are the same: from words to a state of each token.
+// The common part of networks that encode whole sentences: from words to a state of each token.
 //
 //     x = input(word ⊕ label)          h = two bidirectional LSTM layers over start, words, end
 //
-// In single precision; every sum has one order, whatever the processor, the number of threads, and the sentences that are
-// asked for together.
+// Single precision; every sum has a fixed order, independent of processor, number of threads and batching.
 #pragma once
 
 #include <array>
@@ -19,14 +18,14 @@
 
 namespace hyperbaton {
 
-// A stored matrix of half precision, row by row.
+// A stored half-precision matrix, row by row.
 struct HalfMatrix {
   std::span<const std::uint16_t> values;
   std::size_t n_rows, n_columns;
 };
 using HalfMatrices = std::map<std::string, HalfMatrix>;
 
-// The matrix of that name and shape; throws if there is none.
+// The matrix with this name and shape; throws if there is none.
 const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name, std::size_t n_rows,
                               std::size_t n_columns);
 
@@ -44,7 +43,7 @@ class LinearLayer {
   // Copy weights (outputs × inputs), or a bias, to the outputs from `first` on.
   void put_weights(const HalfMatrix& matrix, std::size_t first, float scale = 1);
   void put_bias(const HalfMatrix& matrix, std::size_t first, float scale = 1);
-  // Rows one behind the other; those of the outputs have width() values.
+  // Contiguous rows; output rows have width() values.
   void apply(const std::vector<float>& inputs, std::vector<float>& outputs, std::size_t n_rows) const;
   std::size_t width() const { return weights_.width(); }
 
@@ -55,20 +54,20 @@ class LinearLayer {
 
 class SentenceEncoder {
  public:
-  // By name, as models/_encoder.py stores them; throws if they do not fit each other. The embeddings are borrowed.
+  // Arrays by name, as stored by models/_encoder.py; throws if they do not match. The embeddings are borrowed.
   explicit SentenceEncoder(const HalfMatrices& arrays);
 
   std::size_t hidden() const { return hidden_; }          // of one direction
   std::size_t state_size() const { return 2 * hidden_; }  // of a token
 
-  // Sentences that go through the network together, the longest first; the tokens of sentence b are the rows from starts[b]
-  // on: its start, its words, its end.
+  // Sentences that are encoded together, the longest first; the tokens of sentence b are the rows from starts[b] on: its
+  // start, its words, its end.
   struct Encoded {
     std::vector<std::size_t> sentences, starts;
     std::vector<float> states;
     std::size_t n_tokens = 0;
   };
-  // Encode all sentences in threads, and call `use` for those that went together.
+  // Encode all sentences in threads, and call `use` for each batch.
   void for_each(const EncoderText& text, unsigned n_threads, const Progress& progress,
                 const std::function<void(const Encoded&)>& use) const;
 

@@ -86,7 +86,7 @@ void Encoder::write_logprobs(std::size_t first, std::size_t n_words, Work& work,
 void Encoder::jump_logprobs(const EncoderText& text, std::span<double> logprobs, unsigned n_threads,
                             const Progress& progress) const {
   const auto starts = jump_starts(text.offsets);
-  if (logprobs.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not fit the text");
+  if (logprobs.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not match the text");
   encoder_.for_each(text, n_threads, progress, [&](const SentenceEncoder::Encoded& encoded) {
     Work work;
     query_.apply(encoded.states, work.queries, encoded.n_tokens);

@@ -1,4 +1,4 @@
-// The forward pass of the model `encoder`: log P(NP | CP) of all jumps of a sentence from a network that reads it whole.
+// The forward pass of the model `encoder`: log P(NP | CP) of all jumps, from an encoding of the whole sentence.
 //
 //     score(i, j) = q(hᵢ)·k(hⱼ)/√d + b(hⱼ) + Q(hᵢ)[bucket of j − i] + K(hⱼ)[bucket of j − i]
 //
@@ -11,10 +11,10 @@ namespace hyperbaton {
 
 class Encoder {
  public:
-  // By name, as models/encoder.py stores them; throws if they do not fit each other. The embeddings are borrowed.
+  // Arrays by name, as stored by models/encoder.py; throws if they do not match. The embeddings are borrowed.
   explicit Encoder(const HalfMatrices& arrays);
 
-  // Fill logprobs as jump_logprobs.hh says.
+  // Fill logprobs in the layout of jump_logprobs.hh.
   void jump_logprobs(const EncoderText& text, std::span<double> logprobs, unsigned n_threads,
                      const Progress& progress) const;
 

@@ -1,4 +1,4 @@
-// log P(NP | CP) of all jumps of many sentences: what a decoder asks of PAIR and SEQUENCE.
+// log P(NP | CP) of all jumps of many sentences: the scores that a decoder needs from PAIR and SEQUENCE.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace hyperbaton {
 
-// Where the (n + 1)² values of each sentence start, and their number in all.
+// Where the (n + 1)² values of each sentence start, and their total number.
 std::vector<std::int64_t> jump_starts(std::span<const std::int64_t> offsets);
 
-// Fill logprobs: for each sentence a matrix of rows CP −1 … n − 1 (row 0 is BOS) and columns NP 0 … n (column n is EOS); −∞
-// where NP = CP. Weights have `planes` values (1: PAIR, 3: SEQUENCE) for each constant and each key.
+// Fill logprobs: for each sentence a matrix of rows CP −1 … n − 1 (row 0 is BOS) and columns NP 0 … n (column n is EOS);
+// −∞ if NP = CP. Weights have `planes` values (1: PAIR, 3: SEQUENCE) for each constant and each key.
 void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::span<const double> weights,
                    std::size_t planes, std::span<double> logprobs, unsigned n_threads, const Progress& progress);
 

@@ -53,7 +53,7 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
   cut_chunks();
   options_.cached = true;
   if (lists.starts.size() != sentences_.size() + 1 || lists.n_ids.size() != sentences_.size())
-    throw Error("the lists are those of other sentences");
+    throw Error("the lists belong to different sentences");
   std::size_t at = 0;
   for (Chunk& chunk : chunks_) {
     for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
@@ -62,12 +62,12 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
     }
   }
   if (at != lists.counts.size() || static_cast<std::size_t>(lists.starts.back()) != lists.packed.size())
-    throw Error("the lists are those of other sentences");
+    throw Error("the lists belong to different sentences");
 }
 
 namespace {
 
-// Let add(s, part) append the lists of each sentence of [begin, end) that has jumps to those of a part of them.
+// Let add(s, part) append the lists of each sentence of [begin, end) that has jumps; the parts are then joined.
 template <class Lists, class MakeAdd>
 std::vector<Lists> parts_of(const VisitsView& visits, std::size_t begin, std::size_t end, unsigned n_threads,
                             const MakeAdd& make_add) {
@@ -134,8 +134,9 @@ PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visit
 }
 
 void JumpObjective::find_sentences() {
-  if (options_.planes != 1 && options_.planes != 3) throw Error("a feature has one weight or three");
-  if (options_.coverage && !options_.remaining) throw Error("classes of candidates are those of what is left");
+  if (options_.planes != 1 && options_.planes != 3) throw Error("a feature must have one weight or three");
+  if (options_.coverage && !options_.remaining)
+    throw Error("classes of candidates need normalisation over the remaining words");
   check_jumps(text_, visits_);
   for (std::size_t s = 0; s < text_.size(); ++s)
     if (visits_.has_jumps(s)) {
@@ -152,7 +153,7 @@ void JumpObjective::number_by_frequency() {
     for (const std::uint32_t id : chunk.lists.ids) ++frequency[id];
   order_.resize(n_features);
   std::iota(order_.begin(), order_.end(), 0u);
-  // The constants stay in front, classes of candidates behind.
+  // The constants stay first, classes of candidates last.
   std::stable_sort(order_.begin() + kJumpConstants, order_.begin() + static_cast<std::ptrdiff_t>(n_features_),
                    [&](std::uint32_t a, std::uint32_t b) { return frequency[a] > frequency[b]; });
   for (std::size_t f = 0; f < n_features; ++f) inner[order_[f]] = static_cast<std::uint32_t>(f);
@@ -177,7 +178,7 @@ std::vector<double> JumpObjective::in_inner_order(std::span<const double> ours) 
   return inner;
 }
 
-// About the same number of jumps in each chunk; no more chunks than their gradients are worth.
+// About the same number of jumps in each chunk, and no more chunks than are worth a separate gradient.
 void JumpObjective::cut_chunks() {
   const auto work = [&](std::size_t place) { return n_lists(text_.words[sentences_[place]].size()); };
   std::size_t total = 0;
@@ -263,7 +264,7 @@ void JumpObjective::sum_chunks(std::span<double> sum, const Progress& progress, 
   const std::size_t n = chunks_.size();
   std::vector<std::vector<double>> parts(n == 1 ? 0 : std::min<std::size_t>(std::max(options_.n_threads, 1u), n));
   const std::size_t together = std::max<std::size_t>(parts.size(), 1);
-  // Chunks are about the same work, so that threads hardly wait for each other.
+  // Chunks take about the same time, so threads hardly wait for each other.
   for (std::size_t first = 0; first < n; first += together) {
     const std::size_t n_here = std::min(together, n - first);
     const Progress report = [&](std::size_t done, std::size_t) { return !progress || progress(first + done, n); };
@@ -295,7 +296,7 @@ double JumpObjective::operator()(std::span<const double> weights, std::span<doub
 }
 
 std::vector<double> JumpObjective::curvature(const Progress& progress) const {
-  constexpr double kTogether = 20;  // features of a jump that are in the space, about
+  constexpr double kTogether = 20;  // approximate number of features of a jump
   std::vector<double> result(n_parameters_);
   sum_chunks(result, progress, [&](std::size_t b, std::span<double> part, Poll& poll) {
     options_.planes == 1 ? add_curvature<1>(chunks_[b], part, poll) : add_curvature<3>(chunks_[b], part, poll);

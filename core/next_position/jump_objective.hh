@@ -1,8 +1,8 @@
 // The training objective of PAIR and SEQUENCE over a corpus: −Σ log P(NP | CP) over all jumps, or −Σ log P(NP | CP,
 // visited), and its gradient.
 //
-// Sentences are cut into chunks whose number and borders depend on the data alone. Each chunk sums its loss and gradient
-// by itself, and the sums are added in the order of the chunks: the result is the same for any number of threads.
+// Sentences are split into chunks whose number and borders depend only on the data. Each chunk sums its loss and gradient
+// separately, and the sums are added in the order of the chunks: the result is identical for any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,34 @@
 
 namespace hyperbaton {
 
-// The most chunks, and so the most gradients that are in memory at once; one for each thread if these are fewer.
+// The largest number of chunks, and so of gradients in memory at once; one for each thread if there are fewer threads.
 inline constexpr std::size_t kMaxJumpChunks = 16;
 
 struct JumpObjectiveOptions {
   std::size_t planes;  // weights of a feature: 1 for PAIR, 3 for SEQUENCE
-  bool cached;         // keep the features of all sentences (4 bytes each), or find them anew in every pass
+  bool cached;         // keep the features of all sentences (4 bytes each) instead of recomputing them in every pass
   bool remaining;      // the candidates are the words that are not visited and EOS, or all positions but the CP
-  bool coverage;       // classes of candidates (phrases/remaining.hh) have weights, behind those of all keys
+  bool coverage;       // classes of candidates (phrases/remaining.hh) have weights, after those of all keys
   unsigned n_threads;
 };
 
-// The features of all sentences that have jumps, found before (`packed_feature_lists`), in memory of the caller.
+// The precomputed features of all sentences that have jumps (`packed_feature_lists`), in the caller's memory.
 struct KeptLists {
   std::span<const std::uint8_t> counts;  // features of each list
   std::span<const std::uint8_t> packed;  // the features of all lists of a sentence (packed_ids.hh), one after another
   std::span<const std::int64_t> starts;  // of each sentence in `packed`, and the end
   std::span<const std::int64_t> n_ids;   // features of each sentence
-  std::span<const std::uint32_t> order;  // the feature that each number stands for
+  std::span<const std::uint32_t> order;  // the feature of each number
 };
 
-// The lists of the sentences of [begin, end) that have jumps, and how many features each sentence has in them.
+// The lists of the sentences of [begin, end) that have jumps, and the number of features of each sentence in them.
 struct FeatureLists : JumpLists {
   std::vector<std::int64_t> n_ids;
 };
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                            std::size_t begin, std::size_t end, unsigned n_threads);
 
-// The same, packed: `numbers` has the number that stands for each feature.
+// Packed lists: `numbers` maps each feature to its number.
 struct PackedLists {
   std::vector<std::uint8_t> counts, packed;
   std::vector<std::int64_t> n_bytes, n_ids;  // of each sentence
@@ -55,7 +55,7 @@ class JumpObjective {
   // Text, visits and keys must outlive the objective. Sentences without a visit are left out.
   JumpObjective(const TaggedText& text, const VisitsView& visits, std::span<const std::uint64_t> keys,
                 const JumpObjectiveOptions& options, const Progress& progress);
-  // The same over lists that are kept elsewhere.
+  // An objective over lists that are stored elsewhere.
   JumpObjective(const TaggedText& text, const VisitsView& visits, const KeptLists& lists,
                 const JumpObjectiveOptions& options);
 
@@ -69,16 +69,16 @@ class JumpObjective {
 
   // Returns −Σ log P and overwrites the gradient.
   double operator()(std::span<const double> weights, std::span<double> gradient, const Progress& progress) const;
-  // A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely, times the number
-  // of features that move together.
+  // An estimate of the Hessian's diagonal: that of each weight on its own if all jumps are equally likely, times the
+  // number of features that move together.
   std::vector<double> curvature(const Progress& progress) const;
 
-  // Lists that are kept have features numbered by falling frequency, so that the weights of frequent ones lie together in
-  // memory: the same values in the caller's order. Without kept lists nothing changes.
+  // Cached lists have features numbered by decreasing frequency, so that the weights of frequent ones are adjacent in
+  // memory; these convert values from and to the caller's order. Without cached lists, nothing changes.
   std::vector<double> in_our_order(std::span<const double> inner) const;
 
-  // The features of a sentence, given by its place in `sentences`; `scratch.next` gets its jumps. The lists are valid until
-  // the scratch is used again.
+  // The features of a sentence, given by its index in `sentences`; `scratch.next` receives its jumps. The lists are valid
+  // until the scratch is reused.
   struct Scratch {
     PositionParts parts;
     JumpLists lists;
@@ -91,15 +91,15 @@ class JumpObjective {
  private:
   // Consecutive sentences.
   struct Chunk {
-    std::size_t begin, end;                           // places
-    JumpLists lists;                                  // of all sentences, if they are kept here
+    std::size_t begin, end;                           // indices in `sentences`
+    JumpLists lists;                                  // of all sentences, if cached here
     std::vector<std::size_t> list_starts, id_starts;  // of each sentence, and the end
   };
   template <std::size_t Planes>
   double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient, Poll& poll) const;
   template <std::size_t Planes>
   void add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const;
-  // Let each chunk fill its own vector, and add them up in the order of the chunks, as many at once as there are threads.
+  // Let each chunk fill its own vector, and add them up in chunk order, as many at once as there are threads.
   template <class Work>
   void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
   void find_sentences();
@@ -116,8 +116,8 @@ class JumpObjective {
   std::size_t n_jumps_ = 0;
   std::vector<std::uint32_t> sentences_;
   std::vector<Chunk> chunks_;
-  std::optional<KeptLists> kept_;     // of all sentences, if they are kept elsewhere
-  std::vector<std::uint32_t> order_;  // of the features: our number of each inner one; empty: they are the same
+  std::optional<KeptLists> kept_;     // of all sentences, if stored elsewhere
+  std::vector<std::uint32_t> order_;  // external number of each internal feature; empty: they are equal
 };
 
 }  // namespace hyperbaton

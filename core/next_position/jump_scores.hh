@@ -6,12 +6,12 @@
 //   A(i, k) = w·f(i, k; C, I)     B(i, j) = w·f(i, j; C, N)     C(k, j) = w·f(k, j; I, N)
 //   score(i, j) = 2 B(i, j) + Σ_k A(i, k) + Σ_k C(k, j)     over k strictly between i and j
 //
-// Both sums run along a row or a column, away from the CP or the NP, so that running sums give all scores in O(n²), and
-// sums of derivatives in the opposite sense the gradient.
+// Both sums run along a row or a column, away from the CP or the NP, so running sums give all scores in O(n²), and
+// running sums of derivatives in the opposite direction give the gradient.
 //
-// A model over what is left normalises the row of a CP over the words that are not visited when the CP is, and EOS. A CP
-// occurs once in a visit order, so this is O(n²) too. A weight for the class of a candidate (phrases/remaining.hh) may be
-// added to its score.
+// A model over the remaining words normalises the row of a CP over the words not yet visited at that time, and EOS. A CP
+// occurs once in a visit order, so this is O(n²), too. A weight for the class of a candidate (phrases/remaining.hh) may
+// be added to its score.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace hyperbaton {
 
-// Features of one sentence, as JumpLists has them.
+// Features of one sentence, in the layout of JumpLists.
 struct SentenceLists {
   std::size_t n_words;
   const std::uint8_t* counts;
@@ -34,7 +34,7 @@ struct SentenceLists {
   std::size_t n_ids;
 };
 
-// What the row of a CP is normalised over in training.
+// The candidates over which the row of a CP is normalised in training.
 struct Candidates {
   bool remaining;           // words that are not visited and EOS, or all positions but the CP
   std::size_t first_class;  // the number of the first class of candidates among the features; 0: they have no weights
@@ -135,7 +135,8 @@ class JumpScores {
     return total;
   }
 
-  // Instead of derivatives, the curvature of the loss along each weight by itself where all jumps are equally likely.
+  // Compute, instead of derivatives, the curvature of the loss along each weight on its own if all jumps are equally
+  // likely.
   void flat_curvature(const SentenceLists& lists, std::span<const int> next) {
     set_size(lists);
     std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
@@ -155,7 +156,7 @@ class JumpScores {
       for (Cell& cell : cells_) cell[1] *= 2;
   }
 
-  // gradient += ∂loss, or what flat_curvature left.
+  // gradient += ∂loss, or the result of flat_curvature.
   void add_gradient(const SentenceLists& lists, std::span<double> gradient, std::span<const int> next) {
     std::fill(sides_.begin(), sides_.end(), Cell{});
     for (int i = 0; i <= n_; ++i) {
@@ -224,7 +225,7 @@ class JumpScores {
 
   struct Candidate {
     int j;
-    std::size_t c;  // its class; 0 where classes have no weights
+    std::size_t c;  // its class; 0 if classes have no weights
     double score;
   };
 
@@ -283,7 +284,7 @@ class JumpScores {
     }
   }
 
-  // From derivatives by scores to derivatives by cells: each running sum the other way round.
+  // From derivatives with respect to scores to derivatives with respect to cells: each running sum in reverse.
   void run_back() {
     if constexpr (Planes == 1) {
       for (std::size_t c = 0; c < cells_.size(); ++c) cells_[c][0] = derivatives_[c];
@@ -313,7 +314,7 @@ class JumpScores {
 
   const Candidates of_;
   int n_ = 0;
-  std::vector<int> when_;               // each position is visited: 0 for BOS, then counting; the largest number for never
+  std::vector<int> when_;               // when each position is visited: 0 for BOS, then 1, 2, …; the largest int if never
   std::vector<std::uint32_t> visited_;  // words of a coverage
   std::vector<Candidate> candidates_;
   std::array<double, kCandidateClasses> class_derivatives_;

@@ -43,7 +43,7 @@ class Touched {
   std::uint32_t n_visits_ = 0;
 };
 
-// In how many sentences each feature occurs.
+// The number of sentences in which each feature occurs.
 std::vector<std::uint32_t> count_sentences(const JumpObjective& objective) {
   std::vector<std::uint32_t> counts(objective.n_parameters() / objective.planes(), 0);
   Touched touched(objective);
@@ -121,7 +121,7 @@ Minimum run_adagrad(const JumpObjective& objective, const AdagradOptions& option
   return minimum;
 }
 
-// Few enough that each learns something by itself, and that all of them at once take no more memory than L-BFGS does.
+// Few enough parts that each is large enough to learn from, and that all together take no more memory than L-BFGS.
 std::size_t n_parts(const JumpObjective& objective) {
   constexpr std::size_t kSentences = 20000, kBytes = std::size_t{4} << 30, kMost = 16;
   const std::size_t by_memory = kBytes / (3 * sizeof(double) * objective.n_parameters());
@@ -130,7 +130,7 @@ std::size_t n_parts(const JumpObjective& objective) {
 
 template <std::size_t Planes>
 WarmStart run_warm_start(const JumpObjective& objective, std::size_t n_passes, double variance, const Progress& progress) {
-  // The scores of SEQUENCE add up many more weights, so that each must move less.
+  // The scores of SEQUENCE add up many more weights, so each must move less.
   const GradientStep step{Planes == 1 ? 0.1 : 0.03, variance};
   const std::size_t n = objective.sentences().size(), parts = n_parts(objective);
   const std::vector<std::uint32_t> n_sentences = count_sentences(objective);
@@ -143,7 +143,7 @@ WarmStart run_warm_start(const JumpObjective& objective, std::size_t n_passes, d
     parallel_chunks(learned.size(), 1, objective.n_threads(), report, [&](std::size_t at, std::size_t, Poll& poll) {
       auto& own = learned[at].emplace(objective, step, n_sentences);
       const std::size_t begin = (first + at) * n / parts, end = (first + at + 1) * n / parts;
-      // To and fro: in the same order again, the last sentences would have the last word twice.
+      // Forward, then backward: in the same order again, the last sentences would dominate twice.
       for (std::size_t pass = 0; pass < n_passes; ++pass)
         for (std::size_t t = begin; t < end; ++t) {
           own.visit(pass % 2 == 0 ? t : end - 1 - (t - begin));

@@ -1,4 +1,4 @@
-// Finding the weights of PAIR and SEQUENCE quickly: AdaGrad on one sentence after the other, by itself or to start from.
+// Fast training of PAIR and SEQUENCE: AdaGrad, sentence by sentence, on its own or as a start for L-BFGS.
 #pragma once
 
 #include <vector>
@@ -16,14 +16,13 @@ struct AdagradOptions {
 };
 
 // A quick approximation of the weights that minimise −Σ log P + ‖w‖² / (2σ²) (Duchi et al. 2011): w_f −= step · g_f / √Σ
-// g_f², sentence by sentence in random order. The prior's part of g_f is spread over the sentences that f occurs in.
-// `objective` has the value met during each pass.
+// g_f², sentence by sentence in random order. The prior's part of g_f is spread over the sentences in which f occurs.
+// `objective` contains the value during each pass.
 Minimum adagrad_jumps(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress);
 
-// Weights that L-BFGS can start from, much nearer to the minimum than zeros: the sentences are cut into parts, each part
-// is learned by AdaGrad, and the weights w of the parts are averaged (after Agarwal et al. 2014), each with √Σ g², which is
-// what AdaGrad knows of a weight. The parts depend on the data alone, so that the result does not depend on the number of
-// threads.
+// Initial weights for L-BFGS, much nearer to the minimum than zeros: the sentences are split into parts, each part is
+// trained by AdaGrad, and the weights w of the parts are averaged (after Agarwal et al. 2014), each weighted by √Σ g²,
+// AdaGrad's confidence in it. The parts depend only on the data, so the result does not depend on the number of threads.
 struct WarmStart {
   std::vector<double> weighted;  // Σ w √Σ g² over the parts
   std::vector<double> shares;    // Σ √Σ g²: the quotient is the start

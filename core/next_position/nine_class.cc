@@ -16,7 +16,7 @@ constexpr std::size_t kSentencesAtOnce = 256;
 template <class Use>
 void for_each_key(const PositionParts& parts, int p, bool tagged, const Use& use) {
   for (std::size_t part = 0; part < (tagged ? kParts : kWordParts); ++part) use(combine(mix(3000 + part), parts[p][part]));
-  // BOS lies in the first fifth, EOS in the last one.
+  // BOS is in the first fifth, EOS in the last.
   const int n = std::max(parts.n_words(), 1), word = std::clamp(p - 1, 0, n - 1);
   use(combine(mix(3100), static_cast<std::uint64_t>(5 * word / n)));
 }
@@ -26,7 +26,7 @@ double log_add(double a, double b) {
   return b == -kInfinity ? a : a + math::log1p(math::exp(b - a));
 }
 
-// Turn scores of the jumps from CP i into log-probabilities.
+// Normalise the scores of the jumps from CP i to log-probabilities.
 void normalise(std::span<double> row, std::size_t own) {
   double sum = -kInfinity;
   for (std::size_t c = 0; c < row.size(); ++c)
@@ -34,7 +34,7 @@ void normalise(std::span<double> row, std::size_t own) {
   for (std::size_t c = 0; c < row.size(); ++c) row[c] = c == own ? -kInfinity : row[c] - sum;
 }
 
-// Calls emit(key) for each feature of a sentence that counts.
+// Calls emit(key) for each counted feature of a sentence.
 struct PositionKeys {
   const TaggedText& text;
   const VisitsView& visits;

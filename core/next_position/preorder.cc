@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kTogether = 16;
 
-// A path: its last word, and the place of the path before it.
+// A path: its last word, and the index of its predecessor.
 struct Path {
   double logprob;
   std::uint64_t key;  // of the words visited
@@ -20,14 +20,14 @@ struct Path {
   std::uint16_t word;
 };
 
-// A way to go on: path `from` of the beam with another word, or with the end (n).
+// An extension: path `from` of the beam with another word, or with the end (n).
 struct Extension {
   double logprob;
   std::uint32_t from;
   std::uint16_t word;
 };
 
-// One search; its buffers serve the next one.
+// One search; its buffers are reused.
 class Search {
  public:
   Search(const PreorderOptions& options) : options_(options) {}
@@ -67,7 +67,7 @@ class Search {
  private:
   bool is_visited(std::uint32_t b, std::size_t word) const { return visited_[b * n_bits_ + word / 64] >> (word % 64) & 1; }
 
-  // The steps of a path of the beam; row_ becomes its log-probabilities.
+  // The extensions of a path of the beam; row_ receives its log-probabilities.
   void extend(const double* scores, std::uint32_t b) {
     row_.assign(n_words_ + 1, -kInfinity);
     double best = scores[n_words_], sum = 0;
@@ -82,12 +82,12 @@ class Search {
       if (!is_visited(b, j)) steps_.push_back({paths_[beam_[b]].logprob + row_[j], b, static_cast<std::uint16_t>(j)});
   }
 
-  // The next beam: the best steps that lead to different words visited or another last word.
+  // The next beam: the best extensions that differ in the set of visited words or in the last word.
   void prune(std::size_t t) {
     const auto better = [](const Extension& a, const Extension& b) {
       return a.logprob != b.logprob ? a.logprob > b.logprob : a.from != b.from ? a.from < b.from : a.word < b.word;
     };
-    // Each path has at most t + 1 twins, one for each word that could come before its last one.
+    // Each path has at most t + 1 duplicates, one for each word that could precede its last one.
     const std::size_t n = std::min(steps_.size(), options_.beam * (t + 1));
     std::partial_sort(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(n), steps_.end(), better);
     next_beam_.clear();
@@ -134,7 +134,8 @@ class Search {
 void attach_unvisited(std::span<const std::uint16_t> visited, std::span<std::uint16_t> order) {
   std::vector<bool> is_visited(order.size());
   for (const auto word : visited) {
-    if (word >= order.size() || is_visited[word]) throw Error("an order must have words of the sentence, none twice");
+    if (word >= order.size() || is_visited[word])
+      throw Error("an order must list words of the sentence, each at most once");
     is_visited[word] = true;
   }
   std::size_t place = 0;
@@ -153,8 +154,8 @@ void preorder(std::span<const double> scores, std::span<const std::int64_t> offs
   const auto starts = jump_starts(offsets);
   if (scores.size() != static_cast<std::size_t>(starts.back()) || logprobs.size() + 1 != offsets.size() ||
       orders.size() != static_cast<std::size_t>(offsets.back()))
-    throw Error("the scores do not fit the text");
-  if (options.beam == 0) throw Error("the beam must have room for one path");
+    throw Error("the scores do not match the text");
+  if (options.beam == 0) throw Error("the beam must be at least 1");
   parallel_chunks(
       logprobs.size(), kTogether, options.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
         Search search(options);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kSentencesOfRows = 256;
 
-// One row in place of the scores that it comes from.
+// Normalise one row of scores in place.
 void normalise(const Remaining& remaining, std::span<const double> scores, std::span<const double> classes,
                std::span<double> row) {
   std::fill(row.begin(), row.end(), -kInfinity);
@@ -43,10 +43,10 @@ void remaining_rows(std::span<const std::int64_t> offsets, const VisitsView& vis
                     std::span<const double> classes, std::span<double> rows, unsigned n_threads) {
   const auto matrices = jump_starts(offsets), starts = remaining_starts(offsets, visits);
   if (scores.size() != static_cast<std::size_t>(matrices.back()))
-    throw Error("a matrix of jumps for each sentence is needed");
+    throw Error("there must be a matrix of jumps for each sentence");
   if (!classes.empty() && classes.size() != kCandidateClasses)
-    throw Error("a weight for each class of candidates is needed");
-  if (rows.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not fit the text");
+    throw Error("there must be a weight for each class of candidates");
+  if (rows.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not match the text");
   parallel_chunks(offsets.size() - 1, kSentencesOfRows, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> visited;
     for (std::size_t s = begin; s < end; ++s) {

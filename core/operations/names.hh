@@ -10,7 +10,7 @@
 
 namespace hyperbaton {
 
-inline constexpr std::string_view kTranslateItself = "_TRANS_SLF_";  // a word that stands for itself
+inline constexpr std::string_view kTranslateItself = "_TRANS_SLF_";  // a word translated as itself
 
 inline std::string move_name(Move move, int n) {
   switch (move) {
@@ -24,7 +24,8 @@ inline std::string move_name(Move move, int n) {
   return "_JMP_BCK_" + std::to_string(n);
 }
 
-// The name of what generates a word, into `name`. `source` and `target` give the spelling of a word of the phrase.
+// Write the name of the operation that generates a word into `name`. `source` and `target` give the spelling of a word of
+// the phrase.
 template <class Source, class Target>
 void spell_word(const PhrasePlan& plan, const PlannedWord& word, const Source& source, const Target& target,
                 std::string& name) {

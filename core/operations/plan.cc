@@ -7,7 +7,8 @@ namespace hyperbaton {
 
 namespace {
 
-// Words of both sides in groups, target words behind the source words; the root of a group is its smallest number.
+// Union-find over the words of both sides, target words after the source words; the root of a group is its smallest
+// number.
 class Groups {
  public:
   explicit Groups(std::size_t n) : parents_(n) { std::iota(parents_.begin(), parents_.end(), 0); }

@@ -1,6 +1,5 @@
-// What translating a phrase pair consists of, word by word (Durrani et al. 2015, section 3): its cepts in the order of
-// their first target words, source words without links right behind the word before them, and target words without links in
-// between.
+// The steps of translating a phrase pair, word by word (Durrani et al. 2015, section 3): its cepts in the order of their
+// first target words, unlinked source words right after the preceding word, and unlinked target words in between.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace hyperbaton {
 
-// Source and target words that are linked to each other, directly or through others; positions increase.
+// Source and target words that are linked, directly or through others; positions increase.
 struct Cept {
   std::vector<std::uint16_t> source, target;
 };
@@ -19,12 +18,12 @@ struct Cept {
 struct PlannedWord {
   enum class Kind : std::uint8_t {
     Translate,  // the first source word of a cept
-    Continue,   // another one
+    Continue,   // another source word of the cept
     Insert,     // a source word without links
     Delete,     // a target word without links
   };
   Kind kind;
-  std::uint16_t position;  // inside the phrase: of the source word, for Delete of the target word
+  std::uint16_t position;  // inside the phrase: of the source word; for Delete, of the target word
   std::uint16_t cept;      // for Translate
 
   bool generates() const { return kind != Kind::Delete; }  // a source word
@@ -39,7 +38,7 @@ struct PhraseSize {
   int n_source, n_target;
 };
 
-// The links are inside the phrase, in any order.
+// The links must be inside the phrase, in any order.
 PhrasePlan plan_phrase(std::span<const Link> links, PhraseSize size);
 
 }  // namespace hyperbaton

@@ -15,12 +15,12 @@ void SpelledBitext::check() const {
   for (std::size_t s = 0; s < source.n_sentences(); ++s)
     for (const auto link : links[s])
       if (link.source >= source.length(s) || link.target >= target.length(s))
-        throw Error("a link is outside of its sentence pair");
+        throw Error("a link is out of range for its sentence pair");
 }
 
 std::vector<std::uint8_t> find_singletons(const SpelledBitext& bitext) {
   std::vector<std::uint8_t> counts(bitext.source.word_offsets.size() - 1,
-                                   0);  // of links; 2 stands for more, and for others
+                                   0);  // number of links; 2 means more, or links to other words
   std::vector<std::uint32_t> of_source, of_target;
   for (std::size_t s = 0; s < bitext.source.n_sentences(); ++s) {
     of_source.assign(bitext.source.length(s), 0);

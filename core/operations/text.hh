@@ -1,4 +1,4 @@
-// The operations of a bitext with links, one sequence for each sentence pair: what an operation model is estimated from.
+// The operations of a linked bitext, one sequence for each sentence pair: the training data of an operation model.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct SpelledBitext {
   SpelledText source, target;
   LinksView links;
 
-  // Throws Error unless all fit each other.
+  // Throws Error unless all match.
   void check() const;
 };
 
@@ -26,10 +26,11 @@ struct OperationText {
   Vocabulary vocabulary;
 };
 
-// Whether each source word stands for itself: it has a single link in the whole text, to an equal word without other links.
+// Whether each source word is translated as itself: it has a single link in the whole text, to an equal word without
+// other links.
 std::vector<std::uint8_t> find_singletons(const SpelledBitext& bitext);
 
-// Cepts of one source word that stands for itself have one operation for all.
+// Cepts of one source word that is translated as itself share one operation.
 OperationText write_operations(const SpelledBitext& bitext, std::span<const std::uint8_t> singletons,
                                const Progress& progress);
 

@@ -1,8 +1,8 @@
-// The way through the source sentence, word by word, and the operations it takes: leave a gap, jump back to the n-th open
-// gap from the right, jump forward to the right end (Durrani et al. 2015, algorithm 1).
+// The walk through the source sentence, word by word, and its operations: leave a gap, jump back to the n-th open gap
+// from the right, jump forward to the right end (Durrani et al. 2015, algorithm 1).
 //
-// A gap is a run of untranslated words left of the right end. The gap at the position that the walk is at becomes open when
-// the walk leaves it; all others are open. So the coverage and that position say everything.
+// A gap is a run of untranslated words left of the right end. The gap at the current position becomes open when the walk
+// leaves it; all others are open. So the coverage and that position determine the state.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ enum class Move : std::uint8_t { InsertGap, JumpForward, JumpBack };
 
 class SourceWalk {
  public:
-  // `at`: one behind the word that was translated last.
+  // `at`: one past the word that was translated last.
   SourceWalk(const Coverage& covered, int n_words, int at) : SourceWalk(n_words) {
     at_ = at;
     for (int i = covered.next_covered(0); i < n_words; i = covered.next_covered(end_)) {
@@ -55,7 +55,7 @@ class SourceWalk {
     }
     return inserted;
   }
-  // Translate the word that the walk is at.
+  // Translate the word at the current position.
   void generate() {
     Coverage::set(words(), {at_, at_ + 1});
     ++at_;
@@ -67,7 +67,7 @@ class SourceWalk {
  private:
   std::uint32_t* words() { return far_.empty() ? near_.data() : far_.data(); }
   Coverage covered() const { return {far_.empty() ? near_.data() : far_.data(), n_words_}; }
-  // Gaps that start at `from` or behind it.
+  // Gaps that start at `from` or later.
   int n_gaps(int from) const {
     int n = 0;
     for (int gap = covered().next_gap(from); gap < end_; gap = covered().next_gap(covered().next_covered(gap))) ++n;

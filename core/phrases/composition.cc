@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kPhrasesAtOnce = 256;
 
-// The numbers of both halves of phrases, for each place to cut at.
+// The numbers of both halves of phrases, for each split point.
 class Halves {
  public:
   explicit Halves(const PhrasesView& phrases)
@@ -39,7 +39,7 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
   if (logprobs.size() != pairs.targets.size()) throw Error("probabilities and pairs differ in number");
   const Halves sources(pairs.source), targets(pairs.target);
   std::vector<double> composed(logprobs.size(), -kInfinity);
-  // By itself or composed, whichever is better.
+  // On its own or composed, whichever is better.
   const auto best = [&](std::uint32_t source, std::uint32_t target) {
     if (source == kNoPhrase || target == kNoPhrase) return -kInfinity;
     const auto row = pairs.targets_of(source);
@@ -48,7 +48,7 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
     const auto pair = static_cast<std::size_t>(pairs.offsets[source] + (place - row.begin()));
     return std::max(logprobs[pair], composed[pair]);
   };
-  // Halves have shorter source phrases: those of one length are independent of each other.
+  // Halves have shorter source phrases: pairs with the same source length are independent of each other.
   std::vector<std::vector<std::uint32_t>> by_length;
   for (std::size_t p = 0; p < pairs.source.size(); ++p) {
     const std::size_t length = pairs.source[p].size();

@@ -1,4 +1,5 @@
-// Which source words of a hypothesis are translated: bits in 32-bit words, for sentences of any length.
+// Coverage: which source words of a hypothesis are translated, as a bit vector of 32-bit words, for sentences of any
+// length.
 #pragma once
 
 #include <bit>
@@ -27,10 +28,10 @@ class Coverage {
     const int n = span.end - span.begin;
     return n < 64 ? bits & ((std::uint64_t{1} << n) - 1) : bits;
   }
-  // The first position from `from` on that is covered or not, the sentence's length if there is none.
+  // The first position from `from` on that is covered or not; the sentence's length if there is none.
   int next_gap(int from) const { return next(from, 0); }
   int next_covered(int from) const { return next(from, ~0U); }
-  // One behind the last covered position before `from`.
+  // One past the last covered position before `from`.
   int gap_begin(int from) const {
     int i = from;
     while (i > 0 && !(*this)[i - 1]) --i;

@@ -7,7 +7,7 @@
 
 using namespace hyperbaton;
 
-TEST("coverage answers like a row of booleans, beyond word boundaries too") {
+TEST("coverage agrees with a vector of booleans, also across word boundaries") {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     const int n = 1 + static_cast<int>(random() % 100);

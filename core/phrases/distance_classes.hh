@@ -1,7 +1,7 @@
-// Classes of the distance d = last source position before + 1 - next one (Ni 2011, eq. 1, with its sign): where they are
-// cut, and in which order they are counted. This file alone knows both.
+// Classes of the distance d = last source position before + 1 - next one (Ni 2011, eq. 1, with its sign): the cut points
+// and the order of the classes. No other file defines either.
 //
-// Classes are counted along d: the first holds the farthest moves forward, the last the farthest ones back. A word
+// Classes are ordered by d: the first contains the farthest forward moves, the last the farthest backward moves. A word
 // distortion j - i - 1 is -d, a jump j - i is 1 - d.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace hyperbaton {
 
-// The class of a distance: the number of cut points that are not above it. Cut points increase strictly.
+// The class of a distance: the number of cut points less than or equal to it. Cut points increase strictly.
 inline std::uint8_t distance_class(std::int32_t distance, std::span<const std::int32_t> cuts) {
   std::uint8_t n_passed = 0;
   while (n_passed < cuts.size() && cuts[n_passed] <= distance) ++n_passed;
   return n_passed;
 }
 
-// The same for many distances; throws Error unless the cut points increase.
+// The classes of many distances; throws Error unless the cut points increase.
 void classify_distances(std::span<const std::int16_t> distances, std::span<const std::int32_t> cuts,
                         std::span<std::uint8_t> classes);
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t kNineClasses = kNineCuts.size() + 1;
 
 inline std::size_t nine_class(int distortion) { return distance_class(-distortion, kNineCuts); }
 
-// Eleven jumps 5 … −5; farther ones count as the farthest (XI11 section 3).
+// Eleven jumps 5 … −5; farther ones are clamped (XI11 section 3).
 inline constexpr int kFarthestJump = 5;
 inline constexpr std::size_t kJumps = 2 * kFarthestJump + 1;
 inline constexpr auto kJumpCuts = [] {
@@ -39,7 +39,7 @@ inline constexpr auto kJumpCuts = [] {
   return cuts;
 }();
 
-// The class of the jump from one source word to another, by arithmetic: the search asks it in its inner loop.
+// The class of the jump from one source word to another, by arithmetic, for the inner loop of the search.
 inline constexpr std::size_t jump_class(int from, int to) {
   return static_cast<std::size_t>(kFarthestJump - std::clamp(to - from, -kFarthestJump, kFarthestJump));
 }

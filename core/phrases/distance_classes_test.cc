@@ -7,7 +7,7 @@
 
 using namespace hyperbaton;
 
-TEST("the class of a distance is the number of cuts that are not above it") {
+TEST("the class of a distance is the number of cuts not above it") {
   const std::vector<std::int32_t> cuts{-4, 0, 1, 5};
   const std::vector<std::int16_t> distances{-9, -4, -1, 0, 1, 4, 5, 99};
   const std::vector<std::uint8_t> expected{0, 1, 1, 2, 3, 3, 4, 4};
@@ -19,7 +19,7 @@ TEST("the class of a distance is the number of cuts that are not above it") {
   CHECK_THROWS(classify_distances(distances, falling, classes), "cut points must increase");
 }
 
-TEST("jumps by arithmetic are those of the cut points, counted along the distance") {
+TEST("classes of jumps by arithmetic agree with the cut points") {
   for (int jump = -12; jump <= 12; ++jump) {
     CHECK(jump_class(3, 3 + jump) == distance_class(1 - jump, kJumpCuts));
     if (-5 <= jump && jump <= 5) CHECK(jump_of(jump_class(0, jump)) == jump);

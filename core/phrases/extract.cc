@@ -11,7 +11,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Where the neighbouring phrases' source sides end or begin, as far as training can know (SPEC section 1).
+// Where the source sides of the neighbouring phrases end or begin, as far as known in training (SPEC section 1).
 struct Neighbours {
   std::vector<int> last_before, first_after;  // by target boundary
 
@@ -54,14 +54,14 @@ Samples extract_samples(SentenceLengths source, SentenceLengths target, LinksVie
                         const Progress& progress) {
   const std::size_t n = source.n_sentences();
   if (target.n_sentences() != n || links.offsets.size() != n + 1)
-    throw Error("texts and links differ in their number of sentence pairs");
+    throw Error("texts and links have different numbers of sentence pairs");
   if (options.max_length < 1 || options.max_length > kMaxPhraseLength)
     throw Error("the maximum phrase length must be from 1 to " + std::to_string(kMaxPhraseLength));
   for (std::size_t s = 0; s < n; ++s)
     if (source[s] > kMaxPairedLength || target[s] > kMaxPairedLength)
       throw LineError(s + 1, "a sentence of more than " + std::to_string(kMaxPairedLength) + " words");
 
-  // Count first, so that every sample's place is known and the threads fill one set of columns.
+  // Count first, so that each sample's index is known and the threads can fill shared columns.
   constexpr std::size_t chunk = 512;
   Samples samples;
   samples.offsets.assign(n + 1, 0);

@@ -9,12 +9,11 @@
 
 namespace hyperbaton {
 
-// Longer sentences than this are refused where time and memory grow with the square of the length, as those of the
-// orientation grid do.
+// Longer sentences are rejected where time and memory are quadratic in the length, as for the orientation grid.
 inline constexpr int kMaxPairedLength = 4000;
 inline constexpr int kMaxPhraseLength = 255;
 
-// Samples as columns, in the order of sentences, then target begin, target end, source begin (falling), source end.
+// Samples as columns, sorted by sentence, target begin, target end, source begin (decreasing), source end.
 struct Samples {
   std::vector<std::uint32_t> sentence;
   std::vector<std::uint16_t> source_begin, target_begin;

@@ -19,7 +19,7 @@ constexpr std::uint32_t kNone = 0xffffffff;
 constexpr int kPartitionBits = 10;
 constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
 
-// Where a phrase lies in the text, in 64 bits.
+// The location of a phrase in the text, in 64 bits.
 class Place {
  public:
   Place() = default;
@@ -33,8 +33,8 @@ class Place {
   std::uint64_t bits_ = 0;
 };
 
-// Hashes of the phrases of samples, which come sentence by sentence: sums of a polynomial over the words before each place
-// give the hash of any phrase of the sentence with one product.
+// Hashes of the phrases of samples, which are sorted by sentence: prefix sums of a polynomial over the words give the
+// hash of any phrase of the sentence with one product.
 class PhraseHashes {
  public:
   PhraseHashes(TokensView text, SpansView spans) : text_(text), spans_(spans) {
@@ -62,8 +62,8 @@ class PhraseHashes {
   std::uint32_t sentence_ = 0;
 };
 
-// Order items by a small key, stable: put(place, i) is called for each, and those with key k have the places from
-// offsets[k] to offsets[k+1]. Returns the offsets.
+// Stable sort by a small key: put(place, i) is called for each item; items with key k have the places from offsets[k] to
+// offsets[k+1]. Returns the offsets.
 template <class Key, class Put>
 std::vector<std::int64_t> partition(std::size_t n, std::size_t n_keys, unsigned n_threads, const Key& key, const Put& put) {
   constexpr std::size_t chunk = std::size_t{1} << 20;
@@ -91,13 +91,13 @@ std::vector<std::int64_t> partition(std::size_t n, std::size_t n_keys, unsigned 
   return offsets;
 }
 
-// A sample's phrase, by where it lies and a part of its hash.
+// A sample's phrase: its location and part of its hash.
 struct Found {
   Place place;
   std::uint32_t sample, tag;
 };
 
-// Number the phrases of samples by the first sample of each among `found`; the phrases' first samples go to `distinct`.
+// Number the phrases of samples by the first sample of each among `found`; the first samples are appended to `distinct`.
 void group_equal(TokensView text, std::span<const Found> found, std::span<std::uint32_t> firsts,
                  std::vector<Found>& distinct) {
   const std::size_t n_slots = std::bit_ceil(found.size() + found.size() / 2 + 1);
@@ -175,12 +175,12 @@ ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<c
 NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansView spans, unsigned n_threads,
                                const Progress& progress) {
   const std::size_t n = spans.size();
-  if (n >= kNone) throw Error("more than four thousand million samples");
+  if (n >= kNone) throw Error("there are more than 4,294,967,294 samples");
   NumberedPhrases result;
   result.ids.resize(n);
 
-  // 1. Group equal phrases: partition by hash, then one table for each partition. A phrase is known by its first
-  //    sample, until it has its number.
+  // 1. Group equal phrases: partition by hash, then one table for each partition. A phrase is identified by its first
+  //    sample until it has a number.
   std::vector<std::vector<Found>> distinct(kPartitions);
   {
     std::vector<std::uint64_t> hashes(n);
@@ -219,7 +219,7 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
                 [&](const SortedPhrase& x, const SortedPhrase& y) { return x.before(y, text, order); });
   });
 
-  // 3. Number them, and hand each sample the number of its phrase through the phrase's first sample.
+  // 3. Number them, and give each sample the number of its phrase through the phrase's first sample.
   auto& phrases = result.phrases;
   phrases.offsets.assign(sorted.size() + 1, 0);
   for (std::size_t p = 0; p < sorted.size(); ++p)
@@ -241,7 +241,7 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
 PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<const std::uint32_t> target_ids,
                          std::size_t n_source_phrases, unsigned n_threads, const Progress& progress) {
   const std::size_t n = source_ids.size();
-  if (target_ids.size() != n) throw Error("source and target sides differ in their number of samples");
+  if (target_ids.size() != n) throw Error("source and target sides have different numbers of samples");
   PhrasePairs pairs;
   std::vector<std::int64_t> starts(n_source_phrases + 1, 0);
   for (const auto id : source_ids) ++starts[id];
@@ -252,7 +252,7 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
     for (std::size_t i = 0; i < n; ++i)
       pairs.sample_order[static_cast<std::size_t>(next[source_ids[i]]++)] = static_cast<std::uint32_t>(i);
   }
-  // Sort each source phrase's samples by target phrase, counting the pairs; then write them down.
+  // Sort each source phrase's samples by target phrase, counting the pairs; then write them.
   constexpr std::size_t chunk = 8192;
   pairs.offsets.assign(n_source_phrases + 1, 0);
   parallel_chunks(n_source_phrases, chunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
@@ -330,10 +330,10 @@ std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& or
 
 std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out) {
   struct Next {
-    std::size_t source = 0, pair = 0;  // the next pair, by the numbers of the run
+    std::size_t source = 0, pair = 0;  // the next pair, in the run's numbers
   };
   struct Head {
-    std::uint64_t key;  // the pair by the numbers of all
+    std::uint64_t key;  // the pair, in the merged numbers
     std::size_t run;
   };
   const auto before = [](const Head& a, const Head& b) { return a.key != b.key ? a.key < b.key : a.run < b.run; };

@@ -1,4 +1,4 @@
-// The distinct phrases and phrase pairs of a set of samples, numbered in the order of sorted text.
+// The distinct phrases and phrase pairs of a set of samples, numbered in sorted order.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace hyperbaton {
 
-// Where one side of each sample lies.
+// The location of one side of each sample.
 struct SpansView {
   std::span<const std::uint32_t> sentence;
   std::span<const std::uint16_t> begin;
@@ -38,8 +38,8 @@ struct NumberedPhrases {
   std::vector<std::uint32_t> ids;  // of each sample
 };
 
-// Ranks of words such that phrases compared word by word, and closed by `terminator`, come out in the byte order of
-// lines that start `phrase |||`: the order of `LC_ALL=C sort` on Moses' files. Rules close with another word.
+// Ranks of words such that comparing phrases word by word, ended by `terminator`, gives the byte order of lines that
+// start `phrase |||`: the order of `LC_ALL=C sort` on Moses' files. Rules end with a different terminator.
 struct ByteOrder {
   std::vector<std::uint32_t> ranks;
   std::uint32_t terminator;
@@ -47,11 +47,11 @@ struct ByteOrder {
 ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets,
                      std::string_view terminator = "|||");
 
-// Number the phrases of samples, equal phrases equally, in byte order.
+// Number the phrases of samples in byte order; equal phrases have equal numbers.
 NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansView spans, unsigned n_threads,
                                const Progress& progress);
 
-// Distinct (source phrase, target phrase) pairs, sorted; and the samples of each, in the order of the samples.
+// Distinct (source phrase, target phrase) pairs, sorted; and the samples of each, in sample order.
 struct PhrasePairs {
   std::vector<std::int64_t> offsets;         // pairs of source phrase p are [offsets[p], offsets[p+1])
   std::vector<std::uint32_t> targets;        // target phrase of each pair
@@ -61,15 +61,15 @@ struct PhrasePairs {
 PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<const std::uint32_t> target_ids,
                          std::size_t n_source_phrases, unsigned n_threads, const Progress& progress);
 
-// Phrases and pairs of more samples than fit into memory: the samples are taken in runs, and the runs' results merged.
-// What comes out is what all samples at once would give. Outputs are written from front to back.
+// Phrases and pairs of more samples than fit in memory: the samples are processed in runs, and the runs' results merged.
+// The result equals that of processing all samples at once. Outputs are written sequentially.
 
 // Merge runs of distinct phrases in byte order. numbers[r][p] becomes the number of phrase p of run r. The outputs must
-// have room for all phrases of the runs; returns how many phrases are distinct.
+// have room for all phrases of the runs; returns the number of distinct phrases.
 std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, std::span<std::int64_t> offsets,
                           std::span<WordId> words, std::span<const std::span<std::uint32_t>> numbers);
 
-// The pairs of a run of samples, by its own numbers of phrases, and what these are among all phrases.
+// The pairs of a run of samples, in the run's phrase numbers, and the mapping to the merged numbers.
 struct PairsRun {
   std::span<const std::int64_t> offsets;
   std::span<const std::uint32_t> targets;
@@ -79,8 +79,8 @@ struct PairsRun {
   std::uint32_t first_sample;  // the number of the run's first sample among all
 };
 
-// Merge the pairs of runs, which are in the order of their samples. `offsets` has room for all source
-// phrases and one more, the others for all pairs of the runs and for all samples; returns how many pairs are distinct.
+// Merge the pairs of runs, which are in sample order. `offsets` has room for all source phrases and one more, the others
+// for all pairs of the runs and for all samples; returns the number of distinct pairs.
 struct PairsOut {
   std::span<std::int64_t> offsets;
   std::span<std::uint32_t> targets;

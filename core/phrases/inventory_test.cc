@@ -15,7 +15,7 @@ const std::vector<std::int64_t> kByteOffsets{0, 1, 3, 4};
 
 }  // namespace
 
-TEST("phrases are numbered in the byte order of sorted lines, equal ones equally") {
+TEST("phrases are numbered in the byte order of sorted lines, equal phrases with equal numbers") {
   const std::vector<WordId> tokens{0, 1, 2, 0, 0, 1};
   const std::vector<std::int64_t> offsets{0, 4, 6};
   const std::vector<std::uint32_t> sentence{0, 0, 0, 1, 0, 1};
@@ -24,7 +24,7 @@ TEST("phrases are numbered in the byte order of sorted lines, equal ones equally
   const auto order = byte_order(kBytes, kByteOffsets);
   for (const unsigned n_threads : {1U, 3U}) {
     const auto numbered = number_phrases({tokens, offsets}, order, {sentence, begin, length}, n_threads, {});
-    // "! |||" < "a ab |||" < "a |||" < "ab |||": a blank comes before the letters, and the bar behind them.
+    // "! |||" < "a ab |||" < "a |||" < "ab |||": a blank comes before the letters, and the bar after them.
     CHECK(numbered.phrases.words == std::vector<WordId>({2, 0, 1, 0, 1}));
     CHECK(numbered.phrases.offsets == std::vector<std::int64_t>({0, 1, 3, 4, 5}));
     CHECK(numbered.ids == std::vector<std::uint32_t>({2, 3, 1, 1, 0, 2}));

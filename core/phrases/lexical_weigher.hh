@@ -11,11 +11,11 @@
 
 namespace hyperbaton {
 
-// Finds the probabilities of word pairs again that it found a moment ago: neighbouring phrases share words.
+// A cache of recent word pair probabilities: neighbouring phrases share words.
 class RecentWordPairs {
  public:
   explicit RecentWordPairs(const LexicalTable& lexical) : lexical_(lexical), entries_(kEntries) {}
-  // As LexicalTable::find; the result lasts until the next call.
+  // Like LexicalTable::find; the result is valid until the next call.
   const double* find(WordId source, WordId target) {
     const auto key = static_cast<std::uint64_t>(source) << 32 | target;
     auto& entry = entries_[mix(key) % kEntries];

@@ -13,10 +13,10 @@ namespace hyperbaton {
 
 namespace {
 
-// Words are short: copying this many bytes, whatever their length, takes less time than finding out how many there are.
+// Words are short: copying this many bytes regardless of length is faster than finding the length.
 constexpr std::size_t kWordBytes = 16;
 
-// Room that the words of a phrase take at most, with a blank behind each.
+// Upper bound of the space for the words of a phrase, each followed by a blank.
 std::size_t words_room(std::span<const WordId> words, SpelledWords view) {
   std::size_t n = words.size() + kWordBytes;
   for (const auto word : words) n += slice(view.bytes, view.offsets, word).size();

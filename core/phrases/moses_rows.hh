@@ -14,20 +14,19 @@
 
 namespace hyperbaton {
 
-// How scores are written: like C++ streams do, which is what Moses' programs print, or so that they read back as the same
-// floats.
+// How scores are written: like C++ streams (the format of Moses' programs), or so that they parse to the same floats.
 enum class Digits : std::uint8_t { Six, Exact };
 
-// What is written behind the scores of a phrase-table row. Counts are (target, source, joint).
+// Columns after the scores of a phrase-table row. Counts are (target, source, joint).
 struct RowExtras {
   bool links;
   std::span<const float> counts;  // 3 for each pair, or none
 };
 
-// Text that grows at its end, and keeps its room for the next time.
+// A text buffer that grows at its end and is reused.
 class TextBuffer {
  public:
-  // A place for n more bytes; `close` tells how far they were written.
+  // Space for n more bytes; `close` sets the end of the written ones.
   char* room(std::size_t n) {
     if (capacity_ - size_ < n) grow(n);
     return text_.get() + size_;
@@ -42,7 +41,7 @@ class TextBuffer {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-// Writes lists of scores. Rows of reordering tables mostly repeat those of an earlier row, whose text is copied then.
+// Writes lists of scores. Rows of reordering tables mostly repeat an earlier row, whose text is then copied.
 class ScoreWriter {
  public:
   ScoreWriter(Digits digits, std::size_t n_scores);
@@ -70,8 +69,8 @@ class PairRows {
         extras_(extras),
         scores_(digits, n_scores) {}
 
-  // Those of source phrases [first, last); `scores` holds n_scores for each of these pairs only. The text lasts until the
-  // next call.
+  // The rows of source phrases [first, last); `scores` has n_scores for each of these pairs only. The text is valid until
+  // the next call.
   std::string_view format(std::span<const double> scores, std::size_t first, std::size_t last);
 
  private:
@@ -82,13 +81,13 @@ class PairRows {
   TextBuffer text_, source_;
 };
 
-// Rows `source ||| scores` of tables that are conditioned on the source phrase alone.
+// Rows `source ||| scores` of tables that depend only on the source phrase.
 class SourceRows {
  public:
   SourceRows(const PhrasesView& sources, SpelledWords words, std::size_t n_scores, Digits digits)
       : sources_(sources), words_(words), scores_(digits, n_scores) {}
 
-  // Those of phrases [first, last), as above.
+  // The rows of phrases [first, last); `scores` and the text as in PairRows.
   std::string_view format(std::span<const double> scores, std::size_t first, std::size_t last);
 
  private:

@@ -27,7 +27,7 @@ void split_fields(std::string_view line, std::vector<std::string_view>& fields) 
   }
 }
 
-// A finite number that fills the token; throws LineError.
+// Parse the whole token as a finite number; throws LineError.
 float parse_float(std::string_view token, std::size_t line) {
   const std::string copy(token);
   char* end = nullptr;

@@ -10,7 +10,7 @@
 
 namespace hyperbaton {
 
-// Reads rows. Every row must have the same number of scores, none of them below 0.
+// Reads rows. Every row must have the same number of scores, none of them negative.
 class MosesTableReader {
  public:
   // `with_target`: rows have a target phrase.
@@ -30,7 +30,7 @@ class MosesTableReader {
   std::size_t n_scores = 0;
   std::vector<InnerLink> links;
   std::vector<std::int64_t> link_offsets{0};
-  std::vector<float> counts;  // 3 for each row, zeros where a row has none
+  std::vector<float> counts;  // 3 for each row, zeros if a row has none
   std::size_t n_rows() const { return source_offsets.size() - 1; }
 
  private:

@@ -12,7 +12,7 @@ void OrientationGrid::reset(int n_source, int n_target, std::span<const Link> li
   none.fill({n_source, -1});
   extents_.assign(static_cast<std::size_t>(n_target) + 2, none);
   for (const auto link : links) mark(link.target, link.source, ALink);
-  // The sentences' starts are linked to each other, and so are their ends.
+  // The sentence starts are linked to each other, and so are the sentence ends.
   cells_[cell(-1, -1)] = cells_[cell(n_target, n_source)] = 1 << ALink;
 }
 
@@ -20,7 +20,7 @@ void OrientationGrid::mark(int row, int column, Thing thing) {
   cells_[cell(row, column)] |= static_cast<std::uint8_t>(1 << thing);
   auto& extent = extents_[static_cast<std::size_t>(row + 1)][thing];
   extent.least = std::min(extent.least, column);
-  // Moses' search for phrase pairs farther to the right stops short of the last source word; so do we.
+  // Like Moses, the search for phrase pairs farther to the right stops before the last source word.
   if (thing == ALink || column + 1 < n_source_) extent.greatest = std::max(extent.greatest, column);
 }
 
@@ -39,7 +39,7 @@ OrientationGrid::Neighbours OrientationGrid::neighbours(SourceSpan source, Targe
 
 Orientation OrientationGrid::decide(const Neighbours& row, Unit unit) {
   using enum Orientation;
-  // Coming from the left and leaving to the right is straight on; the other ways are across.
+  // Coming from the left and leaving to the right is straight; other combinations cross.
   struct Ways {
     bool straight, across;
   };
@@ -47,7 +47,7 @@ Orientation OrientationGrid::decide(const Neighbours& row, Unit unit) {
     return row.side == Side::Before ? Ways{at_left, at_right} : Ways{at_right, at_left};
   };
   const auto touching = [&](Thing first, Thing last) { return along((row.left >> last) & 1, (row.right >> first) & 1); };
-  // Whether a cell of the row holds the thing that lies farther to the left, or right, than those next to the box.
+  // Whether a cell of the row contains the thing that lies farther left, or right, than those next to the box.
   const auto farther = [&](Thing first, Thing last) {
     return along(row.extents[last].least<row.box.begin - 1, row.extents[first].greatest> row.box.end);
   };
@@ -60,7 +60,7 @@ Orientation OrientationGrid::decide(const Neighbours& row, Unit unit) {
   if ((link.straight && !link.across) || phrase.straight) return Monotone;
   if ((link.across && !link.straight) || phrase.across) return Swap;
 
-  // Nothing decides at the corner: the direction of what lies farther out, the right where that does not tell.
+  // The corner does not decide: take the direction of the things farther out, or right if these do not decide either.
   Ways far = phrases ? farther(LimitedFirst, LimitedLast) : farther(ALink, ALink);
   if (any && !far.straight && !far.across) far = farther(AnyFirst, AnyLast);
   const bool torn = !phrases && link.straight && link.across;

@@ -1,9 +1,9 @@
-// Orientation of a phrase pair towards its neighbours. This file alone decides orientations.
+// Orientation of a phrase pair relative to its neighbours. No other file decides orientations.
 //
-// Two families exist. The distance to the previous phrase is cut into classes (distance_classes.hh). Moses' orientations
-// look at the corners of the phrase pair's box in the alignment matrix: whether something lies diagonally behind a corner,
-// under one of three units: a word link (word), a phrase pair within the length limit (phrase), or a phrase pair of any
-// length (hierarchical).
+// There are two families. The distance to the previous phrase is divided into classes (distance_classes.hh). Moses'
+// orientations look at the corners of the phrase pair's box in the alignment matrix: whether something lies diagonally
+// beyond a corner, for one of three units: a word link (word), a phrase pair within the length limit (phrase), or a
+// phrase pair of any length (hierarchical).
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace hyperbaton {
 // In the order of Moses' reordering tables: M S DL DR.
 enum class Orientation : std::uint8_t { Monotone, Swap, DiscontinuousLeft, DiscontinuousRight };
 enum class Unit : std::uint8_t { Word, Phrase, Hierarchical };
-enum class Side : std::uint8_t { Before, After };  // towards the previous or the next phrase on the target side
+enum class Side : std::uint8_t { Before, After };  // relative to the previous or the next phrase on the target side
 
 inline constexpr int kUnits = 3, kSides = 2;
 
-// All orientations of a sample fit 12 bits: two for each (unit, side), from this bit on.
+// All orientations of a sample fit in 12 bits: two for each (unit, side), starting from this bit.
 inline int orientation_shift(Unit unit, Side side) {
   return 2 * (kSides * static_cast<int>(unit) + static_cast<int>(side));
 }
@@ -35,19 +35,19 @@ struct TargetSpan {
   int begin, end;
 };
 
-// What the cells of a sentence pair's alignment matrix hold; filled once, then asked for each phrase pair.
+// The cells of a sentence pair's alignment matrix; filled once, then queried for each phrase pair.
 //
-// Rows are target words, columns source words. The row next to the box, above it for the previous phrase and below it
-// for the next one, is asked at the cells left and right of the box's source span. A phrase pair shows its source span's
+// Rows are target words, columns source words. The row next to the box (above it for the previous phrase, below it for
+// the next one) is examined at the cells left and right of the box's source span. A phrase pair shows its source span's
 // last word to the left cell and its first word to the right one, in the row of its last target word. (Below the box one
-// would expect the row of its first target word; Moses asks the last one's there too, and its output is the reference.)
+// would expect the row of its first target word; Moses uses the last one there too, and its output is the reference.)
 class OrientationGrid {
  public:
   // Start a sentence pair with these links.
   void reset(int n_source, int n_target, std::span<const Link> links);
 
-  // Tell of a consistent phrase pair. Its source span may begin anywhere in [least_begin, source.begin] and end
-  // anywhere in [source.end, greatest_end]. `limited`: within the length limit, and so are those ends.
+  // Add a consistent phrase pair. Its source span may begin anywhere in [least_begin, source.begin] and end anywhere in
+  // [source.end, greatest_end]. `limited`: it is within the length limit, and so are those ends.
   struct Widening {
     int least_begin, greatest_end;
   };
@@ -59,10 +59,10 @@ class OrientationGrid {
   std::uint16_t packed(SourceSpan source, TargetSpan target) const;
 
  private:
-  // What a cell can hold: the first or last source word of a phrase pair, or a link.
+  // The possible content of a cell: the first or last source word of a phrase pair, or a link.
   enum Thing { AnyFirst, AnyLast, LimitedFirst, LimitedLast, ALink, kThings };
 
-  // The row next to a box, and what its cells left and right of the box hold, a bit for each thing.
+  // The row next to a box, and the content of its cells left and right of the box, a bit for each thing.
   struct Extent {
     int least, greatest;
   };
@@ -83,13 +83,13 @@ class OrientationGrid {
   void mark(int row, int column, Thing thing);
 
   int n_source_ = 0, n_target_ = 0;
-  // The matrix with an empty row and column around it: no place is asked for that is not there.
+  // The matrix is padded with an empty row and column on each side, so every queried cell exists.
   std::vector<std::uint8_t> cells_;  // bit `thing` of each cell
-  std::vector<Extents> extents_;     // by row, the columns that hold a thing
+  std::vector<Extents> extents_;     // by row, the columns that contain a thing
 };
 
-// In translation the previous phrase is known. Of its orientation, the next phrase's source span decides; with words and
-// phrases as units there is no difference any more.
+// In translation the previous phrase is known, and the next phrase's source span determines its orientation; word-based
+// and phrase-based orientation are then equal.
 inline Orientation first_step_orientation(SourceSpan next) {
   return next.begin == 0 ? Orientation::Monotone : Orientation::DiscontinuousRight;
 }
@@ -98,8 +98,8 @@ inline Orientation step_orientation(SourceSpan previous, SourceSpan next) {
   if (next.end == previous.begin) return Orientation::Swap;
   return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
 }
-// Hierarchical, towards the next phrase: where the source words next to the previous phrase are still to be translated, the
-// span that will hold them follows (Galley and Manning 2008, as Moses approximates it).
+// Hierarchical, relative to the next phrase: if the source words next to the previous phrase are still untranslated, the
+// span that will contain them follows (Galley and Manning 2008, as approximated by Moses).
 struct Beside {
   bool left_covered, right_covered;  // the words next to the previous phrase
 };
@@ -108,6 +108,6 @@ inline Orientation hierarchical_step_orientation(SourceSpan previous, SourceSpan
   if (next.end == previous.begin || (next.end < previous.begin && !beside.left_covered)) return Orientation::Swap;
   return next.begin > previous.end ? Orientation::DiscontinuousRight : Orientation::DiscontinuousLeft;
 }
-// Hierarchical, towards the previous phrase: step_orientation of the span on top of the stack of what is translated.
+// Hierarchical, relative to the previous phrase: step_orientation of the span on top of the stack of translated spans.
 
 }  // namespace hyperbaton

@@ -14,7 +14,7 @@ TEST("steps are monotone, swaps, or jumps to either side") {
   CHECK(step_orientation(previous, {0, 2}) == Orientation::DiscontinuousLeft);
   CHECK(first_step_orientation({0, 2}) == Orientation::Monotone);
   CHECK(first_step_orientation({1, 2}) == Orientation::DiscontinuousRight);
-  // Behind a gap that the span can still fill, a jump is monotone towards the next span.
+  // After a gap that the span can still fill, a jump is monotone relative to the next span.
   CHECK(hierarchical_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = false}) ==
         Orientation::Monotone);
   CHECK(hierarchical_step_orientation(previous, {6, 7}, {.left_covered = true, .right_covered = true}) ==
@@ -23,7 +23,7 @@ TEST("steps are monotone, swaps, or jumps to either side") {
         Orientation::Swap);
 }
 
-TEST("the grid sees the links diagonally behind the corners of a phrase pair") {
+TEST("the grid sees the links diagonally beyond the corners of a phrase pair") {
   // Source words 0 1 2 are translated in the order 1 2 0.
   const std::vector<Link> links{{0, 2}, {1, 0}, {2, 1}};
   OrientationGrid grid;

@@ -28,7 +28,7 @@ class PairMatrix {
     }
     for (int i = 0; i < n_source; ++i) source_links_[i + 1] += source_links_[i];
     for (int j = 0; j < n_target; ++j) target_links_[j + 1] += target_links_[j];
-    // How far an unlinked run reaches from each source boundary.
+    // The length of the unlinked run at each source boundary.
     free_left_.assign(n_source + 1, 0);
     free_right_.assign(n_source + 1, n_source);
     for (int i = 0; i < n_source; ++i) free_left_[i + 1] = linked(i) ? i + 1 : free_left_[i];
@@ -38,16 +38,16 @@ class PairMatrix {
   int n_source() const { return n_source_; }
   int n_target() const { return n_target_; }
   bool linked(int source) const { return source_links_[source + 1] > source_links_[source]; }
-  // Least and greatest linked source position of a target word; n_source and -1 where it has none.
+  // Smallest and largest linked source position of a target word; n_source and -1 if it has none.
   int least(int target) const { return least_[target]; }
   int greatest(int target) const { return greatest_[target]; }
   int n_target_links(TargetSpan span) const { return target_links_[span.end] - target_links_[span.begin]; }
-  // How far left of a boundary, and right of one, all source words are unlinked.
+  // How far to the left and to the right of a boundary all source words are unlinked.
   int free_left(int boundary) const { return free_left_[boundary]; }
   int free_right(int boundary) const { return free_right_[boundary]; }
 
   // Call on_phrase(tight source span, target span) for each consistent target span that has a link. Spans longer than
-  // max_length on either side are left out.
+  // max_length on either side are skipped.
   template <class OnPhrase>
   void for_each_tight(int max_length, const OnPhrase& on_phrase) const {
     for (int begin = 0; begin < n_target_; ++begin) {
@@ -58,7 +58,7 @@ class PairMatrix {
         last = std::max(last, greatest_[end - 1]);
         if (last < 0) continue;
         if (last - first >= max_length) break;  // it only grows
-        // Every link of the target span falls into [first, last]; consistent if that has no others.
+        // Every link of the target span lies in [first, last]; it is consistent if that contains no other links.
         const int in_source = source_links_[last + 1] - source_links_[first];
         if (in_source == target_links_[end] - target_links_[begin])
           on_phrase(SourceSpan{first, last + 1}, TargetSpan{begin, end});

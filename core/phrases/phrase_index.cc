@@ -32,7 +32,7 @@ std::vector<std::uint32_t> build_phrase_index(const PhrasesView& phrases) {
 PhraseIndex::PhraseIndex(std::span<const std::uint32_t> slots, const PhrasesView& phrases)
     : slots_(slots), phrases_(phrases) {
   if (phrases.offsets.empty() || !std::has_single_bit(slots.size()) || slots.size() < 2 * phrases.size())
-    throw Error("the index does not fit the phrase table: build the system again");
+    throw Error("the index does not match the phrase table: build the system again");
 }
 
 std::uint32_t PhraseIndex::find(std::span<const WordId> phrase) const {
@@ -42,7 +42,7 @@ std::uint32_t PhraseIndex::find(std::span<const WordId> phrase) const {
     if (std::ranges::equal(phrases_[slots_[at]], phrase)) return slots_[at];
     at = (at + 1) & (slots_.size() - 1);
   }
-  throw_damaged("the index of the phrase table has no free place");
+  throw_damaged("the index of the phrase table has no free slot");
 }
 
 }  // namespace hyperbaton

@@ -1,4 +1,4 @@
-// Source phrases by hash: where a phrase of word numbers stands in a phrase table.
+// A hash index of source phrases: from word numbers to the phrase's number in a phrase table.
 #pragma once
 
 #include <cstdint>

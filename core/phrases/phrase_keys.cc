@@ -12,9 +12,10 @@ std::vector<std::uint64_t> phrase_keys(TokensView text, SpansView spans, unsigne
   std::vector<std::uint64_t> keys(spans.size());
   parallel_chunks(spans.size(), std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (spans.sentence[i] + std::size_t{1} >= text.offsets.size()) throw Error("a phrase lies behind the last sentence");
+      if (spans.sentence[i] + std::size_t{1} >= text.offsets.size()) throw Error("a phrase lies after the last sentence");
       const auto words = text[spans.sentence[i]];
-      if (std::size_t{spans.begin[i]} + spans.length[i] > words.size()) throw Error("a phrase ends behind its sentence");
+      if (std::size_t{spans.begin[i]} + spans.length[i] > words.size())
+        throw Error("a phrase ends after the end of its sentence");
       std::uint64_t key = spans.length[i];
       for (const WordId word : words.subspan(spans.begin[i], spans.length[i])) key = combine(key, word);
       keys[i] = key;
@@ -25,13 +26,13 @@ std::vector<std::uint64_t> phrase_keys(TokensView text, SpansView spans, unsigne
 
 namespace {
 
-// A key and where it stands.
+// A key and its index.
 struct KeyPlace {
   std::uint64_t key;
   std::uint32_t place;
 };
 
-// Keys that are spread evenly over a range, by their highest bits: about as many buckets as `n_buckets`.
+// Partition evenly distributed keys by their highest bits into about `n_buckets` buckets.
 class Buckets {
  public:
   Buckets(std::uint64_t low, std::uint64_t high, std::size_t n_buckets)
@@ -39,14 +40,14 @@ class Buckets {
         shift_(std::max(n_bits(high - low), n_bits(n_buckets)) - n_bits(n_buckets)),
         ends_(static_cast<std::size_t>((high - low) >> shift_) + 1, 0) {}
 
-  // Copy places into buckets, in their old order inside each; `each` calls what it is given with every place.
+  // Copy indices into buckets, stably; `each` calls its argument with every index.
   template <class Each>
   void fill(const Each& each, std::span<KeyPlace> to) {
     each([&](const KeyPlace& place) { ++ends_[number(place.key)]; });
     exclusive_sum(ends_);
     each([&](const KeyPlace& place) { to[ends_[number(place.key)]++] = place; });
   }
-  // Where each bucket ends, after `fill`.
+  // The end of each bucket, after `fill`.
   const std::vector<std::uint32_t>& ends() const { return ends_; }
 
  private:
@@ -64,7 +65,7 @@ NumberedKeys number_keys(std::span<const std::uint64_t> keys) {
   if (keys.size() >= std::numeric_limits<std::uint32_t>::max()) throw Error("at most 2^32 - 1 keys can be numbered");
   NumberedKeys result;
   if (keys.empty()) return result;
-  // First into buckets of which some fit into the cache, so that memory is written at few places at a time, then each of
+  // First into buckets of which some fit in the cache, so that memory is written in few places at a time, then each of
   // them into buckets of about one key.
   constexpr std::size_t kMostBuckets = 2048, kBucket = 256;
   const auto [low, high] = std::minmax_element(keys.begin(), keys.end());
@@ -86,7 +87,7 @@ NumberedKeys number_keys(std::span<const std::uint64_t> keys) {
     sorted.resize(bucket.size());
     Buckets(first->key, last->key, bucket.size())
         .fill([&](const auto& on_place) { std::ranges::for_each(bucket, on_place); }, sorted);
-    // Only neighbours are in the wrong order now.
+    // Only adjacent keys can be out of order now.
     for (std::size_t j = 1; j < sorted.size(); ++j) {
       const KeyPlace place = sorted[j];
       std::size_t to = j;

@@ -8,11 +8,11 @@
 namespace hyperbaton {
 
 PossibleClasses::PossibleClasses(std::vector<std::int32_t> cuts) : is_distance_(true), cuts_(std::move(cuts)) {
-  if (cuts_.size() >= kMost) throw Error("possible classes are known of sets of at most 24 classes");
+  if (cuts_.size() >= kMost) throw Error("possible classes are supported only for sets of at most 24 classes");
 }
 
 PossibleClasses::PossibleClasses(const std::array<std::uint8_t, 4>& merge) : is_distance_(false), merge_(merge) {
-  if (std::ranges::max(merge_) >= kMost) throw Error("possible classes are known of sets of at most 24 classes");
+  if (std::ranges::max(merge_) >= kMost) throw Error("possible classes are supported only for sets of at most 24 classes");
 }
 
 std::uint32_t PossibleClasses::of_distances(const Coverage& visited, int n_words, int begin) const {

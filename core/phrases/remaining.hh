@@ -1,7 +1,7 @@
-// The candidates of the next position among what is left: the source words that are not visited, and the end.
+// The candidates for the next position: the source words that are not visited yet, and the end.
 //
-// Words are 0 … n − 1, the end is n; the current position is the word that was visited last, −1 at the start. What the
-// coverage says of a candidate is one class, so that a model can have a weight for each:
+// Words are 0 … n − 1, the end is n; the current position is the last visited word, −1 at the start. The coverage around
+// a candidate is summarised in one class, so that a model can have a weight for each:
 //   of a word   whether it precedes the current position; how many words are left between the two (0, 1 or 2, more);
 //               whether its left neighbour is visited (that of the first word always is), whether its right neighbour is;
 //               whether it is the first word left
@@ -22,7 +22,7 @@ class Remaining {
   Remaining(const Coverage& visited, int n_words, int current)
       : visited_(visited), n_words_(n_words), current_(current), first_(visited.next_gap(0)) {}
 
-  // Call use(candidate) for the words left, in order, and for the end.
+  // Call use(candidate) for the remaining words, in order, and for the end.
   template <class Use>
   void each(Use&& use) const {
     for (int word = first_; word < n_words_; word = visited_.next_gap(word + 1)) use(word);
@@ -41,7 +41,7 @@ class Remaining {
   }
 
  private:
-  // Words left in [begin, end), at most so many.
+  // The number of remaining words in [begin, end), capped at `most`.
   int n_left(int begin, int end, int most) const {
     int n = 0;
     for (int word = visited_.next_gap(begin); word < end && n < most; word = visited_.next_gap(word + 1)) ++n;

@@ -7,7 +7,7 @@ namespace hyperbaton {
 
 namespace {
 
-// Add the runs of unlinked words whose neighbours are visited, see Unlinked::WithNeighbours.
+// Add the unlinked runs whose neighbours are visited, see Unlinked::WithNeighbours.
 void add_unlinked(const Coverage& linked, const Coverage& visited, int n_words, SourceSpan phrase,
                   std::vector<std::uint32_t>& words) {
   enum class Beside : std::uint8_t { Visited, NotVisited, Open };

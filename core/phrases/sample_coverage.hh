@@ -1,4 +1,4 @@
-// What is translated when a sample is: the source words that are linked to target words left of it.
+// The coverage before a sample: the source words that are linked to target words left of it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct SamplePlaces {
   std::span<const std::uint16_t> target_begin;
 };
 
-// Unlinked source words are translated as a part of some phrase; the links do not say of which.
+// Unlinked source words are translated as part of some phrase; the links do not say which.
 enum class Unlinked : std::uint8_t {
   NotVisited,
-  // An unlinked word counts as visited where the linked words next to it are, on both sides, unless the phrase, or an end
-  // of the sentence, comes first there. In translations of the sentence that are made of consistent phrase pairs, this one
-  // among them, such words are covered.
+  // An unlinked word counts as visited if the linked words next to it on both sides are, unless the phrase, or an end of
+  // the sentence, comes first there. In translations of the sentence by consistent phrase pairs that include this one,
+  // such words are covered.
   WithNeighbours,
 };
 

@@ -20,7 +20,7 @@ struct Occurrence {
   std::uint16_t source_begin, target_begin;
 };
 
-// The links of a sample's source span are consecutive, and consistency puts all of them into its target span.
+// The links of a sample's source span are consecutive, and by consistency all of them are in its target span.
 Occurrence occurrence(const SamplesInText& text, std::size_t sample) {
   const auto all = text.links[text.source.sentence[sample]];
   const auto begin = text.source.begin[sample], end = static_cast<std::uint16_t>(begin + text.source.length[sample]);
@@ -31,7 +31,7 @@ Occurrence occurrence(const SamplesInText& text, std::size_t sample) {
   return {{first, last}, begin, text.target.begin[sample]};
 }
 
-// Whether two samples of a phrase pair have the same links inside.
+// Whether two samples of a phrase pair have the same inner links.
 bool same_links(const Occurrence& a, const Occurrence& b) {
   const int source_shift = b.source_begin - a.source_begin, target_shift = b.target_begin - a.target_begin;
   return std::equal(a.links.begin(), a.links.end(), b.links.begin(), b.links.end(), [&](Link x, Link y) {
@@ -39,7 +39,7 @@ bool same_links(const Occurrence& a, const Occurrence& b) {
   });
 }
 
-// A stable sort, without its memory where links are few, as nearly always.
+// A stable sort that allocates nothing if there are few links, as is usual.
 void sort_by_target(std::span<InnerLink> links) {
   const auto less = [](InnerLink a, InnerLink b) { return a.target < b.target; };
   if (links.size() > 16) {
@@ -50,7 +50,7 @@ void sort_by_target(std::span<InnerLink> links) {
     for (auto j = i; j > 0 && less(links[j], links[j - 1]); --j) std::swap(links[j], links[j - 1]);
 }
 
-// Put the links of a sample behind others, in order.
+// Append the links of a sample, in order.
 void append_links(std::vector<InnerLink>& links, const Occurrence& occurrence, OrderBy order) {
   const auto n_before = links.size();
   for (const auto link : occurrence.links)
@@ -59,10 +59,10 @@ void append_links(std::vector<InnerLink>& links, const Occurrence& occurrence, O
   if (order == OrderBy::Target) sort_by_target(std::span(links).subspan(n_before));
 }
 
-// Chooses the links that a phrase pair has most often.
+// Chooses the most frequent links of a phrase pair.
 class FrequentLinks {
  public:
-  // Look at the samples of a pair.
+  // Count the links of a pair's samples.
   void reset(const SamplesInText& text, std::span<const std::uint32_t> samples) {
     candidates_.assign(1, {occurrence(text, samples[0]), 1});
     for (const auto sample : samples.subspan(1)) {
@@ -81,8 +81,8 @@ class FrequentLinks {
   // Whether some links are more frequent than all others.
   bool unique() const { return candidates_.size() == 1; }
 
-  // The most frequent links; of equally frequent ones the greatest in Moses' order, which compares the linked positions
-  // word by word of one side.
+  // The most frequent links; ties go to the greatest in Moses' order, which compares the linked positions word by word on
+  // one side.
   Occurrence greatest(OrderBy order) {
     auto* best = candidates_.data();
     for (auto& candidate : std::span(candidates_).subspan(1)) {
@@ -107,7 +107,7 @@ class FrequentLinks {
 }  // namespace
 
 bool links_less(std::span<const InnerLink> a, std::span<const InnerLink> b, OrderBy order) {
-  // Where one list has a link of an earlier word, the other's list for that word has ended, and is the smaller one.
+  // If one list has a link of an earlier word, the other's list for that word has ended, and is smaller.
   return std::ranges::lexicographical_compare(a, b, [&](InnerLink x, InnerLink y) {
     if (order == OrderBy::Source) return x.source != y.source ? x.source > y.source : x.target < y.target;
     return x.target != y.target ? x.target > y.target : x.source < y.source;
@@ -132,7 +132,7 @@ std::vector<LexicalWeights> lexical_weights(const PairsView& pairs, const Lexica
 LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const SamplesInText& text, const LexicalTable& lexical,
                              unsigned n_threads, const Progress& progress) {
   const std::size_t n = pairs.targets.size(), n_sources = pairs.source.size();
-  if (samples.size() != n) throw Error("the samples do not fit the pairs");
+  if (samples.size() != n) throw Error("the samples do not match the pairs");
   LexicalScores scores;
   scores.weights.resize(n);
   scores.links.offsets.assign(n + 1, 0);

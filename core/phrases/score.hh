@@ -1,4 +1,4 @@
-// What a phrase table says of each pair: its inner links, lexical weights, and counts of its samples' classes.
+// Scores of phrase pairs: inner links, lexical weights, and counts of the samples' classes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Groups {
   std::size_t size() const { return offsets.size() - 1; }
 };
 
-// Where samples lie in the text, and its links.
+// The locations of samples in the text, and its links.
 struct SamplesInText {
   SpansView source, target;
   LinksView links;
@@ -36,11 +36,11 @@ struct InnerLinks {
   std::vector<InnerLink> points;  // by target, then source, as Moses writes them
 };
 
-// By the words of which side links are in order, and equally frequent ones compared.
+// The side by which links are sorted and ties compared.
 enum class OrderBy : std::uint8_t { Target, Source };
 
-// Whether the links of a phrase pair come before others of the same pair in Moses' order, which compares the linked
-// positions word by word of one side. Both are sorted by the words of that side.
+// Whether the links of a phrase pair precede other links of the same pair in Moses' order, which compares the linked
+// positions word by word on one side. Both must be sorted by that side.
 bool links_less(std::span<const InnerLink> a, std::span<const InnerLink> b, OrderBy order);
 
 struct PairsView {
@@ -54,7 +54,7 @@ struct PairsView {
   std::span<const InnerLink> links_of(std::size_t pair) const { return slice(links, link_offsets, pair); }
 };
 
-// The product over the words of one side of the mean probability given their linked words, or given the empty word (Koehn
+// The product over the words of one side of their mean probability given the linked words, or given the empty word (Koehn
 // et al. 2003).
 struct LexicalWeights {
   double source_given_target, target_given_source;
@@ -62,9 +62,9 @@ struct LexicalWeights {
 static_assert(sizeof(LexicalWeights) == 2 * sizeof(double), "weights are stored as pairs of numbers");
 std::vector<LexicalWeights> lexical_weights(const PairsView& pairs, const LexicalTable& lexical, unsigned n_threads);
 
-// The links that each pair has most often, and its lexical weights under them. Of equally frequent links each weight has
-// its own, as in Moses: the greatest in an order that compares the linked positions word by word, of the target
-// for lex(target|source) and the inner links, of the source for lex(source|target). `pairs` needs no links.
+// The most frequent links of each pair, and its lexical weights under them. Ties are broken separately for each weight,
+// as in Moses: by the greatest in an order that compares the linked positions word by word, of the target for
+// lex(target|source) and the inner links, of the source for lex(source|target). `pairs` needs no links.
 struct LexicalScores {
   std::vector<LexicalWeights> weights;
   InnerLinks links;
@@ -72,12 +72,12 @@ struct LexicalScores {
 LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const SamplesInText& text, const LexicalTable& lexical,
                              unsigned n_threads, const Progress& progress);
 
-// counts[k * n_classes + c]: samples of item k that have class c.
+// counts[k * n_classes + c]: the number of samples of item k with class c.
 std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::uint8_t> classes, std::size_t n_classes,
                                          unsigned n_threads);
 
-// (c(class) + smoothing) / (n + smoothing · n_classes) in each item, for several ways to class the samples side by side:
-// row k has n_classes columns for each of them.
+// (c(class) + smoothing) / (n + smoothing · n_classes) of each item, for several classifications of the samples side by
+// side: row k has n_classes columns for each of them.
 std::vector<double> class_probabilities(Groups samples, std::span<const std::span<const std::uint8_t>> classes,
                                         std::size_t n_classes, double smoothing, unsigned n_threads);
 

@@ -38,7 +38,7 @@ class Finder {
 
 void add_one(std::uint32_t& count) { std::atomic_ref(count).fetch_add(1, std::memory_order_relaxed); }
 
-// ln n!, by Stirling's series, which needs no global state as lgamma does.
+// ln n!, by Stirling's series, which unlike lgamma needs no global state.
 double log_factorial(double n) {
   if (n < 32) {
     double product = 1;
@@ -92,7 +92,7 @@ Occurring count_occurring(const PairsView& pairs, TokensView source, TokensView 
 
 double significance(std::uint64_t both, std::uint64_t source, std::uint64_t target, std::uint64_t n) {
   const auto least = std::min(source, target);
-  if (source > n || target > n || both > least) throw Error("phrases occur together more often than each of them");
+  if (source > n || target > n || both > least) throw Error("phrases co-occur more often than one of them occurs");
   if (both == 0 || both + n <= source + target) return 0;  // certain
   const auto k = static_cast<double>(both), a = static_cast<double>(source), b = static_cast<double>(target),
              all = static_cast<double>(n);

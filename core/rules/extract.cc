@@ -49,7 +49,7 @@ class RuleBuilder {
     return source_symbols_;
   }
 
-  // The whole rule; `source` was asked for before.
+  // Finish the whole rule; `source` must have been called before.
   RuleView rule(const PhrasePair& phrase, std::span<const PhrasePair> gaps) {
     target_symbols_.clear();
     links_.clear();
@@ -103,7 +103,7 @@ class RuleWalk {
   SentenceRules rules_;
 };
 
-// Counts the rules of one sentence pair, equal ones together.
+// Counts the rules of one sentence pair, merging equal ones.
 class SentenceCounts {
  public:
   void clear() {
@@ -111,7 +111,7 @@ class SentenceCounts {
     rules_.clear();
     slots_.assign(slots_.size() > 4 * kSlots ? kSlots : slots_.size(), 0);
   }
-  // Where the key of the next rule is to be written, behind those of others.
+  // Where the key of the next rule is to be written, after the others.
   Bytes& keys() { return keys_; }
   // Count the rule whose key was just written, from `begin` on.
   void add(std::size_t begin, float count) {
@@ -162,7 +162,7 @@ class SentenceCounts {
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(kSlots);
 };
 
-// Counts are mostly 1, 1/2, 1/3 …: what they are with six digits is kept.
+// Counts are mostly 1, 1/2, 1/3 …: their six-digit values are cached.
 class SixDigits {
  public:
   float operator()(float count) {
@@ -206,7 +206,7 @@ class RunBuilder {
 
  private:
   struct Entry {
-    std::uint64_t prefix;  // the first bytes of the key, where most comparisons end
+    std::uint64_t prefix;  // the first bytes of the key, which decide most comparisons
     std::size_t begin;
     std::uint32_t size;
   };
@@ -223,13 +223,13 @@ class RunBuilder {
 void check(const AlignedText& text, const RuleLimits& limits) {
   const auto n = text.source.offsets.size();
   if (text.target.offsets.size() != n || text.links.offsets.size() != n)
-    throw Error("texts and links differ in their number of sentence pairs");
+    throw Error("texts and links have different numbers of sentence pairs");
   if (limits.max_span < 1 || limits.max_span > kMaxPhraseLength)
     throw Error("the maximum span must be from 1 to " + std::to_string(kMaxPhraseLength));
   if (limits.max_gaps < 0 || limits.max_gaps > static_cast<int>(kMaxGaps)) throw Error("rules have at most two gaps");
 }
 
-// A set that several threads fill, each its own.
+// A set that several threads fill, each its own part.
 class SharedSet {
  public:
   void add(const HashSet& set) {
@@ -302,7 +302,7 @@ std::uint64_t hash_target(std::span<const WordId> target, GapSymbols gaps) {
 HashSet targets_of_sources(const AlignedText& text, SentenceRange range, const RuleLimits& limits, GapSymbols gaps,
                            const HashSet& sources, unsigned n_threads, const Progress& progress) {
   check(text, limits);
-  if (range.first > range.last || range.last >= text.source.offsets.size()) throw Error("no such sentence pairs");
+  if (range.first > range.last || range.last >= text.source.offsets.size()) throw Error("there are no such sentence pairs");
   SharedSet all;
   parallel_chunks(
       range.last - range.first, 4 * kSentencesAtOnce, n_threads, progress, [&](std::size_t begin, std::size_t end) {
@@ -324,7 +324,7 @@ std::vector<Bytes> extract_rules(const AlignedText& text, std::span<const std::i
   check(text, limits);
   const RuleCodec codec(symbols);
   const auto gaps = symbols.gaps;
-  if (bounds.empty()) throw Error("no sentence pairs to extract rules from");
+  if (bounds.empty()) throw Error("there are no sentence pairs to extract rules from");
   std::vector<Bytes> runs(bounds.size() - 1);
   parallel_chunks(runs.size(), 1, n_threads, progress, [&](std::size_t k, std::size_t, Poll& poll) {
     RuleWalk walk(text, limits, gaps);

@@ -18,23 +18,25 @@ struct AlignedText {
   LinksView links;
 };
 
-// The source sides of rules that match a sentence of a text whose words are numbered as those of the rules; kUnknownWord
-// for others. A rule matches where its words stand in a sentence in this order, those of no gap between them side by side,
-// with a word at least for each gap, within `max_span` words.
+// The source sides of rules that match a sentence of a text whose words have the rules' numbers, or kUnknownWord. A rule
+// matches if its words occur in a sentence in this order, adjacent unless a gap is between them, with at least one word
+// for each gap, within `max_span` words.
 HashSet matching_sources(TokensView text, const RuleLimits& limits, int max_span, WordId gap, unsigned n_threads,
                          const Progress& progress);
 
-// The target sides, up to the order of their gaps, of all rules of some sentence pairs whose source sides are in a set.
+// The target sides, disregarding the order of their gaps, of all rules of some sentence pairs whose source sides are in a
+// set.
 struct SentenceRange {
   std::size_t first, last;
 };
 HashSet targets_of_sources(const AlignedText& text, SentenceRange range, const RuleLimits& limits, GapSymbols gaps,
                            const HashSet& sources, unsigned n_threads, const Progress& progress);
 
-// A target side with equal gaps, as a hash: Moses counts target sides as if their gaps had no order.
+// A hash of a target side with unordered gaps: Moses counts target sides as if their gaps had no order.
 std::uint64_t hash_target(std::span<const WordId> target, GapSymbols gaps);
 
-// The rules of sentence pairs [bounds[k], bounds[k + 1]) as run k; only those with target sides in a set, if there is one.
+// The rules of sentence pairs [bounds[k], bounds[k + 1]) as run k; only those with target sides in the set, if one is
+// given.
 std::vector<Bytes> extract_rules(const AlignedText& text, std::span<const std::int64_t> bounds, const RuleLimits& limits,
                                  const RuleSymbols& symbols, const HashSet* targets, unsigned n_threads,
                                  const Progress& progress);

@@ -1,4 +1,4 @@
-// A set of hashes, for filters: a few bytes for each, and an element that was never added is found once in 2^64 times.
+// A set of hashes for filters: a few bytes per element, with a false positive rate of 2^-64.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class HashSet {
     if (2 * ++size_ > slots_.size()) grow();
   }
   void add(const HashSet& other) {
-    // Hashes come in the order of their slots: in a smaller table they would all be next to each other.
+    // Hashes are iterated in slot order: in a smaller table they would all be adjacent.
     while (slots_.size() < other.slots_.size() || slots_.size() < 2 * (size_ + other.size_)) grow();
     for (const auto hash : other.hashes()) add(hash);
   }

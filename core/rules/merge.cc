@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::size_t kRulesAtOnce = 1 << 12;
 
-// Links and a count that a rule was seen with.
+// Links and a count with which a rule was seen.
 struct Item {
   std::size_t first_link, n_links;
   float count;
   std::uint64_t n;  // times
 };
 
-// Add a count so many times, as Moses does line by line.
+// Add a count n times, as Moses does line by line.
 void add_times(float& sum, float count, std::uint64_t n) {
   for (; n > 0; --n) sum += count;
 }
@@ -35,10 +35,10 @@ std::string count_text(float count) {
   return {text, write_six_digits(text, count)};
 }
 
-// By which side of rules a file is sorted.
+// The side by which a file of rules is sorted.
 enum class SortedBy : std::uint8_t { Source, Target };
 
-// The links of a rule as in a file, those of words before those of gaps, with what follows them there.
+// The links of a rule as in a file, those of words before those of gaps, with the rest of the line.
 std::string links_text(std::span<const WordId> source, std::span<const WordId> target, std::span<const InnerLink> links,
                        GapSymbols gaps, SortedBy sorted) {
   std::string text;
@@ -56,7 +56,7 @@ std::string links_text(std::span<const WordId> source, std::span<const WordId> t
   return text + "|||";
 }
 
-// A rule with everything it was seen with.
+// A rule with all links and counts with which it was seen.
 struct SeenRule {
   std::span<const WordId> source, target;
   std::span<const Item> items;
@@ -92,7 +92,7 @@ float sum_counts(const SeenRule& rule, GapSymbols gaps, SortedBy sorted) {
   return sum;
 }
 
-// The most frequent links of a rule; of equally frequent ones the greatest by the words of either side.
+// The most frequent links of a rule; ties go to the greatest by the words of either side.
 struct BestLinks {
   std::vector<InnerLink> by_target, by_source;
 };
@@ -150,7 +150,7 @@ class PhraseLess {
 
 }  // namespace
 
-// The runs, and the least key of all.
+// The runs, and the smallest key of all.
 class RuleMerger::Runs {
  public:
   explicit Runs(std::span<const BytesView> runs) : heads_(Before{}) {
@@ -198,7 +198,7 @@ class RuleMerger::Runs {
   Heads<Head, Before> heads_;
 };
 
-// Rules of some source sides with all that they were seen with.
+// Rules of some source sides with all their links and counts.
 class RuleMerger::Collected {
  public:
   std::vector<std::int64_t> item_offsets{0};  // by rule
@@ -235,7 +235,7 @@ RuleBatch RuleMerger::next(std::size_t n_rules, const RuleLexicon& lexicon, unsi
   RuleCodec::Decoded decoded;
   Bytes source, sides, last;
 
-  // 1. Read the rules. Equal keys come one after the other.
+  // 1. Read the rules. Equal keys are consecutive.
   const auto starts_with = [](BytesView key, const Bytes& prefix) {
     return key.size() >= prefix.size() && std::memcmp(key.data(), prefix.data(), prefix.size()) == 0;
   };

@@ -1,7 +1,7 @@
 // Merges runs of rules and scores them with Moses' numbers.
 //
-// Moses adds counts as floats in the order of sorted files: once sorted by source, target, links and count, once by target,
-// source, links and count. The orders below are those, so that every digit comes out the same.
+// Moses adds counts as floats in the order of sorted files: once sorted by source, target, links and count, once by
+// target, source, links and count. These orders are used here, so that every digit is the same.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hyperbaton {
 
-// Word probabilities, and the numbers that words of rules have in their table; kUnknownWord for gaps.
+// Word probabilities, and the mapping from words of rules to their table; kUnknownWord for gaps.
 struct RuleLexicon {
   LexicalTable table;
   std::span<const WordId> source_numbers, target_numbers;
@@ -28,12 +28,12 @@ struct RuleBatch {
   Phrases targets;                    // of each rule
   InnerLinks links;                   // the most frequent ones of each rule
   std::vector<float> source_counts;   // of each source side
-  std::vector<float> counts;          // of each rule, as the file sorted by target has it
+  std::vector<float> counts;          // of each rule, as in the file sorted by target
   std::vector<LexicalWeights> weights;
-  // Whether a rule follows another with the same source and target but for the order of gaps, where rules are sorted by
+  // Whether a rule follows another one with the same source and target except for the order of gaps, in the order by
   // target.
   std::vector<std::uint8_t> second;
-  std::vector<std::uint8_t> kept;  // whether a source side is in the set that was asked for
+  std::vector<std::uint8_t> kept;  // whether a source side is in the requested set
 };
 
 class RuleMerger {
@@ -41,7 +41,7 @@ class RuleMerger {
   // Without `sources` all are kept.
   RuleMerger(std::span<const BytesView> runs, const RuleSymbols& symbols, const HashSet* sources);
   ~RuleMerger();
-  // About so many rules, and no source side without all of its rules; none at the end.
+  // About `n_rules` rules, always with all rules of a source side; none at the end.
   RuleBatch next(std::size_t n_rules, const RuleLexicon& lexicon, unsigned n_threads);
   std::size_t n_read() const;  // bytes of the runs
 
@@ -54,16 +54,16 @@ class RuleMerger {
   const HashSet* sources_;
 };
 
-// The numbers of phrases in another order than theirs.
+// The numbers of phrases in a given order.
 std::vector<std::uint32_t> order_phrases(PhrasesView phrases, const ByteOrder& order, unsigned n_threads);
 
-// For each target side the number of one with the same words and gaps in source order, or its own where there is none.
-// Target sides are in the given order.
+// For each target side, the number of one with the same words and gaps in source order, or its own number if there is
+// none. Target sides are in the given order.
 std::vector<std::uint32_t> gap_order_ignored(PhrasesView targets, const ByteOrder& order, GapSymbols gaps,
                                              unsigned n_threads);
 
-// The counts of target sides that differ in the order of gaps only, added up in the order of source sides; each is found
-// under the number that `shapes` has.
+// The counts of target sides that differ only in the order of gaps, added up in the order of source sides; each is stored
+// under its number in `shapes`.
 struct CountedRules {
   std::span<const std::int64_t> offsets;  // by source side
   std::span<const std::uint32_t> targets;

@@ -24,7 +24,7 @@ void write_big_endian(std::uint32_t value, std::size_t width, Bytes& bytes) {
 }
 
 std::uint32_t read_big_endian(BytesView bytes, std::size_t at, std::size_t width) {
-  if (at + width > bytes.size()) throw_damaged("a rule ends too early");
+  if (at + width > bytes.size()) throw_damaged("a rule is truncated");
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < width; ++i) value = value << 8 | bytes[at + i];
   return value;
@@ -88,7 +88,7 @@ void RuleCodec::decode(BytesView key, Decoded& rule) const {
 
 namespace {
 
-// Seven bits in a byte, the low ones first.
+// Varint: seven bits per byte, the low ones first.
 void write_number(std::uint64_t value, Bytes& bytes) {
   for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<std::uint8_t>(value | 0x80));
   bytes.push_back(static_cast<std::uint8_t>(value));
@@ -114,14 +114,14 @@ std::uint64_t RunReader::number() {
     value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return value;
   }
-  throw_damaged("a run of rules ends too early");
+  throw_damaged("a run of rules is truncated");
 }
 
 bool RunReader::next() {
   if (rest_.empty()) return false;
   const auto shared = number(), n_new = number();
   n_ = number();
-  if (shared > key_.size() || n_new > rest_.size()) throw_damaged("a run of rules ends too early");
+  if (shared > key_.size() || n_new > rest_.size()) throw_damaged("a run of rules is truncated");
   key_.resize(shared);
   key_.insert(key_.end(), rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(n_new));
   rest_ = rest_.subspan(n_new);

@@ -1,9 +1,9 @@
-// Rules of many sentence pairs as sorted runs of bytes, which are written once and merged from front to back.
+// Rules of many sentence pairs as sorted runs of bytes, which are written once and merged sequentially.
 //
 // A rule with its links and count is a key that compares like its text: the ranks of the source symbols and a terminator,
-// the same of the target, the links, the count. A run has each key once, with the number of times it was seen; of a key it
-// holds what differs from the key before. Counts are six-digit numbers as in Moses' files: sums must not depend on
-// how sentence pairs were divided, so nothing is added up before all runs are merged.
+// those of the target symbols and a terminator, the links, the count. A run contains each key once, with its number of
+// occurrences; a key is stored as its difference from the previous one. Counts are six-digit numbers as in Moses' files:
+// sums must not depend on how sentence pairs were divided, so nothing is added up before all runs are merged.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class RuleCodec {
     float count;
   };
   void decode(BytesView key, Decoded& rule) const;
-  // How many bytes of a key the source side takes, and both sides.
+  // The number of bytes of a key for the source side, and for both sides.
   std::size_t source_size(BytesView key) const { return side_size(key, 0, source_.terminator); }
   std::size_t sides_size(BytesView key) const { return side_size(key, source_size(key), target_.terminator); }
 
@@ -65,7 +65,7 @@ class RunWriter {
 class RunReader {
  public:
   explicit RunReader(BytesView run) : rest_(run), size_(run.size()) {}
-  // Read the next key; false where there is none.
+  // Read the next key; false at the end.
   bool next();
   BytesView key() const { return key_; }
   std::uint64_t n() const { return n_; }

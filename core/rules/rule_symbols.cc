@@ -15,7 +15,7 @@ std::size_t n_words(SpelledWords words, std::size_t n_gaps) {
   return words.size() - n_gaps;
 }
 
-// The byte order of lines that end a side of a rule with its label, as Moses writes them.
+// The byte order of lines in which a side of a rule ends with its label, as Moses writes them.
 ByteOrder moses_order(SpelledWords words, std::size_t n_gaps) {
   constexpr std::string_view gap = "[X][X]";
   const auto n = n_words(words, n_gaps);

@@ -1,4 +1,4 @@
-// The symbols of rules: words, and gaps, which are the last words of the vocabularies.
+// The symbols of rules: words and gaps. Gaps are the last words of the vocabularies.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace hyperbaton {
 
 inline constexpr std::size_t kMaxGaps = 2;  // of a rule
 
-// Which numbers stand for gaps: one on the source side, where gaps are counted; on the target side one for each.
+// The numbers of gaps: one on the source side, where gaps are numbered by position; on the target side one for each.
 struct GapSymbols {
   WordId source, first_target;
   bool is_target(WordId symbol) const { return symbol >= first_target; }
 };
 
-// The order of Moses' rule files, where all gaps are spelled alike.
+// The order of Moses' rule files, where all gaps have the same spelling.
 struct MosesOrder {
   ByteOrder source, target;
 };

@@ -14,12 +14,13 @@
 
 namespace hyperbaton {
 
-// In words, or symbols: words and gaps. A rule has at least one linked word, and no two gaps touch on the source side.
+// Lengths in words, or in symbols (words and gaps). A rule has at least one linked word, and gaps are not adjacent on the
+// source side.
 struct RuleLimits {
   int max_span;     // of the phrase pair, either side
   int max_symbols;  // of the source side
   int max_gaps;
-  int min_gap;  // source words that a gap stands for
+  int min_gap;  // least number of source words of a gap
 };
 
 struct PhrasePair {
@@ -30,14 +31,14 @@ struct PhrasePair {
 class SentenceRules {
  public:
   // Call on_rule(phrase pair, gaps in source order, count) for each rule. The rules of a phrase pair share a count of 1.
-  // Phrase pairs come by target length, target begin, falling source begin and source end, as in Moses, which matters where
-  // counts are added.
+  // Phrase pairs are sorted by target length, target begin, decreasing source begin and source end, as in Moses, which
+  // matters when counts are added.
   template <class OnRule>
   void for_each(int n_source, int n_target, std::span<const Link> links, const RuleLimits& limits, const OnRule& on_rule) {
     matrix_.reset(n_source, n_target, links);
     pairs_.clear();
     matrix_.for_each(limits.max_span, [&](SourceSpan src, TargetSpan tgt) { pairs_.push_back({src, tgt}); });
-    // Pairs come by target begin: those that begin at j are first_[j] to first_[j + 1].
+    // Pairs are sorted by target begin: those that begin at j are first_[j] to first_[j + 1].
     first_.assign(static_cast<std::size_t>(n_target) + 1, pairs_.size());
     for (std::size_t k = pairs_.size(); k-- > 0;) first_[static_cast<std::size_t>(pairs_[k].target.begin)] = k;
     for (std::size_t j = first_.size() - 1; j-- > 0;) first_[j] = std::min(first_[j], first_[j + 1]);
@@ -87,14 +88,14 @@ class SentenceRules {
     for (const auto& rule : rules_) on_rule(phrase, std::span(rule.gaps).first(rule.n), count);
   }
 
-  // The phrase pairs inside another that are long enough to be gaps, by target begin. One with the same target side is not
-  // inside.
+  // The phrase pairs inside another one that are long enough to be gaps, by target begin. A pair with the same target
+  // side is not inside.
   void find_inside(const PhrasePair& phrase, int min_gap) {
     inside_.clear();
     for (int begin = phrase.target.begin; begin < phrase.target.end; ++begin)
       for (std::size_t k = first_[static_cast<std::size_t>(begin)]; k < first_[static_cast<std::size_t>(begin) + 1]; ++k) {
         const auto& pair = pairs_[k];
-        if (pair.target.end > phrase.target.end) break;  // they come by target end
+        if (pair.target.end > phrase.target.end) break;  // sorted by target end
         if (pair.source.begin < phrase.source.begin || pair.source.end > phrase.source.end) continue;
         if (size(pair.source) < min_gap) continue;
         if (pair.target.begin == phrase.target.begin && pair.target.end == phrase.target.end) continue;

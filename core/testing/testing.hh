@@ -1,11 +1,11 @@
-// Tests of the core in a few lines, so that they need nothing but a compiler.
+// A minimal test framework that needs only a compiler.
 //
 //     TEST("a gap ends where a covered word begins") {
 //       CHECK(covered.next_covered(0) == 3);
 //       CHECK_THROWS(Phrase(""), "an empty phrase");
 //     }
 //
-// A failed check prints its place and goes on; the program's exit status says whether all held.
+// A failed check prints its location and continues; the exit status of the program says whether all checks passed.
 #pragma once
 
 #include <exception>
@@ -18,7 +18,7 @@ struct Case {
   Case(const char* name, Function function);
 };
 
-// Print what failed and count it.
+// Print and count a failure.
 void fail(const char* file, int line, const char* what, std::string_view details = {});
 
 template <class Body>
@@ -45,6 +45,6 @@ void check_throws(const char* file, int line, const char* what, std::string_view
   do {                                                                                 \
     if (!(__VA_ARGS__)) ::hyperbaton::testing::fail(__FILE__, __LINE__, #__VA_ARGS__); \
   } while (false)
-// The message that is expected may be a part of the whole one.
+// The expected message may be a part of the actual one.
 #define CHECK_THROWS(expression, message) \
   ::hyperbaton::testing::check_throws(__FILE__, __LINE__, #expression, message, [&] { (void)(expression); })

@@ -10,8 +10,8 @@ namespace hyperbaton {
 namespace {
 
 constexpr std::size_t kRows = 4096;  // intervals scored together
-constexpr double kThin = 1e-10;      // narrower intervals, relative to their place, are rounding errors
-constexpr double kBeyond = 0.1;      // how far into an interval without end, at least
+constexpr double kThin = 1e-10;      // narrower intervals, relative to their position, are rounding errors
+constexpr double kBeyond = 0.1;      // least distance into an unbounded interval
 
 // A step inside (low, high), well away from both ends.
 double inside(double low, double high) {
@@ -27,9 +27,9 @@ double distance_to_zero(double low, double high) {
 
 }  // namespace
 
-// From the line with the smallest slope on: of all lines that rise above the present one, the one that crosses it first is
-// next. A line that is not above the present one at the first crossing found so far cannot cross it earlier, so most lines
-// cost a product and a comparison, and none need be sorted.
+// Start from the line with the smallest slope. The next line is the one that crosses the current line first among those
+// that rise above it. A line that is not above the current one at the first crossing found so far cannot cross it
+// earlier, so most lines cost a product and a comparison, and no sorting is needed.
 void LineSearch::add_envelope(std::size_t sentence, std::span<const double> scores, std::span<const double> slopes) {
   const std::size_t begin = nbest_.offsets[sentence], end = nbest_.offsets[sentence + 1];
   std::size_t first = begin, last = begin;
@@ -95,7 +95,7 @@ BestStep LineSearch::search(std::span<const double> scores, std::span<const doub
   BestStep best{0, -kInfinity, 0, 0};
   double begin = -kInfinity;
   for (std::size_t i = 0; i < ends_.size();) {
-    // The step lies inside one interval, never on a corner between two of the same score, where candidates are equal.
+    // The step lies inside one interval, never on a corner between two with the same score, where candidates tie.
     BestStep run{0, interval_[i], begin, begin};
     double widest = -1;
     for (; i < ends_.size() && interval_[i] == run.score; run.high = begin = ends_[i++]) {

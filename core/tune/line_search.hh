@@ -1,4 +1,4 @@
-// The exact search for the best step along one direction (Och 2003, section 5).
+// Exact line search for the best step along one direction (Och 2003, section 5).
 //
 // Along w + x v the model score of a candidate is a line in x, and the best candidate of a sentence follows the upper
 // envelope of its lines. Where the best candidate of any sentence changes, the sums of statistics change; between two such
@@ -14,8 +14,8 @@
 
 namespace hyperbaton {
 
-// Steps between `low` and `high` have this score; `step` is 0 where that is one of them, else in the middle of the widest
-// interval without a corner.
+// Steps between `low` and `high` have this score; `step` is 0 if that lies between them, otherwise the middle of the
+// widest interval without a corner.
 struct BestStep {
   double step;
   double score;
@@ -26,11 +26,11 @@ class LineSearch {
  public:
   LineSearch(const NBestView& nbest, const Objective& objective) : nbest_(nbest), objective_(objective) {}
 
-  // Find the best step. `scores` are the model scores of all candidates at x = 0, `slopes` their change with x. Of equally
-  // good intervals that touch, their union is taken; of others the one nearest to 0.
+  // Find the best step. `scores` are the model scores of all candidates at x = 0, `slopes` their change with x. Adjacent
+  // intervals that tie are joined; other ties go to the interval nearest 0.
   BestStep search(std::span<const double> scores, std::span<const double> slopes);
 
-  // The metric of the best candidates by these scores; of equal ones the first counts.
+  // The metric of the best candidates under these scores; ties go to the first.
   double evaluate(std::span<const double> scores);
 
  private:
@@ -45,7 +45,7 @@ class LineSearch {
   NBestView nbest_;
   const Objective& objective_;
   std::vector<Change> changes_;
-  std::vector<double> differences_;      // of statistics, a row for each change as it was found
+  std::vector<double> differences_;      // of statistics, a row for each change in order of discovery
   std::vector<double> sums_;             // of the leftmost interval, then of the one being visited
   std::vector<double> rows_;             // sums of intervals not scored yet
   std::vector<double> ends_, interval_;  // right ends of intervals, and their scores

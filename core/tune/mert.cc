@@ -10,14 +10,14 @@ namespace hyperbaton {
 
 namespace {
 
-// Symmetric about 0 with a bell-shaped density: the sum of four uniform numbers. The same on every machine.
+// Symmetric about 0 with a bell-shaped density: the sum of four uniform numbers, identical on every machine.
 double bell(std::uint64_t seed, std::uint64_t number) {
   double sum = -2;
   for (std::uint64_t i = 0; i < 4; ++i) sum += static_cast<double>(combine(combine(seed, number), i) >> 11) * 0x1p-53;
   return sum;
 }
 
-constexpr std::size_t kCandidates = 1024;  // scored together, so that their scores stay near
+constexpr std::size_t kCandidates = 1024;  // scored together, so that their scores stay in the cache
 
 // The features whose weights may change, by column.
 class Columns {
@@ -61,7 +61,7 @@ class Climber {
 
   double metric() const { return metric_; }
 
-  // Make the scores anew from the weights, so that rounding errors of many steps neither add up nor count as gains.
+  // Recompute the scores from the weights, so that rounding errors neither accumulate nor count as gains.
   void rescore() {
     columns_.combine(weights_, scores_);
     for (std::size_t c = 0; c < constant_.size(); ++c) scores_[c] += constant_[c];
@@ -82,7 +82,7 @@ class Climber {
   }
 
  private:
-  // The step that was taken; 0 if none helps.
+  // Returns the step taken; 0 if none helps.
   double climb(std::span<const double> slopes, double tolerance) {
     const BestStep best = search_.search(scores_, slopes);
     if (!(best.score > metric_ + tolerance) || !std::isfinite(best.step)) return 0;
@@ -116,7 +116,7 @@ Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const
     for (std::size_t start = begin; start < end; ++start) {
       const std::uint64_t seed = combine(options.seed, start);
       std::uint64_t n_drawn = 0;
-      std::size_t n_idle = 0;  // axes known to be of no help where the weights are
+      std::size_t n_idle = 0;  // axes known not to help at the current weights
       Climber climber(nbest, objective, columns, constant, std::span(climbed.weights).subspan(start * d, d));
       for (std::size_t pass = 0; pass < options.max_passes; ++pass) {
         bool gained = false;

@@ -13,7 +13,7 @@
 namespace hyperbaton {
 
 struct MertOptions {
-  std::size_t n_directions;  // random directions tried in each pass, besides the axes
+  std::size_t n_directions;  // random directions tried in each pass, in addition to the axes
   std::size_t max_passes;
   double tolerance;  // smallest gain that counts
   std::uint64_t seed;
@@ -25,10 +25,10 @@ struct Climbed {
   std::vector<double> scores;   // of the metric, one for each start
 };
 
-// `starts` is (n_starts, n_features). `axes` are the features whose weights may change, `scales` what counts as a
-// step of each of them in a random direction. `constant` is what the other features add to the score of each candidate;
-// it may be empty where they tell no candidates of a sentence apart. What a start ends in depends on its number and the
-// seed alone.
+// `starts` is (n_starts, n_features). `axes` are the features whose weights may change, `scales` the size of a step of
+// each of them in a random direction. `constant` is the contribution of the other features to the score of each
+// candidate; it may be empty if they do not distinguish candidates of a sentence. The result of a start depends only on
+// its number and the seed.
 Climbed mert(const NBestView& nbest, const Objective& objective, std::span<const double> starts,
              std::span<const std::uint32_t> axes, std::span<const double> scales, std::span<const double> constant,
              const MertOptions& options, const Progress& progress);

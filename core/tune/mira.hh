@@ -16,9 +16,9 @@ struct MiraOptions {
   std::uint64_t seed;
 };
 
-// Visit the sentences in random order. The hope is the candidate with the highest model score plus gain, the fear that with
-// the highest model score less gain; w moves just far enough that the hope's margin over the fear is their
-// difference in gain, at most by C. Returns the average of w over all visits so far after each pass, (n_passes,
+// Visit the sentences in random order. The hope is the candidate with the highest model score plus gain, the fear the one
+// with the highest model score minus gain; w moves just far enough that the hope's margin over the fear is their
+// difference in gain, at most by C. Returns, after each pass, the average of w over all visits so far, (n_passes,
 // n_features).
 std::vector<double> mira(const NBestView& nbest, std::span<const double> gains, std::span<const double> start,
                          const MiraOptions& options, const Progress& progress);

@@ -7,7 +7,7 @@
 
 namespace hyperbaton {
 
-// Candidates of sentence s are the rows [offsets[s], offsets[s + 1]). No sentence is without candidates.
+// Candidates of sentence s are the rows [offsets[s], offsets[s + 1]). Every sentence has candidates.
 struct NBestView {
   std::span<const double> features;  // (n_candidates, n_features)
   std::size_t n_features;

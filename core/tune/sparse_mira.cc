@@ -25,7 +25,7 @@ double dot(const SparseRows& rows, std::size_t row, std::span<const double> weig
   return sum;
 }
 
-// One row less another, columns increasing.
+// The difference of two rows, columns increasing.
 void subtract(const SparseRows& rows, std::size_t row, std::size_t other, std::vector<Difference>& differences) {
   constexpr auto kBehind = std::numeric_limits<std::int32_t>::max();
   differences.clear();
@@ -44,7 +44,7 @@ void subtract(const SparseRows& rows, std::size_t row, std::size_t other, std::v
 
 void SparseRows::check() const {
   if (!are_offsets(offsets, columns.size()) || values.size() != columns.size())
-    throw Error("the rows of the candidates do not fit each other");
+    throw Error("the rows of the candidates do not match");
   for (std::size_t row = 0; row < n_rows(); ++row)
     for (auto at = offsets[row]; at < offsets[row + 1]; ++at)
       if (columns[at] < 0 || static_cast<std::size_t>(columns[at]) >= n_columns ||

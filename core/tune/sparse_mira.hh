@@ -1,7 +1,7 @@
-// Batch MIRA (tune/mira.hh) for thousands of features of which a candidate has few.
+// Batch MIRA (tune/mira.hh) for thousands of sparse features.
 //
-// Candidates are rows of a sparse matrix, columns increasing in each row. Every sum is made in the order of its terms, so
-// that the result does not depend on how it is computed.
+// Candidates are rows of a sparse matrix, columns increasing in each row. Every sum is computed in the order of its
+// terms, so the result does not depend on the implementation.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct SparseRows {
   std::size_t n_columns;
 
   std::size_t n_rows() const { return offsets.size() - 1; }
-  // Throws Error unless offsets and columns fit, with columns increasing in each row.
+  // Throws Error unless offsets and columns match, with columns increasing in each row.
   void check() const;
 };
 

@@ -263,5 +263,5 @@ def test_both_learners_find_the_same_optimum() -> None:
 def test_links_of_other_sentences_are_refused() -> None:
     bitext = Bitext.of(["a b"], ["u"], [[(0, 0)]])
     broken = Bitext(bitext.source, bitext.target, Links.of([[(5, 0)]]))
-    with pytest.raises(_core.HyperbatonError, match="a link leaves its sentence pair"):
+    with pytest.raises(_core.HyperbatonError, match="a link is out of range for its sentence pair"):
         BlockMe().fit(broken)

@@ -159,4 +159,5 @@ def test_an_aligner_of_another_package(
     drop = tmp_path / "drop"
     drop.write_text("the\n")
     with pytest.raises(OptionError, match=f"--output would write to {drop}, which is also an input"):
-        links("--aligner", f"shifted:drop-target={drop}", "-o", str(drop))
+        links("--aligner", f"Shifted:drop-target={drop}", "-o", str(drop))
+    assert links("--aligner", "Shifted", "--shift", "1") == links("--aligner", "shifted:shift=1")

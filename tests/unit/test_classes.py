@@ -114,7 +114,7 @@ def test_files_come_back(tmp_path):
         (b"b\t-2", "found '-2'"),
         (b"b\t70000", "found '70000'"),
         (b"b\t99999999999999999999", "found '99999999999999999999'"),
-        (b"a\t5", "the word 'a' was given a class before"),
+        (b"a\t5", "the word 'a' already has a class"),
         (b"b\t5\r", "carriage return"),
         (b"\xff\t5", "not valid UTF-8"),
     ],

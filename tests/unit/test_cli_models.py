@@ -53,6 +53,7 @@ def test_evaluate_prints_one_object_for_each_model(work: Path) -> None:
     assert (work / "plots" / "precision-by-distance.svg").stat().st_size > 0
     table = hyperbaton("evaluate", work / "lr", *files)
     assert table.stdout.splitlines()[0].startswith("model\tpath\tn\tprecision")
+    assert "\tpossible precision\t" in table.stdout.splitlines()[0]
 
 
 def test_explain_names_features(work: Path) -> None:
@@ -116,7 +117,9 @@ def test_models_of_jumps_are_trained_evaluated_and_explained(work: Path) -> None
     for name in ("probability-by-distortion", "accuracy-by-distance", "precision-by-distance"):
         assert (work / "jump-plots" / f"{name}.svg").stat().st_size > 0
     table = hyperbaton("evaluate", work / "jumps", *held_out)
-    assert table.stdout.splitlines()[0].startswith("model\tpath\tn\taccuracy\tback\tmonotone\tforward")
+    header = table.stdout.splitlines()[0]
+    assert header.startswith("model\tpath\tn\taccuracy\tback\tmonotone\tforward")
+    assert "\tremaining accuracy\tremaining log p\t" in header
     explained = hyperbaton(
         "explain", work / "seq", "--sentence", "a b c", "--source-tags", "X X W", "--links", "2-0 0-1", "--json"
     )

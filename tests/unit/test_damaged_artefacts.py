@@ -22,7 +22,7 @@ from hyperbaton.decode import System, Translator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import MODELS, load_model
+from hyperbaton.models import MODELS, OrientationModel, StepModel, load_model
 from hyperbaton.phrases import Extracted, PhraseTable, Pruning, extract, prune
 from hyperbaton.phrases.lexicon import phrase_lexicon
 from tests.clocks import PATIENCE
@@ -280,7 +280,9 @@ def test_a_model_that_declares_nothing_is_read_as_it_was_saved(tmp_path: Path, m
     bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
     monkeypatch.setattr(MODELS["linear"], "_layout", lambda self: {})
     MODELS["linear"]().fit(bitext).save(tmp_path / "model")
-    assert load_model(tmp_path / "model").name == "linear"
+    assert load_model(tmp_path / "model", OrientationModel).name == "linear"
+    with pytest.raises(ArtefactError, match="model: expected a StepModel, found the model linear"):
+        load_model(tmp_path / "model", StepModel)
     monkeypatch.setattr(MODELS["linear"], "_restore", lambda self, state: state.arrays["beta"])
     with pytest.raises(ArtefactError, match=r"model/manifest\.json: lists no array 'beta'"):
         load_model(tmp_path / "model")

@@ -125,7 +125,7 @@ def test_classes_of_phrases_are_scored_as_the_formulas_say(labels: bool) -> None
         expected = oracle.class_scores(as_oracle(arrays), words[part].tolist(), own, phrases[s])
         if phrases[s]:
             assert np.abs(one[phrase_offsets[s] : phrase_offsets[s + 1]] - expected).max() < 1e-4
-    with pytest.raises(HyperbatonError, match="does not lie in its sentence"):
+    with pytest.raises(HyperbatonError, match="is out of range for its sentence"):
         core.class_scores(
             words[:3],
             None if marks is None else marks[:3],
@@ -134,13 +134,13 @@ def test_classes_of_phrases_are_scored_as_the_formulas_say(labels: bool) -> None
             np.array([[2, 4, 0, 0]], np.int32),
             n_threads=1,
         )
-    with pytest.raises(HyperbatonError, match=r"do not fit each other: places\.weight"):
+    with pytest.raises(HyperbatonError, match=r"do not match: places\.weight"):
         _core.OrientationEncoder({**kept, "places.weight": np.zeros((3, 20), np.uint16)})
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
     arrays = bits(network(labels=True, distances=True))
-    with pytest.raises(HyperbatonError, match=r"do not fit each other: lstm\.1\.backward\.states"):
+    with pytest.raises(HyperbatonError, match=r"do not match: lstm\.1\.backward\.states"):
         _core.Encoder({**arrays, "lstm.1.backward.states": np.zeros((40, 9), np.uint16)})
     with pytest.raises(HyperbatonError, match=r"has no array query\.bias"):
         _core.Encoder({name: array for name, array in arrays.items() if name != "query.bias"})

@@ -24,7 +24,7 @@ import pytest
 
 from hyperbaton.align import Aligner
 from hyperbaton.align.shards import LinkOutputs, align_shards
-from hyperbaton.base.errors import AnnotationError, InputError, MissingExtra, OptionError
+from hyperbaton.base.errors import AnnotationError, HyperbatonError, InputError, MissingExtra, OptionError
 from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map, worker_name
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
@@ -363,6 +363,15 @@ def test_addresses() -> None:
             pass
     with open_executor(None) as executor:
         assert executor is None
+
+
+def test_dask_that_cannot_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "distributed", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "distributed.py").write_text("import a_library_that_it_needs")
+    message = "distributed is installed but cannot be imported"
+    with pytest.raises(HyperbatonError, match=message), open_executor("dask://127.0.0.1:9"):
+        pass
 
 
 def test_errors_come_back_from_workers_as_they_were() -> None:

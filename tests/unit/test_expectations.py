@@ -94,5 +94,5 @@ def test_models_scored_in_the_core_score_what_could_have_followed() -> None:
                 # What was chosen has the score that the search charged.
                 assert row["scores"][step.begin] == pytest.approx(step.features[name][0] * unit, abs=1e-3)
             covered |= set(range(step.begin, step.end))
-    with pytest.raises(HyperbatonError, match="a path has an option of another sentence"):
+    with pytest.raises(HyperbatonError, match="a path contains an option of another sentence"):
         translations.last_step_values(0, [[len(translations.batch.options) - 1]])

@@ -262,8 +262,8 @@ def test_short_names_mean_what_they_mean_on_the_command_line(tmp_path: Path, cap
     ]
 
 
-def test_the_page_for_users_of_moses_names_every_section() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "moses.md").read_text(encoding="utf-8")
+def test_the_page_of_moses_ini_names_every_section() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "moses-ini.md").read_text(encoding="utf-8")
     groups = (APPLIED, NEUTRAL, REFUSED, HARMLESS)
     names = [name for group in groups for name in group]
     assert len(names) == len(set(names))

@@ -168,6 +168,8 @@ def test_command(tmp_path: Path, files: list[str], rules: RuleTable) -> None:
         ),
         (["--max-span", "5"], "--max-span is an option of rules: it needs --hierarchical"),
         (["--for", "text"], "--for is an option of rules: it needs --hierarchical"),
+        (["--for-span", "20"], "--for-span is an option of rules: it needs --hierarchical"),
+        (["--hierarchical", "--for-span", "20"], "--for-span is the span of a text: it needs --for TEXT"),
     ],
 )
 def test_options_of_the_other_kind(tmp_path: Path, files: list[str], flags: list[str], message: str) -> None:

@@ -336,6 +336,7 @@ def test_a_terminal_that_is_closed_ends_the_service(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hyperbaton", "serve", str(folder), "--port", "0"]
     process, terminal = pty.fork()
     if process == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it for its children
         os.execv(sys.executable, command)
     try:
         text = b""

@@ -1,4 +1,4 @@
-"""Commands start fast: translating imports nothing that it does not use, and lazy packages give what they list."""
+"""Commands start fast: they import nothing that they do not use, and lazy packages give what they list."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hyperbaton import align, decode
+from hyperbaton import align, decode, report
 from hyperbaton.decode.moses import import_moses
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 # Libraries that take long to import; http.client and ssl come with a careless import of xml.sax.
 SLOW = {"scipy", "multiprocessing", "xml", "http.client", "ssl", "torch", "pandas", "matplotlib", "rich", "asyncio"}
-TRANSLATE = """
+RUN = """
 import sys
 from hyperbaton.__main__ import main
 try:
@@ -28,7 +28,7 @@ finally:
 
 def test_translating_imports_no_slow_library(tmp_path: Path) -> None:
     import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini").save(tmp_path / "system")
-    command = [sys.executable, "-c", TRANSLATE, "translate", str(tmp_path / "system"), "-q"]
+    command = [sys.executable, "-c", RUN, "translate", str(tmp_path / "system"), "-q"]
     done = subprocess.run(command, input="a b\n", capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.count("\n") == 1, done.stderr
     loaded = set(done.stderr.split())
@@ -37,7 +37,16 @@ def test_translating_imports_no_slow_library(tmp_path: Path) -> None:
     assert "hyperbaton.decode.translator" in loaded and not loaded & {f"hyperbaton.{name}" for name in unused}
 
 
-@pytest.mark.parametrize("package", [align, decode], ids=lambda package: package.__name__)
+def test_drawing_a_pair_as_text_imports_no_matplotlib(tmp_path: Path) -> None:
+    for name, line in (("source", "a b"), ("target", "x y"), ("links", "0-1 1-0")):
+        (tmp_path / name).write_text(f"{line}\n", encoding="utf-8")
+    command = [sys.executable, "-c", RUN, "inspect", *(str(tmp_path / name) for name in ("source", "target", "links"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "-1  b       x" in done.stdout, done.stdout + done.stderr
+    assert "matplotlib" not in done.stderr.split()
+
+
+@pytest.mark.parametrize("package", [align, decode, report], ids=lambda package: package.__name__)
 def test_lazy_packages_give_the_names_that_they_list(package: object) -> None:
     """What type checkers see, what `__all__` lists and what is imported on demand are written down apart."""
     name, listed = package.__name__, package.__all__  # type: ignore[attr-defined]

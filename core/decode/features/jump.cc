@@ -10,14 +10,14 @@ namespace hyperbaton {
 void JumpScorer::check(std::span<const std::int64_t> source_offsets) const {
   const std::size_t n = source_offsets.size() - 1;
   if (offsets.size() != n + 1 || offsets[n] != static_cast<std::int64_t>(matrices.size()))
-    throw Error("a matrix of jumps for each sentence is needed");
+    throw Error("there must be a matrix of jumps for each sentence");
   for (std::size_t s = 0; s < n; ++s) {
     const auto side = source_offsets[s + 1] - source_offsets[s] + 1;
     if (offsets[s + 1] - offsets[s] != side * side)
       throw Error("a matrix of jumps must have a row and a column more than the sentence has words");
   }
   if (!classes.empty() && (!remaining || classes.size() != kCandidateClasses))
-    throw Error("a weight for each class of candidates is needed, and candidates that are left");
+    throw Error("weights of classes need one weight for each class, and normalisation over the remaining words");
 }
 
 JumpFeature::JumpFeature(const JumpScorer& scorer, const Sentence& sentence, const Limits& limits)
@@ -31,7 +31,7 @@ JumpFeature::JumpFeature(const JumpScorer& scorer, const Sentence& sentence, con
 void JumpFeature::find_visits(const Sentence& sentence, std::uint32_t option) {
   const auto begin = static_cast<std::uint32_t>(order_.size());
   Visits visits{-1, -1, 0, 0, begin, begin};
-  // Words in the order of their first target word, then of the source; links come by source word, then target word.
+  // Words ordered by first target word, then source position; links are sorted by source word, then target word.
   std::vector<Link> firsts;
   for (const auto link : sentence.links(option))
     if (firsts.empty() || firsts.back().source != link.source) firsts.push_back(link);
@@ -62,7 +62,7 @@ void JumpFeature::fill_exps() {
 
 float JumpFeature::make_normaliser(std::uint32_t row, const Coverage& before) const {
   constexpr double kLeast =
-      1e-250;  // smaller sums have lost too much: they are found anew from the largest of what is left
+      1e-250;  // smaller sums have lost too much precision: recompute from the largest remaining value
   const auto left = remaining(before, row);
   double sum = 0;
   if (class_exps_.empty())
@@ -103,7 +103,7 @@ float JumpFeature::inner_remaining(const Coverage& before, std::uint32_t option)
 }
 
 void JumpFeature::likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best) {
-  constexpr double kFarthest = 500;  // below this, values of the row in units of its largest one may have become 0
+  constexpr double kFarthest = 500;  // below this, values relative to the row's largest may have underflowed to 0
   const double above = tops_[*state] - static_cast<double>(normaliser(*state, before));
   if (above > kFarthest) {
     best = 1;
@@ -121,15 +121,15 @@ float JumpFeature::expected(const Sentence& sentence, std::uint32_t option, Futu
   if (visits.first < 0) return 0;
   const auto span = sentence.source(option);
   const bool bound = kind == FutureJumps::Bound;
-  // What the weights of classes may add to a jump, and take from the others.
+  // The most that class weights can add to a jump and subtract from the others.
   double most = 0, least = 0;
   if (bound && !scorer_.classes.empty()) {
     const auto [low, high] = std::ranges::minmax(scorer_.classes);
     most = high;
     least = low;
   }
-  // Of a jump from a row, where the words of order_ from k on are not visited yet: they and the end are candidates whatever
-  // else is.
+  // Bound for a jump from a row when the words of order_ from k on are not visited yet: they and the end are candidates
+  // in any case.
   const auto value = [&](std::uint32_t row, std::size_t k) {
     const std::int32_t to = order_[k];
     if (!scorer_.remaining) return jump(row, to);

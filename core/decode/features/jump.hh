@@ -1,9 +1,9 @@
-// Per jump: what a model says of going from the source word that was translated last to the next one.
+// Scores of jumps: a model's score for going from the last translated source word to the next one.
 //
-// A model over what is left gives scores that are normalised here, over the words that are not covered and the end:
+// Scores of a model over the remaining words are normalised here, over the uncovered words and the end:
 //   log P(j | i, covered) = s(i, j) + g(c_j) − log Σ_{k not covered, or the end} exp(s(i, k) + g(c_k))
 // where g is a weight for the class of a candidate (phrases/remaining.hh), if there are such weights. The normaliser
-// belongs to the row i and the coverage: it is computed once for all hypotheses that share both.
+// depends on the row i and the coverage, and is computed once for all hypotheses that share both.
 #pragma once
 
 #include <bit>
@@ -18,18 +18,18 @@
 
 namespace hyperbaton {
 
-// A matrix of n + 1 rows and columns for a sentence of n words. Row 0 is the start of the sentence, row i + 1 word i as the
-// last one translated; column j is word j as the next one, column n the end of the sentence.
+// A matrix of n + 1 rows and columns for a sentence of n words. Row 0 is the start of the sentence, row i + 1 means that
+// word i was translated last; column j means that word j is next, column n is the end of the sentence.
 struct JumpScorer {
   std::span<const float> matrices;        // of all sentences
   std::span<const std::int64_t> offsets;  // where they begin
   float weight;
-  bool inside;                     // charge the jumps inside a phrase pair too, not only those between two
-  bool remaining;                  // normalise over what is left
+  bool inside;                     // also charge jumps inside phrase pairs, not only between them
+  bool remaining;                  // normalise over the uncovered words
   std::span<const float> classes;  // a weight for each class of candidates; empty: none
 
   std::size_t n_values() const { return 1; }
-  // Throws where the matrices are not those of these sentences.
+  // Throws if the matrices do not belong to these sentences.
   void check(std::span<const std::int64_t> source_offsets) const;
 };
 
@@ -38,7 +38,7 @@ class JumpFeature : public FeatureDefaults {
   using Input = JumpScorer;
   JumpFeature(const JumpScorer& scorer, const Sentence& sentence, const Limits& limits);
 
-  // The row of the word that was translated last.
+  // The row of the last translated word.
   std::size_t n_state() const { return 1; }
   void estimate(std::uint32_t option, float& score) const {
     if (!estimates_.empty()) score += estimates_[option];
@@ -59,7 +59,7 @@ class JumpFeature : public FeatureDefaults {
     *after = last < 0 ? *state : row_of(last);
     if (scorer_.remaining && scorer_.inside) score += scorer_.weight * inner_remaining(step.before, option);
   }
-  // Where everything is covered the end is all that is left.
+  // If everything is covered, only the end is left.
   void finish(const std::uint32_t* state, float& score) const {
     if (!scorer_.remaining) score += scorer_.weight * jump(*state, n_words_);
   }
@@ -74,8 +74,8 @@ class JumpFeature : public FeatureDefaults {
   }
 
  private:
-  // Source words that an option visits first and last, -1 where nothing is linked, and the jumps between them where they
-  // do not depend on the coverage.
+  // First and last source word that an option visits, -1 if nothing is linked, and the jumps between them if they do not
+  // depend on the coverage.
   struct Visits {
     std::int32_t first, last;
     float inner, weighted_inner;
@@ -83,7 +83,7 @@ class JumpFeature : public FeatureDefaults {
   };
   void find_visits(const Sentence& sentence, std::uint32_t option);
   void fill_exps();
-  // Weighted: what the jumps into and inside an option may get.
+  // Weighted estimate of the jumps into and inside an option.
   float expected(const Sentence& sentence, std::uint32_t option, FutureJumps kind) const;
   static std::uint32_t row_of(std::int32_t word) { return static_cast<std::uint32_t>(word) + 1; }
   std::size_t at(std::uint32_t row, std::int32_t to) const {
@@ -93,14 +93,14 @@ class JumpFeature : public FeatureDefaults {
   Remaining remaining(const Coverage& before, std::uint32_t row) const {
     return {before, n_words_, static_cast<int>(row) - 1};
   }
-  // The logarithm of the probability of a jump; `memo` is its normaliser, if it needs one.
+  // The log-probability of a jump; `memo` is its normaliser, if it needs one.
   float logprob(const Coverage& before, std::uint32_t row, std::int32_t to, std::uint32_t memo) const {
     if (!scorer_.remaining) return jump(row, to);
     const float score =
         scorer_.classes.empty() ? jump(row, to) : jump(row, to) + scorer_.classes[remaining(before, row).class_of(to)];
     return std::max(score - std::bit_cast<float>(memo), kLogFloor);
   }
-  // log Σ over what is left; the second remembers those that it was asked for.
+  // log Σ over the uncovered words; the second function caches its results.
   float make_normaliser(std::uint32_t row, const Coverage& before) const;
   float normaliser(std::uint32_t row, const Coverage& before) {
     if (n_words_ > kShort) return long_normaliser(row, before);
@@ -110,7 +110,7 @@ class JumpFeature : public FeatureDefaults {
     return std::bit_cast<float>(*place);
   }
   float long_normaliser(std::uint32_t row, const Coverage& before);
-  // The jumps inside an option that is translated next.
+  // The jumps inside the option that is translated next.
   float inner_remaining(const Coverage& before, std::uint32_t option) const;
 
   const JumpScorer& scorer_;
@@ -118,11 +118,11 @@ class JumpFeature : public FeatureDefaults {
   const float* matrix_;
   std::vector<Visits> visits_;       // by option
   std::vector<std::int32_t> order_;  // words that options visit
-  std::vector<double> exps_;         // of the matrix, each row in units of its largest value, for normalisers
+  std::vector<double> exps_;         // exponentials of the matrix relative to each row's largest value, for normalisers
   std::vector<float> tops_;          // the largest value of each row
   std::vector<double> class_exps_;
   std::vector<float> estimates_;  // by option
-  // Normalisers by row and coverage, which are one number where the sentence has no more words than kShort.
+  // Normalisers by row and coverage, combined into one key if the sentence has at most kShort words.
   static constexpr int kShort = 48;
   U64Map normalisers_;  // bits of a float
   Interner long_keys_;

@@ -44,7 +44,7 @@ Scored LmFeature::score_word(std::uint32_t state, WordId word) {
   const LmState& before = states_[state];
   Scored scored;
   if (before.length > 0 && !has_bigram(before.words[0], number_in_lm)) {
-    // Most words were never seen together, and there are few pairs of words: no look-up for each state.
+    // Most word pairs were never seen, and distinct pairs are few: avoid a look-up for each state.
     scored = {lm_.weight * NgramModel::back_off(lm_.model.table(1).prob(number_in_lm), before),
               score_word(nothing_, word).state};
   } else {

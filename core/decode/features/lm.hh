@@ -1,5 +1,5 @@
-// A language model inside one sentence's search: states as numbers, and what a word or an option costs after a state looked
-// up once. Hypotheses share many states, and options many words: most of what is asked for is known already.
+// A language model inside one sentence's search. States are numbers, and the score of a word or an option after a state
+// is cached: hypotheses share many states, and options many words, so most queries are already known.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ class LmFeature : public FeatureDefaults {
   void add_end_values(const std::uint32_t* state, float* column) const;
 
  private:
-  // As many words of a phrase as a state has depend on what is before, the rest do not. When the state behind one of them
-  // is the same as if nothing before the phrase were known, all behind it is known, too.
+  // Only as many leading words of a phrase as a state has depend on the history. Once the state after one of them equals
+  // the state without history, everything after it is known, too.
   struct Phrase {
-    std::uint32_t first;  // of the words that depend in inside_
+    std::uint32_t first;  // index in inside_ of the words that depend on the history
     float rest;           // the weighted score of the others
-    std::uint32_t state;  // behind the phrase, where nothing before it matters
+    std::uint32_t state;  // after the phrase, if nothing before it matters
   };
 
   // Weighted.
@@ -43,18 +43,18 @@ class LmFeature : public FeatureDefaults {
   Scored score_word(std::uint32_t state, WordId word);
   bool has_bigram(std::uint32_t before, std::uint32_t word);
   std::uint32_t number(const LmState& state);
-  // The words of the longest state.
+  // The number of words of the longest state.
   std::size_t n_context() const { return lm_.model.order() - 1; }
 
   const WeightedLm& lm_;
   const Sentence& sentence_;
   std::vector<Phrase> phrases_;  // by option
-  std::vector<Scored> inside_;   // words of phrases of which nothing before is known
+  std::vector<Scored> inside_;   // words of phrases, scored without history
   std::vector<LmState> states_;
   Interner numbers_;               // of states
   ScoreMap words_;                 // by state and word
   U64Map bigrams_;                 // whether the model has n-grams that end in two words
-  std::vector<float> finished_;    // by state, NaN where not asked yet
+  std::vector<float> finished_;    // by state, NaN if not computed yet
   std::uint32_t nothing_, begin_;  // states
   LmState after_;                  // while a word is scored
 };

@@ -1,4 +1,4 @@
-// Per operation: an operation sequence model, with Moses' supporting features.
+// Scores of operations: an operation sequence model, with Moses' supporting features.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace hyperbaton {
 
 struct WeightedOperations {
   const OperationInput* input;
-  std::array<float, kOperationValues> weights;  // of the values there are
+  std::array<float, kOperationValues> weights;  // of the model's values
   std::size_t n_values() const { return input->n_values; }
 };
 
@@ -23,7 +23,7 @@ class OperationFeature : public FeatureDefaults {
   OperationFeature(const WeightedOperations& input, const Sentence& sentence, const Limits&)
       : input_(input), operations_(*input.input, sentence.number()) {}
 
-  // Where the walk stands, and what came before.
+  // The position of the walk, and the history.
   std::size_t n_state() const { return 2; }
   void start(std::uint32_t* state) const { write(operations_.start(), state); }
   void estimate(std::uint32_t option, float& score) const { score += weighted(operations_.estimate(option)); }

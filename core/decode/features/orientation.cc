@@ -13,19 +13,19 @@
 namespace hyperbaton {
 
 void OptionScorer::check() const {
-  if (weights.size() != 1 && weights.size() != n_classes) throw Error("one weight, or one for each class, is needed");
+  if (weights.size() != 1 && weights.size() != n_classes) throw Error("there must be one weight, or one for each class");
   const bool fits =
       rule == StepRule::Distance ? cuts.size() + 1 == n_classes : *std::ranges::max_element(merge) < n_classes;
-  if (!fits) throw Error("the scores have another number of classes than the orientation set");
+  if (!fits) throw Error("the scores and the orientation set have different numbers of classes");
   if (is_normalised() && (side != Side::Before || times_distance || n_classes > PossibleClasses::kMost))
-    throw Error("possible classes and coverage are those towards the previous phrase, used directly");
+    throw Error("possible classes and coverage need orientations relative to the previous phrase, used directly");
   if (!coverage.empty() && coverage.size() != kCoverageStates * n_classes)
-    throw Error("a weight for each state of the coverage and each class is needed");
+    throw Error("there must be a weight for each coverage state and each class");
   if (is_sparse && weights.size() != n_classes) throw Error("sparse features count each class");
   if (!between.empty() &&
       (side == Side::After || source_offsets.empty() ||
        between.size() != (static_cast<std::size_t>(source_offsets.back()) + source_offsets.size() - 1) * n_classes))
-    throw Error("a row for each word and one more for each sentence is needed");
+    throw Error("there must be a row for each word, and one more for each sentence");
 }
 
 OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentence& sentence, const Limits&)
@@ -87,7 +87,7 @@ std::uint32_t OrientationFeature::situation(const Step& step, std::uint32_t step
   }
   Situation& known = situations_[place->second];
   for (std::uint32_t o = step.first_option; o < step.last_option; ++o) {
-    if (!std::isnan(known.log_sums[o])) break;  // the options of a span are filled in together
+    if (!std::isnan(known.log_sums[o])) break;  // all options of a span are computed together
     known.log_sums[o] = log_sum(known, o);
   }
   return place->second;

@@ -1,4 +1,4 @@
-// Per option: what a reordering model says of each class of its movement, towards the previous phrase or the next one.
+// Scores of options: a reordering model's score for each class of movement relative to the previous or next phrase.
 #pragma once
 
 #include <array>
@@ -15,34 +15,35 @@
 
 namespace hyperbaton {
 
-// By what the class of a step is decided.
+// How the class of a step is determined.
 enum class StepRule : std::uint8_t { Distance, Neighbour, Hierarchical };
 
-// Row o, column c is the score of option o when its movement towards the previous phrase (Side::Before) or the next one
-// (Side::After) has class c. Scores of movements towards the next phrase are charged when that phrase is chosen.
+// Row o, column c is the score of option o when its movement relative to the previous phrase (Side::Before) or the next
+// one (Side::After) has class c. Scores relative to the next phrase are charged when that phrase is chosen.
 struct OptionScorer {
   std::span<const float> scores;  // (options of all sentences, classes)
   std::size_t n_classes;
-  std::vector<float> weights;  // one for all classes, or one for each, which makes each a feature of its own
+  std::vector<float> weights;  // one for all classes, or one for each; then each class is a separate feature
   StepRule rule;
   Side side;
   std::vector<std::int32_t> cuts;     // for Distance
   std::array<std::uint8_t, 4> merge;  // for the others: the class of each orientation
   bool times_distance;                // scores are per word of distance (Ni 2011, eq. 7)
-  // Scores are log-probabilities that are normalised over the classes that are possible at the step.
+  // Scores are log-probabilities, normalised over the classes that are possible at the step.
   std::optional<PossibleClasses> possible;
-  // (kCoverageStates, classes): what is added to the scores in each state of the coverage (phrases/coverage_state.hh),
-  // before they are normalised; nothing without rows.
+  // (kCoverageStates, classes): added to the scores in each coverage state (phrases/coverage_state.hh) before
+  // normalisation; may be empty.
   std::span<const float> coverage;
-  // Scores are sums over sparse features, weights and all; values count the classes of steps, from which others tell the
-  // sparse features. Discontinuous steps also get the sum over the words that they pass over: those of words [a, b) of a
-  // sentence are between[b] - between[a] in rows of the sentence, which has one row more than words. Nothing without rows.
+  // Scores are weighted sums over sparse features; values count the classes of steps, from which the values of sparse
+  // features are derived elsewhere. Discontinuous steps also get the sum over the words that they skip: for words [a, b)
+  // of a sentence it is between[b] - between[a] in the rows of the sentence, which has one row more than words. May be
+  // empty.
   bool is_sparse = false;
   std::span<const float> between{};                // (words of all sentences + 1 for each, classes)
   std::span<const std::int64_t> source_offsets{};  // of the words of sentences
 
   std::size_t n_values() const { return weights.size(); }
-  // Throws where scores, weights and classes do not fit each other.
+  // Throws if scores, weights and classes do not match.
   void check() const;
   bool is_normalised() const { return possible || !coverage.empty(); }
   float weight(std::size_t column) const { return weights.size() == 1 ? weights[0] : weights[column]; }
@@ -53,7 +54,7 @@ class OrientationFeature : public FeatureDefaults {
   using Input = OptionScorer;
   OrientationFeature(const OptionScorer& scorer, const Sentence& sentence, const Limits&);
 
-  // Towards the next phrase: the first option with the row of the one before.
+  // For Side::After: the first option with the row of the previous one.
   std::size_t n_state() const { return is_after() ? 1 : 0; }
   Needs needs(const Limits&) const;
   void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float& score) {
@@ -71,7 +72,7 @@ class OrientationFeature : public FeatureDefaults {
   void add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const;
 
  private:
-  static constexpr std::uint32_t kFirstDiscontinuous = 2;  // behind monotone and swap
+  static constexpr std::uint32_t kFirstDiscontinuous = 2;  // after monotone and swap
   float between_score(const Step& step, std::uint32_t column) const {
     const bool forward = step.previous.end <= step.next.begin;
     const auto begin = static_cast<std::size_t>(forward ? step.previous.end : step.next.end);
@@ -79,18 +80,19 @@ class OrientationFeature : public FeatureDefaults {
     return between_[end * scorer_.n_classes + column] - between_[begin * scorer_.n_classes + column];
   }
   bool is_after() const { return scorer_.side == Side::After; }
-  // A memo is the class of the step and, above it, the situation that scores are normalised in.
+  // A memo contains the class of the step and, above it, the situation for normalisation.
   static constexpr int kClassBits = 8;
   static std::uint32_t class_of(std::uint32_t memo) { return memo & ((1U << kClassBits) - 1); }
   std::uint32_t step_class(const Step& step) const;
 
-  // What a step's scores are normalised by, besides its option: the possible classes and the weights of the coverage.
+  // Everything that the normaliser of a step depends on besides the option: the possible classes and the weights of the
+  // coverage.
   struct Situation {
     std::uint32_t mask;
     const float* added;           // for each class; null without coverage
-    std::vector<float> log_sums;  // by option; NaN where not known yet
+    std::vector<float> log_sums;  // by option; NaN if not computed yet
   };
-  // The number of the step's situation, whose sums are known for the options of the step.
+  // The number of the step's situation, with its sums computed for the options of the step.
   std::uint32_t situation(const Step& step, std::uint32_t step_class);
   float score_in(const Situation& situation, std::uint32_t option, std::uint32_t column) const {
     const float score = scorer_.scores[sentence_.row(option) * scorer_.n_classes + column];

@@ -29,7 +29,7 @@ from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
 
 import numpy.typing as npt
 
-from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
+from hyperbaton.base.errors import HyperbatonError, OptionError, import_failure
 from hyperbaton.base.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -248,8 +248,8 @@ def open_executor(address: str | None) -> Iterator[Executor | None]:
 def _dask(host: str) -> Iterator[Executor]:
     try:
         distributed: Any = importlib.import_module("distributed")
-    except ModuleNotFoundError:
-        raise MissingExtra("distributed", "dask") from None
+    except ImportError as error:
+        raise import_failure(error, "distributed", "dask", "distributed") from error
     _silence("tornado.application")  # tracebacks of calls that Ctrl-C interrupts
     _silence("distributed")  # tracebacks of a lost scheduler, which is one line of ours
     try:

@@ -71,8 +71,8 @@ def reads_options(registry: Registry[Any]) -> Reads:
 
     def files(value: str) -> list[str]:
         name, *settings = value.split(":")
-        known = name.replace("-", "_") in registry.names()  # an unknown one is reported when it is made
-        paths = {opt.flag for opt in options_of(registry[name]) if opt.path} if known else set()
+        # An unknown name is reported when the plug-in is made.
+        paths = {opt.flag for opt in options_of(registry[name]) if opt.path} if name in registry else set()
         pairs = (setting.partition("=") for setting in settings)
         return [path for key, _, path in pairs if key.replace("_", "-") in paths]
 

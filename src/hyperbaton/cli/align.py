@@ -35,13 +35,12 @@ def chosen_options(words: Sequence[str]) -> dict[str, type]:
     """The options of the aligner that the command line names."""
     named = [after for word, after in pairwise([*words, ""]) if word == "--aligner"]
     named += [word.partition("=")[2] for word in words if word.startswith("--aligner=")]
-    name = named[-1].partition(":")[0] if named else HMM
-    return {"options": _class_of(name)}
+    return {"options": _class_of(named[-1].partition(":")[0] if named else HMM)}
 
 
 def _class_of(name: str) -> type[WordAligner]:
     """The aligner of a name; an unknown one is reported when it is made."""
-    return ALIGNERS[name] if name.replace("-", "_") in ALIGNERS.names() else Aligner
+    return ALIGNERS[name if name in ALIGNERS else HMM]
 
 
 def align(

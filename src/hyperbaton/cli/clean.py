@@ -1,4 +1,4 @@
-"""Drop the sentence pairs that spoil training."""
+"""The command `clean`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hyperbaton corpus"""
+"""The command `corpus`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def corpus(
     with Bars(quiet) as bars:
         made = get_corpus(names, output, how, languages=languages, threads=n_threads(threads), bars=bars)
     for warning in made.report.warnings:
-        say(f"warning: --{warning}")
+        say(f"warning: --{warning}", quiet)
     if as_json:
         print_json({"languages": made.languages, "pairs": made.n_pairs, "cleaning": made.report.to_json()})
         return

@@ -1,4 +1,4 @@
-"""The verb `explore`."""
+"""The command `explore`."""
 
 from __future__ import annotations
 

@@ -39,6 +39,8 @@ from hyperbaton.phrases.shards import extract_shards
 
 HELP_GROUP = "Phrases and models"
 
+FOR_SPAN = f"rules: longest span of that text that a rule may cover, as in translate; 0: any [default: {DECODED_SPAN}]."
+
 
 def extract(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
@@ -57,9 +59,7 @@ def extract(
         typer.Option("--for", help="rules: keep only those that match a sentence of this text."),
         READS,
     ] = None,
-    for_span: Annotated[
-        int, typer.Option(help="rules: longest span of that text that a rule may cover, as in translate; 0: any.", min=0)
-    ] = DECODED_SPAN,
+    for_span: Annotated[int | None, typer.Option(help=FOR_SPAN, min=0)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT] = None,
     moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables."), WRITES_FOLDER] = None,
     reordering: Annotated[
@@ -93,7 +93,8 @@ def extract(
         raise OptionError(f"unexpected argument {more[0]!r}: expected three files, SRC TGT LINKS")
     if reordering and moses is None:
         raise OptionError("--reordering needs --moses DIR")
-    _check_kind(hierarchical, extraction, scoring, rules, for_, reordering)
+    _check_kind(hierarchical, extraction, scoring, rules, for_, for_span, reordering)
+    span = DECODED_SPAN if for_span is None else for_span
     scratch = limited(memory)
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
     if output is not None:
@@ -107,11 +108,11 @@ def extract(
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output or moses))
         if hierarchical:
             table_of_rules = _extract_rules(
-                bitext, rules, scoring.min_count, for_, for_span, sharding, threads, progress, scratch
+                bitext, rules, scoring.min_count, for_, span, sharding, threads, progress, scratch
             )
             log.info("writing %d rules", len(table_of_rules))
             if output is not None:
-                options = {"min-count": scoring.min_count, "for": for_, "for-span": for_span}
+                options = {"min-count": scoring.min_count, "for": for_, "for-span": span}
                 details = {"n_sentences": len(bitext)}
                 table_of_rules.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
             if moses is not None:
@@ -161,16 +162,20 @@ def _check_kind(
     scoring: Scoring,
     rules: RuleLimits,
     text: str | None,
+    text_span: int | None,
     reordering: list[str] | None,
 ) -> None:
-    """Refuse options of phrase pairs for rules, and options of rules for phrase pairs."""
+    """Refuse options of phrase pairs for rules, options of rules for phrase pairs, and a span of no text."""
     if hierarchical:
         foreign = [*settings_of(extraction), *settings_of(replace(scoring, min_count=1)), *(reordering or [])[:1]]
         if foreign:
             name = "reordering" if reordering and foreign[0] == reordering[0] else foreign[0].partition("=")[0]
             raise OptionError(f"--{name} is an option of phrase pairs; leave it out, or leave out --hierarchical")
+        if text_span is not None and text is None:
+            raise OptionError("--for-span is the span of a text: it needs --for TEXT")
         return
-    foreign = [*settings_of(rules), *(["for"] if text is not None else [])]
+    given = {"for": text, "for-span": text_span}
+    foreign = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]
     if foreign:
         raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
 

@@ -1,4 +1,4 @@
-"""Keep the sentence pairs that translate each other."""
+"""The command `filter`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hyperbaton generate"""
+"""The command `generate`."""
 
 from __future__ import annotations
 

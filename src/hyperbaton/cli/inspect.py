@@ -102,7 +102,7 @@ def inspect(
         write_figure(draw_pair(bitext, line - 1, max_length=max_length, every_box=every_box), output)
         say(f"wrote {output}", quiet)
     if as_json:
-        from hyperbaton.report.pair import describe_pair
+        from hyperbaton.report.boxes import describe_pair
 
         print_json(describe_pair(bitext, line - 1, max_length=max_length, every_box=every_box))
     elif output is None:

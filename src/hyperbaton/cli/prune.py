@@ -1,4 +1,4 @@
-"""The verb `prune`."""
+"""The command `prune`."""
 
 from __future__ import annotations
 

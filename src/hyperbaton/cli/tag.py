@@ -1,4 +1,4 @@
-"""hyperbaton tag"""
+"""The command `tag`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cut raw text into tokens."""
+"""The command `tokenize`."""
 
 from __future__ import annotations
 

@@ -27,8 +27,7 @@ HELP_GROUP = "Phrases and models"
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
     """The options of the model that the command line names; none where it names no model."""
-    names = set(MODELS.names())
-    places = [i for i, word in enumerate(words) if word.replace("-", "_") in names]
+    places = [i for i, word in enumerate(words) if word in MODELS]
     # A word behind a flag may be its value, or the flag a switch.
     place = next((i for i in places if i == 0 or not words[i - 1].startswith("-")), places[0] if places else None)
     return {"made": _NoModel if place is None else MODELS[words[place]]}

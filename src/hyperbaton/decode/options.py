@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import Checked, option, options_of
+from hyperbaton.phrases.rules_extraction import DECODED_SPAN
 
 
 @dataclass
@@ -18,7 +19,9 @@ class Decoding(Checked):
     pop_limit: int = option(1000, "cube pruning: number of hypotheses created for a stack", minimum=1)
     threshold: float = option(0.0, "drop hypotheses less probable than this fraction of the best, e.g. 1e-5", minimum=0)
     distortion_limit: int = option(6, "longest jump in words; 0 is monotone, -1 means no limit", minimum=-1)
-    max_span: int = option(20, "rules: longest span under a rule other than glue, in words; 0 means no limit", minimum=0)
+    max_span: int = option(
+        DECODED_SPAN, "rules: longest span under a rule other than glue, in words; 0 means no limit", minimum=0
+    )
     table_limit: int = option(20, "number of translations per source phrase; 0 takes all", minimum=0)
     early_distortion: bool = option(
         False, "charge the distance over a gap and back as soon as the gap is skipped (Moore and Quirk 2007)"

@@ -109,7 +109,11 @@ class Translator(Shown, Picklable):
         Sentences are tokenized as the training text was, and so are their translations. `RawTranslator` takes raw text.
         """
         if isinstance(sentences, str):
-            return self.translate([sentences], progress, annotations=annotations)[0]
+            return self._best_lines([sentences], progress, annotations)[0]
+        return self._best_lines(sentences, progress, annotations)
+
+    def _best_lines(self, sentences: Iterable[str], progress: Progress | None, annotations: Annotations) -> list[str]:
+        """What `translate` returns for several sentences."""
         batches = self.batches(sentences, annotations=annotations, progress=progress)
         return [line for batch in batches for line in batch.lines()]
 

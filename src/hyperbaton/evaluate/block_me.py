@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hyperbaton.evaluate.explain_blocks import explain_blocks
-from hyperbaton.evaluate.model import HeldOut, evaluate
+from hyperbaton.evaluate.model import HeldOut, evaluation_of
 from hyperbaton.evaluate.steps import StepEvaluation
 from hyperbaton.models import StepModel
 from hyperbaton.models.block_me import BlockMe
@@ -14,9 +14,9 @@ from hyperbaton.models.block_me import BlockMe
 N_SIBLINGS = 20
 
 
-@evaluate.register
+@evaluation_of.register
 def _(model: BlockMe, held_out: HeldOut) -> StepEvaluation:
-    steps = cast(StepEvaluation, evaluate.dispatch(StepModel)(model, held_out))
+    steps = cast(StepEvaluation, evaluation_of.dispatch(StepModel)(model, held_out))
     return replace(steps, details={"features": model.n_features, "siblings": _siblings(model)})
 
 

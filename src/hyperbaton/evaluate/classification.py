@@ -18,7 +18,7 @@ import numpy as np
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
+from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
@@ -159,7 +159,7 @@ class Classification(Evaluation):
             **{f"F1 {name}": round(value, 1) for name, value in self.f1.items()},
             "log p": round(self.mean_logprob, 4),
             "perplexity": round(self.perplexity, 4),
-            "of possible": None if self.possible_precision is None else round(self.possible_precision, 2),
+            "possible precision": None if self.possible_precision is None else round(self.possible_precision, 2),
         }
 
 
@@ -167,7 +167,7 @@ def _share(right: Array, here: Array) -> tuple[int, int]:
     return int((right & here).sum()), int(here.sum())
 
 
-@evaluate.register
+@evaluation_of.register
 def _(model: OrientationModel, held_out: HeldOut) -> Classification:
     bitext, side = held_out.bitext, cast(Side, model.side)
     samples = extract(bitext, held_out.max_length, threads=model.threads or None)

@@ -14,12 +14,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.models import ReorderingModel
+from hyperbaton.models import NextPositionModel, OrientationModel, ReorderingModel, StepModel
+
+if TYPE_CHECKING:
+    from hyperbaton.evaluate.classification import Classification
+    from hyperbaton.evaluate.next_position import NextPositions
+    from hyperbaton.evaluate.steps import StepEvaluation
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,20 @@ class Evaluation(ABC):
         return {**reading, **self.as_json()}
 
 
-@singledispatch
+@overload
+def evaluate(model: OrientationModel, held_out: HeldOut) -> Classification: ...
+@overload
+def evaluate(model: NextPositionModel, held_out: HeldOut) -> NextPositions: ...
+@overload
+def evaluate(model: StepModel, held_out: HeldOut) -> StepEvaluation: ...
+@overload
+def evaluate(model: ReorderingModel, held_out: HeldOut) -> Evaluation: ...
 def evaluate(model: ReorderingModel, held_out: HeldOut) -> Evaluation:
     """Predict the movements of held-out text with a model, and compare with its links."""
+    return evaluation_of(model, held_out)
+
+
+@singledispatch
+def evaluation_of(model: ReorderingModel, held_out: HeldOut) -> Evaluation:
+    """Evaluate a model in the way registered for its class."""
     raise OptionError(f"the model {model.name} has a shape that cannot be evaluated")

@@ -19,7 +19,7 @@ from hyperbaton.align import Jumps, visit_order
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
-from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
+from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import JumpLogProbs, NextPositionModel
 
 # Distortions told one by one; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
@@ -132,8 +132,8 @@ class NextPositions(Evaluation):
             "accuracy": round(self.accuracy, 2),
             **{name: round(part["accuracy"], 1) for name, part in self.by_direction.items()},
             "log p": round(self.mean_logprob, 4),
-            "of left": round(self.remaining_accuracy, 2),
-            "of left log p": round(self.remaining_mean_logprob, 4),
+            "remaining accuracy": round(self.remaining_accuracy, 2),
+            "remaining log p": round(self.remaining_mean_logprob, 4),
         }
 
     def _seen(self) -> list[int]:
@@ -144,7 +144,7 @@ def _shares(part: Array, whole: Array) -> dict[int, float]:
     return {int(k) - FARTHEST: float(part[k] / whole[k]) for k in np.flatnonzero(part)}
 
 
-@evaluate.register
+@evaluation_of.register
 def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
     bitext, annotations = held_out.bitext, held_out.annotations.only(model.needs)
     visits = visit_order(bitext.need_links(), threads=model.threads or None)

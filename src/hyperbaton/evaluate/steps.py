@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
-from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
+from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import StepModel
 
 
@@ -67,7 +67,7 @@ class StepEvaluation(Evaluation):
         }
 
 
-@evaluate.register
+@evaluation_of.register
 def _(model: StepModel, held_out: HeldOut) -> StepEvaluation:
     columns = model.path_scores(held_out.bitext, held_out.annotations.only(model.reads))
     if len(columns["logprob"]) == 0:

@@ -11,11 +11,11 @@ when they are needed (`TrainingRows`). `docs/learners.md` says which learner sol
 ['left', 'right', 'left']
 """
 
-from hyperbaton.base.registry import Registry
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.learn._learner import ROWS_TOGETHER, Learner
 from hyperbaton.learn._matrices import matrix_text
 from hyperbaton.learn._models import GLOBAL_LAYOUT, ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
+from hyperbaton.learn._registry import LEARNERS
 from hyperbaton.learn._rows import RowsError
 
 __all__ = [
@@ -33,5 +33,3 @@ __all__ = [
     "matrix_text",
     "restored_model",
 ]
-
-LEARNERS: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)

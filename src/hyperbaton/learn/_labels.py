@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.learn._rows import RowsError
 
 
-def number_labels(labels: Any, n_rows: int, n_classes: int | None) -> tuple[Array, Array]:
+def number_labels(labels: npt.ArrayLike, n_rows: int, n_classes: int | None) -> tuple[Array, Array]:
     """Return the classes, and each row's class number.
 
     With `n_classes`, labels are numbers below it, and classes without a row are allowed; without, they may be
@@ -42,7 +41,7 @@ def number_labels(labels: Any, n_rows: int, n_classes: int | None) -> tuple[Arra
     return np.arange(n_classes), values.astype(np.int32, copy=False)
 
 
-def number_known_labels(labels: Any, n_rows: int, classes: Array) -> Array:
+def number_known_labels(labels: npt.ArrayLike, n_rows: int, classes: Array) -> Array:
     """Each row's class number, for labels that must be among the classes."""
     values = np.asarray(labels)
     if values.shape != (n_rows,):
@@ -54,7 +53,7 @@ def number_known_labels(labels: Any, n_rows: int, classes: Array) -> Array:
     return numbers.astype(np.int32)
 
 
-def number_clusters(clusters: Any, n_rows: int, n_clusters: int | None) -> tuple[Array, int]:
+def number_clusters(clusters: npt.ArrayLike, n_rows: int, n_clusters: int | None) -> tuple[Array, int]:
     """Return each row's cluster (-1: in none), and the number of clusters."""
     values = np.asarray(clusters)
     if values.shape != (n_rows,) or values.dtype.kind not in "iu":
@@ -68,7 +67,7 @@ def number_clusters(clusters: Any, n_rows: int, n_clusters: int | None) -> tuple
     return numbers, n_clusters
 
 
-def log_prior(prior: Any, n_rows: int, n_classes: int) -> Array | None:
+def log_prior(prior: npt.ArrayLike | None, n_rows: int, n_classes: int) -> Array | None:
     """The logarithm of a prior distribution for each row (XI11 eq. 3), checked; None for none."""
     if prior is None:
         return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from hyperbaton import _core
@@ -182,7 +183,7 @@ class ClusterModel:
         """Number of clusters."""
         return len(self.offsets) - 1
 
-    def scores(self, rows: RowsLike, clusters: Array, threads: int = 0, progress: Progress | None = None) -> Array:
+    def scores(self, rows: RowsLike, clusters: npt.ArrayLike, threads: int = 0, progress: Progress | None = None) -> Array:
         """Scores of shape (rows, classes); all zero for rows of cluster -1 and for features their cluster never saw."""
         chunks = as_chunks(rows)
         if chunks[0].n_features != self.n_features:
@@ -220,12 +221,12 @@ class ClusterModel:
             unit_length=bool(unit_length),
         )
 
-    def predict(self, rows: RowsLike, clusters: Array, threads: int = 0) -> Array:
+    def predict(self, rows: RowsLike, clusters: npt.ArrayLike, threads: int = 0) -> Array:
         """The label with the largest score for each row."""
         labels: Array = self.classes[self.scores(rows, clusters, threads).argmax(axis=1)]
         return labels
 
-    def predict_proba(self, rows: RowsLike, clusters: Array, threads: int = 0) -> Array:
+    def predict_proba(self, rows: RowsLike, clusters: npt.ArrayLike, threads: int = 0) -> Array:
         """Probabilities of shape (rows, classes)."""
         return softmax(self.scores(rows, clusters, threads))
 

@@ -9,9 +9,12 @@
 """
 
 from os import PathLike
+from typing import TypeVar, overload
 
-from hyperbaton.base.registry import Registry
+from hyperbaton.base.counted import with_article
+from hyperbaton.base.errors import ArtefactError
 from hyperbaton.base.store import Artefact, read_artefact
+from hyperbaton.models._registry import MODELS
 from hyperbaton.models.shapes.base import Questions, ReorderingModel
 from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpRows, NextPositionModel
 from hyperbaton.models.shapes.orientation import OrientationModel, normalised
@@ -39,14 +42,22 @@ __all__ = [
     "python_steps",
 ]
 
-MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)
+
+M = TypeVar("M", bound=ReorderingModel)
 
 
-def load_model(path: str | PathLike[str]) -> ReorderingModel:
-    """Open a saved model of any kind."""
+@overload
+def load_model(path: str | PathLike[str]) -> ReorderingModel: ...
+@overload
+def load_model(path: str | PathLike[str], shape: type[M]) -> M: ...
+def load_model(path: str | PathLike[str], shape: type[ReorderingModel] = ReorderingModel) -> ReorderingModel:
+    """Open a saved model of any kind, or one of a shape, such as `OrientationModel`."""
 
     def read(artefact: Artefact) -> ReorderingModel:
         state = model_state(artefact)
-        return MODELS[state.name].restored(state)
+        cls = MODELS[state.name]
+        if not issubclass(cls, shape):
+            raise ArtefactError(f"{path}: expected {with_article(shape.__name__)}, found the model {state.name}")
+        return cls.restored(state)
 
     return read_artefact(path, STORED, read, content=True)

@@ -9,7 +9,7 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
-from hyperbaton.report.pair import phrase_boxes, smallest
+from hyperbaton.report.boxes import phrase_boxes, smallest
 
 LINK, INSIDE, OUTSIDE = "■", "░", "·"
 LABEL = 16  # the widest column of target words

@@ -18,7 +18,7 @@ import logging
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
-from typing import NamedTuple, Protocol, Self, overload
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -157,23 +157,10 @@ class Translator(TokenTranslator):
     def _raw(self) -> RawTranslator | None:
         return None if self.system.text is None else RawTranslator(self)
 
-    @overload
-    def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
-        self, sentences: str, progress: Progress | None = None, *, annotations: Annotations = NOTHING
-    ) -> str: ...
-
-    @overload
-    def translate(
-        self, sentences: Iterable[str], progress: Progress | None = None, *, annotations: Annotations = NOTHING
-    ) -> list[str]: ...
-
-    def translate(
-        self, sentences: str | Iterable[str], progress: Progress | None = None, *, annotations: Annotations = NOTHING
-    ) -> str | list[str]:
-        """The best translation of each sentence, or of a single one as text: raw text if the system knows how."""
+    def _best_lines(self, sentences: Iterable[str], progress: Progress | None, annotations: Annotations) -> list[str]:
         if self._raw is None or annotations is not NOTHING:
-            return super().translate(sentences, progress, annotations=annotations)
-        return self._raw.translate(sentences if isinstance(sentences, str) else list(sentences))
+            return super()._best_lines(sentences, progress, annotations)
+        return self._raw.translate(list(sentences))
 
     def explain(self, sentence: str) -> TranslationPicture:
         """How a sentence is translated: phrases and links, what each feature adds, and the next best order.

@@ -20,6 +20,7 @@ from hyperbaton.data.english import Draw
 from hyperbaton.data.grammar import Move, Rule
 from hyperbaton.data.lexicon import Words
 from hyperbaton.data.style import Style
+from hyperbaton.data.styles._nouns import described, heads, owned
 
 SENTENCES = [
     Rule("IP-ROOT", "IP PU:。", "IP .+PU", weight=12),
@@ -134,10 +135,7 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
     """The noun phrases of one kind of noun: persons, things and places build them alike."""
     np, head, nn = f"NP-{kind}", f"NP-{kind}-HEAD", f"NN-{kind}"
     return [
-        Rule(np, nn, Move(f"a {nn}", chance=0.3), f"the {nn}", weight=6),
-        Rule(np, nn, f"the {nn}/plural", weight=1.5, adds="plural"),
-        Rule(np, f"(ADJP JJ) {nn}", Move(f"a JJ {nn}", chance=0.4), f"the JJ {nn}", weight=3),
-        Rule(np, f"(ADJP JJ) NN-THING.2 {nn}", f"the JJ NN-THING.2 {nn}", weight=2),
+        *described(kind, adjective=3, compound=2),
         Rule(np, f"(QP CD:yi (CLP M-{kind})) {head}*", f"a+CD+M-{kind} {head}", weight=1),
         Rule(np, f"(QP CD (CLP M-{kind})) {nn}*", f"CD+M-{kind} {nn}/plural", weight=1, adds="plural"),
         Rule(np, f"(DP DT (CLP M-{kind})) {head}*", Move(f"DT {head}", chance=0.5), f"DT+M-{kind} {head}", weight=0.8),
@@ -149,20 +147,7 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             f"the JJ+DEG {nn}",
             weight=1.5,
         ),
-        Rule(
-            np,
-            f"(DNP NP-OWNER DEG:de) {head}*",
-            Move(f"the NP-OWNER {head}", when=f"{head}:compounding, NP-OWNER:bare"),
-            Move(f"the {head} of+DEG the NP-OWNER", when="NP-OWNER:bare"),
-            Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
-            Move(
-                f"NP-OWNER 's+DEG {head}",
-                when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural, NP-OWNER:!clause",
-                chance=0.95,
-            ),
-            f"the {head} of+DEG NP-OWNER",
-            weight=1.5,
-        ),
+        owned(kind, "de", weight=1.5),
         Rule(np, f"(DNP PP-AT DEG:de) {head}*", f"the {head} PP-AT", weight=0.4, adds="clause"),
         Rule(np, f"(CP (IP VP-REL) DEC:de) {head}*", f"the {head} {relative}+DEC VP-REL", weight=0.5, adds="clause"),
         Rule(np, f"(CP (IP NP-SBJ (VP VV)) DEC:de) {head}*", f"the {head} that+DEC NP-SBJ VV", weight=0.5, adds="clause"),
@@ -173,9 +158,7 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             weight=0.3,
             adds="clause",
         ),
-        Rule(head, nn, nn, weight=4),
-        Rule(head, f"(ADJP JJ) {nn}", f"JJ {nn}", weight=1.5),
-        Rule(head, f"NN-THING.2 {nn}", f"NN-THING.2 {nn}", weight=1.2),
+        *heads(kind, adjective=1.5, compound=1.2),
     ]
 
 

@@ -22,6 +22,7 @@ from hyperbaton.data.english import Draw
 from hyperbaton.data.grammar import Move, Rule
 from hyperbaton.data.lexicon import Words
 from hyperbaton.data.style import Style
+from hyperbaton.data.styles._nouns import described, heads, owned
 
 SENTENCES = [
     Rule("IP-ROOT", "IP PU:。", "IP .+PU", weight=12),
@@ -158,28 +159,12 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
     """The noun phrases of one kind of noun: persons, things and places build them alike."""
     np, head, nn = f"NP-{kind}", f"NP-{kind}-HEAD", f"NN-{kind}"
     return [
-        Rule(np, nn, Move(f"a {nn}", chance=0.3), f"the {nn}", weight=6),
-        Rule(np, nn, f"the {nn}/plural", weight=1.5, adds="plural"),
-        Rule(np, f"(ADJP JJ) {nn}", Move(f"a JJ {nn}", chance=0.4), f"the JJ {nn}", weight=4),
-        Rule(np, f"(ADJP JJ) NN-THING.2 {nn}", f"the JJ NN-THING.2 {nn}", weight=3),
+        *described(kind, adjective=4, compound=3),
         Rule(np, f"NN-THING.2 NN-THING.3 {nn}", f"the NN-THING.2 NN-THING.3 {nn}", weight=2),
         Rule(np, f"(ADJP JJ-NA AUX:na) {nn}", f"the JJ-NA {nn}", weight=0.8),
         Rule(np, f"(QP CD (CLP M-{kind})) DEG:no {nn}*", f"CD+M-{kind} {nn}/plural", weight=1, adds="plural"),
         Rule(np, f"(DP DT) {head}*", f"DT {head}", weight=1),
-        Rule(
-            np,
-            f"(DNP NP-OWNER DEG:no) {head}*",
-            Move(f"the NP-OWNER {head}", when=f"{head}:compounding, NP-OWNER:bare"),
-            Move(f"the {head} of+DEG the NP-OWNER", when="NP-OWNER:bare"),
-            Move(f"the {head} of+DEG NP-OWNER", when=f"{head}:relational"),
-            Move(
-                f"NP-OWNER 's+DEG {head}",
-                when="NP-OWNER:person, NP-OWNER:!long, NP-OWNER:!plural, NP-OWNER:!clause",
-                chance=0.95,
-            ),
-            f"the {head} of+DEG NP-OWNER",
-            weight=2,
-        ),
+        owned(kind, "no", weight=2),
         Rule(np, f"(CP (IP VP-REL)) {head}*", f"the {head} {relative} VP-REL", weight=0.6, adds="clause"),
         Rule(np, f"(CP (IP (PP NP-SBJ P:ga) VP-DO)) {head}*", f"the {head} that NP-SBJ VP-DO", weight=0.6, adds="clause"),
         Rule(
@@ -189,9 +174,7 @@ def noun_phrases(kind: str, relative: str) -> list[Rule]:
             weight=0.4,
             adds="clause",
         ),
-        Rule(head, nn, nn, weight=4),
-        Rule(head, f"(ADJP JJ) {nn}", f"JJ {nn}", weight=1),
-        Rule(head, f"NN-THING.2 {nn}", f"NN-THING.2 {nn}", weight=1.5),
+        *heads(kind, adjective=1, compound=1.5),
     ]
 
 
