@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # Files and folders that `make lint` checks.
-CHECKED = ["CONTRIBUTING.md", "README.md", "tools"]
+CHECKED = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "RELEASING.md", "SECURITY.md", "docs/design", "tools"]
 MAX_WORDS = 60
 
 # A pattern, in which a space matches any white space, and what to write instead. `^` is the start of a passage.
