@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from tests.forks import forks
+
 if TYPE_CHECKING:
     from hyperbaton.decode import System
 
@@ -36,6 +38,13 @@ def moses_system(golden: Path) -> System:
     from hyperbaton.decode.moses import import_moses  # here: not all tests need the package
 
     return import_moses(golden / "moses" / "decode" / "hier-mslr.moses.ini")
+
+
+@pytest.fixture(scope="session")
+def python() -> Iterator[Path]:
+    """An interpreter that starts fast, for tests of processes."""
+    with forks() as program:
+        yield program
 
 
 @pytest.fixture(scope="session")

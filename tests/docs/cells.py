@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.docs.shell import Shell, shell
+from tests.forks import forks
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -99,7 +100,7 @@ def refresh(page: Path) -> None:
     """Write what the cells of a page print now below each of them."""
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), shell() as bash:
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), forks() as python, shell(python) as bash:
         write_files(page, Path(folder))
         for cell in cells(page):
             printed = run(cell, Path(folder), names, bash)

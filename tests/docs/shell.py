@@ -1,24 +1,20 @@
 """Bash for the blocks of pages, with programs that cost little.
 
-`hyperbaton` is forked from a process that has imported all commands, since most of the time of a small command is the start
-of the interpreter. `pip install .` builds the package in the folder with setuptools and puts it beside, as pip does, but
-without pip's isolated environment, which needs a network. For `pip install 'hyperbaton[EXTRA]'` the extras must exist.
-`make` looks its targets up and does nothing. The folder of the page is the user's home.
+`hyperbaton` is run by an interpreter that starts fast (tests/forks.py). `pip install .` builds the package in the folder
+with setuptools and puts it beside, as pip does, but without pip's isolated environment, which needs a network. For
+`pip install 'hyperbaton[EXTRA]'` the extras must exist. `make` looks its targets up and does nothing. The folder of the
+page is the user's home.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import traceback
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -26,19 +22,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # What `pip install` leaves in the folder of a page.
 INSTALLED = ".installed"
-
-_PROGRAM = f"""#!{sys.executable} -IS
-import json, os, socket, sys
-# Plug-ins are found when hyperbaton is imported; completion asks which shell the program was called from.
-if os.path.isdir("{INSTALLED}") or sys.argv[-1].endswith("-completion"):
-    os.execv({sys.executable!r}, [{sys.executable!r}, "-m", "hyperbaton", *sys.argv[1:]])
-with socket.socket(socket.AF_UNIX) as server:
-    server.connect(ADDRESS)
-    asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
-    socket.send_fds(server, [len(asked).to_bytes(4, "big")], [0, 1, 2])
-    server.sendall(asked)
-    sys.exit((server.recv(1) or b"\\x01")[0])
-"""
 
 
 class Shell:
@@ -64,72 +47,18 @@ class Shell:
 
 
 @contextlib.contextmanager
-def shell() -> Iterator[Shell]:
-    """A shell whose `hyperbaton` is already imported."""
+def shell(python: Path) -> Iterator[Shell]:
+    """A shell whose `hyperbaton` is run by an interpreter."""
     with tempfile.TemporaryDirectory() as folder:
-        address = f"{folder}/socket"
         scripts = {
-            "hyperbaton": _PROGRAM.replace("ADDRESS", repr(address)),
-            "pip": f'#!/bin/sh\nexec {sys.executable} {__file__} pip "$@"\n',
+            "hyperbaton": f'#!/bin/sh\nexec {python} -m hyperbaton "$@"\n',
+            "pip": f'#!/bin/sh\nexec {sys.executable} {__file__} "$@"\n',
             "make": f'#!/bin/sh\nexec {shutil.which("make")} --dry-run --directory {ROOT} "$@" > /dev/null\n',
         }
         for name, text in scripts.items():
             Path(folder, name).write_text(text, encoding="utf-8")
             Path(folder, name).chmod(0o755)
-        server = subprocess.Popen([sys.executable, __file__, "serve", address], stdout=subprocess.PIPE)
-        try:
-            assert server.stdout is not None and server.stdout.readline()  # it listens
-            yield Shell(Path(folder))
-        finally:
-            server.kill()
-            server.communicate()
-
-
-def _serve(address: str) -> None:
-    """Fork a process for each command that asks."""
-    from hyperbaton import cli
-
-    for verb in cli.verbs():
-        cli._function(verb)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(address)
-        listening.listen()
-        print("listening", flush=True)
-        while True:
-            connection, _ = listening.accept()
-            with connection:
-                if os.fork() == 0:
-                    listening.close()
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    _command(connection)
-
-
-def _command(connection: socket.socket) -> None:
-    """Do one command in place of the client, and tell it the exit status."""
-    size, streams, _, _ = socket.recv_fds(connection, 4, 3)
-    with connection.makefile("rb") as file:
-        words, folder, environment = json.loads(file.read(int.from_bytes(size, "big")))
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    from hyperbaton.__main__ import main
-
-    sys.argv = ["hyperbaton", *words]
-    status: object = 0
-    try:
-        main()
-    except SystemExit as end:
-        status = end.code
-    except BaseException:
-        traceback.print_exc()
-        status = 1
-    sys.stdout.flush()
-    connection.sendall(bytes([status if isinstance(status, int) else int(status is not None)]))
-    os._exit(0)
+        yield Shell(Path(folder))
 
 
 def _pip(words: list[str]) -> None:
@@ -150,7 +79,4 @@ def _pip(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "serve":
-        _serve(sys.argv[2])
-    else:
-        _pip(sys.argv[2:])
+    _pip(sys.argv[1:])

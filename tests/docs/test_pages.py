@@ -70,8 +70,8 @@ def pages() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def bash() -> Iterator[shell.Shell]:
-    with shell.shell() as opened:
+def bash(python: Path) -> Iterator[shell.Shell]:
+    with shell.shell(python) as opened:
         yield opened
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from hyperbaton.base.errors import ArtefactError, InputError, OptionError
 from hyperbaton.base.store import Artefact, save, verify
 from hyperbaton.cli import build
 from hyperbaton.data import generate
-from hyperbaton.tune.loop import TuningFailed
+from hyperbaton.decode import System
 
 # Verb and arguments up to the output, the kind of artefact, and its model.
 ARTEFACTS = {
@@ -63,9 +62,9 @@ def test_artefacts(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     save("other", "bitext", {"a": np.arange(3)})
     save("alike", kind, {"a": np.arange(3)}, details={"model": model} if model else {})
     new = f"{kind} artefact" + (f" of the model {model}" if model else "")
-    with pytest.raises(
-        ArtefactError, match=f"^other: would replace a bitext artefact with an? {new}; use --force, or choose"
-    ):
+    article = "an" if kind in ("aligner", "lm") else "a"
+    message = f"^other: would replace a bitext artefact with {article} {new}; use --force, or choose"
+    with pytest.raises(ArtefactError, match=message):
         run(verb, *arguments, "other")
     # The work begins, and finds no input.
     for accepted in (["alike"], ["other", "--force"], ["new"], ["new/new"]):
@@ -127,11 +126,10 @@ def test_an_artefact_may_be_replaced_by_its_new_version(tmp_path: Path, monkeypa
     run("lm", "lm", "-o", "lm", "--quantize", 4)
     assert all(Artefact(name, content=True).digest() != digest for name, digest in before.items())
     run("system", "--phrases", "phrases", "--lm", "lm", "-o", "system", "--copy")
-    built = Path("system").stat().st_ino
-    with contextlib.suppress(TuningFailed):  # so little text may have no better weights; the system is written
-        run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 1)
+    weights = System.load("system").weights
+    run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 1)
     verify("system")
-    assert Path("system").stat().st_ino != built
+    assert System.load("system").weights != weights
     # The parts that a system refers to are inputs, too.
     run("system", "--phrases", "phrases", "--lm", "lm", "-o", "referring")
     with pytest.raises(OptionError, match=r"--output would write to .*/phrases, which is also an input"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
@@ -17,7 +17,6 @@ from hyperbaton.data import generate
 from tests.clocks import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-DRIVER = Path(__file__).with_name("at_terminal.py")
 
 # What each needs, the ones before it have made. `< file` is stdin.
 COMMANDS = """
@@ -69,6 +68,7 @@ test = 10
 [models.linear]
 [translation.systems]
 """
+Runs = dict[str, dict[str, "Done"]]
 KINDS = ("none", "stderr", "quiet")  # without a terminal, at one, at one with -q
 SAME = ("quiet", "report small")  # draws pictures for seconds
 SECONDS = re.compile(r"\t\d+(\.\d+)?")  # what `status` has measured
@@ -78,20 +78,41 @@ def has_quiet(verb: str) -> bool:
     return "Quiet" in (ROOT / "src/hyperbaton/cli" / f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8")
 
 
-def command(line: str, folder: Path, kind: str) -> dict[str, Any]:
-    """A command as the driver wants it."""
+class Done(NamedTuple):
+    """What a command left: `talk` came on stderr, or on the terminal."""
+
+    status: int
+    stdout: str
+    talk: str
+
+
+def run(python: Path, line: str, folder: Path, kind: str) -> Done:
+    """Run a command in a folder, with a terminal for some of its streams: stdout is a file unless all of them are."""
     words, _, text = line.partition(" < ")
     quiet = ["-q"] if kind == "quiet" else []
-    terminal = "stderr" if kind == "quiet" else kind
-    return {"words": words.split() + quiet, "input": text or None, "folder": str(folder), "terminal": terminal}
+    ours, theirs = os.pipe() if kind == "none" else pty.openpty()
+    with tempfile.TemporaryFile() as stdout, (folder / text if text else Path(os.devnull)).open("rb") as stdin:
+        process = subprocess.Popen(
+            [python, "-m", "hyperbaton", *words.split(), *quiet],
+            stdin=stdin if text or kind == "none" else theirs,
+            stdout=theirs if kind == "all" else stdout,
+            stderr=theirs,
+            cwd=folder,
+        )
+        os.close(theirs)
+        talk = b"".join(iter(lambda: read(ours), b""))
+        os.close(ours)
+        status = process.wait(PATIENCE)
+        stdout.seek(0)
+        return Done(status, stdout.read().decode(), talk.decode("utf-8", "replace"))
 
 
-def drive(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, DRIVER], input=json.dumps(sessions), capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stderr
-    return list(json.loads(done.stdout))
+def read(file: int) -> bytes:
+    """Some bytes; none at the end, which is an error of a terminal."""
+    try:
+        return os.read(file, 1 << 16)
+    except OSError:
+        return b""
 
 
 @pytest.fixture(scope="module")
@@ -100,25 +121,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def runs(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
+def runs(folder: Path, python: Path) -> Runs:
     """What every command left, by kind and line."""
-    lines = [
-        (kind, line)
-        for kind in KINDS
-        for line in COMMANDS.strip().splitlines()
-        if (kind, line) != SAME and (kind != "quiet" or has_quiet(line.split()[0]))
-    ]
+    runs: Runs = {kind: {} for kind in KINDS}
     for kind in KINDS:
         own = folder / kind
         generate(80, seed=6).write(own, 5, 8)
         for side in ("source", "target"):
             (own / f"raw.{side}").write_bytes((own / f"train.{side}").read_bytes())
         (own / "small.toml").write_text(RUN)
-    results: dict[str, dict[str, dict[str, Any]]] = {kind: {} for kind in KINDS}
-    done = drive([command(line, folder / kind, kind) for kind, line in lines])
-    for (kind, line), result in zip(lines, done, strict=True):
-        results[kind][line] = result
-    return results
+        for line in COMMANDS.strip().splitlines():
+            if (kind, line) != SAME and (kind != "quiet" or has_quiet(line.split()[0])):
+                runs[kind][line] = run(python, line, own, kind)
+    return runs
 
 
 @pytest.mark.parametrize("shown", ["Bars()", "LiveLine(lambda: 'at work')"])
@@ -142,19 +157,19 @@ with {shown} as live:
 
 
 @pytest.mark.slow
-def test_stdout_is_the_same_at_a_terminal(runs: dict[str, dict[str, dict[str, Any]]], folder: Path) -> None:
+def test_stdout_is_the_same_at_a_terminal(runs: Runs, folder: Path) -> None:
     readme = re.findall(r"^hyperbaton ([a-z-]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {line.split()[0] for line in runs["none"]} >= set(readme)
     for kind in KINDS:
         for line, done in runs[kind].items():
-            assert done["status"] == 0, (kind, line, done["talk"])
-            assert SECONDS.sub("\t", done["stdout"]) == SECONDS.sub("\t", runs["none"][line]["stdout"]), (kind, line)
-    assert not any("\x1b" in done["talk"] for done in runs["none"].values())
-    quiet = {line: done["talk"] for line, done in runs["quiet"].items()}
+            assert done.status == 0, (kind, line, done.talk)
+            assert SECONDS.sub("\t", done.stdout) == SECONDS.sub("\t", runs["none"][line].stdout), (kind, line)
+    assert not any("\x1b" in done.talk for done in runs["none"].values())
+    quiet = {line: done.talk for line, done in runs["quiet"].items()}
     assert quiet == dict.fromkeys(quiet, "")
-    talk = {line.split()[0]: done["talk"] for line, done in runs["stderr"].items()}
+    talk = {line.split()[0]: done.talk for line, done in runs["stderr"].items()}
     assert all("\x1b" in talk[verb] for verb in ("translate", "train", "extract", "tune", "run"))
-    (summary,) = (done["talk"] for line, done in runs["stderr"].items() if "--arpa" in line)
+    (summary,) = (done.talk for line, done in runs["stderr"].items() if "--arpa" in line)
     assert "3-grams" in summary.rpartition("\x1b[2K")[2]  # what is said at the end is not erased with the bars
     assert "left: " in talk["run"] and "started" not in talk["run"]
     assert len((folder / "stderr" / "test.hyp").read_text(encoding="utf-8").splitlines()) == 8
@@ -162,8 +177,6 @@ def test_stdout_is_the_same_at_a_terminal(runs: dict[str, dict[str, dict[str, An
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["translate system < test.source", "tag test.source --tagger fugashi"])
-def test_results_on_a_terminal_are_not_mixed_with_bars(
-    line: str, runs: dict[str, dict[str, dict[str, Any]]], folder: Path
-) -> None:
-    (done,) = drive([command(line, folder / "none", "all")])
-    assert done["talk"].replace("\r\n", "\n") == runs["none"][line]["stdout"] != ""
+def test_results_on_a_terminal_are_not_mixed_with_bars(line: str, runs: Runs, folder: Path, python: Path) -> None:
+    done = run(python, line, folder / "none", "all")
+    assert done.talk.replace("\r\n", "\n") == runs["none"][line].stdout != ""
