@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--pop-limit", type=int, default=200)
     parser.add_argument("--iterations", type=int, default=Tuning().iterations)
-    parser.add_argument("--average", type=int, default=4, help="number of iterations in a mean")
+    parser.add_argument("--average", type=int, default=Tuning().average, help="number of iterations in a mean")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--table", action="store_true", help="print the table of what is done, and do nothing more")
     args = parser.parse_args()

@@ -74,7 +74,7 @@ def test_lists_without_a_choice_keep_the_weights(name: str) -> None:
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_finds_good_weights(decoder: MadeUp, name: str) -> None:
     seen: list[Iteration] = []
-    options = Tuning(optimizer="pro:draws=500" if name == "pro" else name, iterations=8, metric=BLEU)
+    options = Tuning(optimizer="pro:draws=500" if name == "pro" else name, iterations=8, metric=BLEU, average=1)
     tuned = tune(
         decoder,
         START,
@@ -101,7 +101,7 @@ def test_finds_good_weights(decoder: MadeUp, name: str) -> None:
 def test_leaves_fixed_weights_alone(decoder: MadeUp, name: str, value: float) -> None:
     start, fixed = START.copy(), np.array([False, False, True, False, False])
     start[2] = value
-    options = Tuning(optimizer="pro:draws=500" if name == "pro" else name, iterations=8, metric=BLEU)
+    options = Tuning(optimizer="pro:draws=500" if name == "pro" else name, iterations=8, metric=BLEU, average=1)
     tuned = tune(decoder, start, [decoder.references], options, fixed=fixed, threads=2)
     assert tuned.failure is None and all(turn.weights[2] == value for turn in tuned.history)
     # Feature 2 has the hidden weight 3 beside 2 and −0.1: with it fixed at 0.7, the others must find a fitting size.

@@ -102,7 +102,7 @@ def tokenized(**keys: str) -> dict[str, Any]:
             "key 'translation.tuning.q': unknown value 'q'; allowed: lr, pair",
         ),
         (
-            values(translation={"sparse": {"few": {}}, "systems": {"s": ["pair", "few"]}}),
+            values(translation={"sparse": {"few": {}}, "systems": {"s": ["pair", "few"]}, "tuning": {"optimizer": "mert"}}),
             "key 'translation.systems.s': mert cannot tune sparse features; set optimizer = \"mira\" in [",
         ),
         (values(translation={"sparse": {"pair": {}}}), "key 'translation.sparse.pair': a model already has this name"),
@@ -172,7 +172,7 @@ def test_a_system_has_sparse_features_and_options_of_tuning_of_its_own() -> None
     translation = {
         "systems": {"plain": ["lr"], "rich": ["lr", "few"]},
         "sparse": {"few": {"classes": True}},
-        "tuning": {"iterations": 3, "rich": {"optimizer": "mira"}},
+        "tuning": {"optimizer": "mert", "iterations": 3, "rich": {"optimizer": "mira"}},
     }
     plan = make_plan(parse_experiment(values(translation=translation), "exp.toml", Path()))
     tuning = {name: plan.stages[f"tune.{name}.1"].options["tuning"] for name in ("plain", "rich")}

@@ -41,14 +41,16 @@ class Tuning(Checked):
     """Options of tuning."""
 
     metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none")
-    optimizer: str = option("mert", "mert, mira or pro, with options as in mert:restarts=10")
-    iterations: int = option(15, "maximum number of iterations; each translates the development text once", minimum=1)
-    patience: int = option(4, "stop after this many iterations without improvement", minimum=1)
+    optimizer: str = option("mira", "mira, mert or pro, with options as in mert:restarts=10")
+    iterations: int = option(12, "maximum number of iterations; each translates the development text once", minimum=1)
+    patience: int = option(6, "stop after this many iterations without improvement", minimum=1)
     reach: float = option(
         0.5, "step, as a fraction of the way to the weights that are best on the n-best lists", minimum=0.01, maximum=1
     )
     min_gain: float = option(0.01, "smallest improvement that counts, in points of the metric", minimum=0)
-    average: int = option(1, "average the weights of this many iterations, the last ones; 1 takes the best one", minimum=1)
+    average: int = option(
+        6, "average the weights of the last iterations, this many, at most half of all; 1 takes the best one", minimum=1
+    )
 
 
 @dataclass(frozen=True)
@@ -185,13 +187,14 @@ def _average(
     options: Tuning,
     scale: Scale,
 ) -> _State:
-    """Translate with the mean of the weights of the last iterations, if there is more than one besides the start.
+    """Translate with the mean of the weights of the last iterations, at most half of all, if that is more than one.
 
-    Choosing iterations by their scores would favour those with luck on the development text.
+    Choosing iterations by their scores would favour those with luck on the development text; early ones are still on the
+    way.
     """
     nothing = replace(state, averaged=())
     last = len(state.history) - 1
-    chosen = range(max(1, last + 1 - options.average), last + 1)
+    chosen = range(last + 1 - min(options.average, last // 2), last + 1)
     if len(chosen) < 2 or state.failure is not None:
         return nothing
     mean = scale.mean([np.array(state.history[i].weights) for i in chosen])
