@@ -76,6 +76,8 @@ DecodingFlags = dataclasses.make_dataclass(
         for opt in options_of(Decoding)
     ],
     namespace={"__module__": __name__},
+    repr=False,
+    eq=False,
 )
 
 

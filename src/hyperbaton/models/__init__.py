@@ -8,16 +8,36 @@
 ('d<0', 'd=0', 'd>0')
 """
 
-from os import PathLike
+from __future__ import annotations
 
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.lazy import names_from
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.store import Artefact, read_artefact
-from hyperbaton.models.shapes.base import Questions, ReorderingModel
-from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpRows, NextPositionModel
-from hyperbaton.models.shapes.orientation import OrientationModel, normalised
-from hyperbaton.models.shapes.protocols import PerJump, PerOption, PerStep
-from hyperbaton.models.shapes.step import Batch, StepModel, Steps, python_steps
 from hyperbaton.models.shapes.store import KIND, STORED, model_state
+
+if TYPE_CHECKING:
+    from hyperbaton.models.shapes.base import Questions, ReorderingModel
+    from hyperbaton.models.shapes.batch import Batch
+    from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpRows, NextPositionModel
+    from hyperbaton.models.shapes.orientation import OrientationModel, normalised
+    from hyperbaton.models.shapes.protocols import PerJump, PerOption, PerStep
+    from hyperbaton.models.shapes.step import StepModel, Steps, python_steps
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "shapes.base": ("Questions", "ReorderingModel"),
+            "shapes.batch": ("Batch",),
+            "shapes.next_position": ("JumpLogProbs", "JumpRows", "NextPositionModel"),
+            "shapes.orientation": ("OrientationModel", "normalised"),
+            "shapes.protocols": ("PerJump", "PerOption", "PerStep"),
+            "shapes.step": ("StepModel", "Steps", "python_steps"),
+        },
+    )
+
 
 __all__ = [
     "KIND",
@@ -39,7 +59,7 @@ __all__ = [
     "python_steps",
 ]
 
-MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)
+MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", "hyperbaton.models.shapes.base:ReorderingModel")
 
 
 def load_model(path: str | PathLike[str]) -> ReorderingModel:
