@@ -19,7 +19,7 @@ import pytest
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
 from hyperbaton.run.completion import finish
-from hyperbaton.run.execution import Limits, Observer, StageFailed, _Executor, execute
+from hyperbaton.run.execution import Limits, Observer, StageFailed, _Executor, _processor_seconds, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
@@ -189,6 +189,36 @@ def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path:
     assert cost < 75 and watch.seconds_left() > 1.2 * sum(cost for _, cost in others) / 2
     watch.failed(plan.stages["score"], "no reason")
     assert said[-1] == "score failed: no reason"
+
+
+def test_the_time_left_follows_the_share_of_the_processors(done: tuple[Plan, Path], tmp_path: Path) -> None:
+    plan, root = done
+    now = 0.0
+    watch = Watch(plan, tmp_path, Limits(jobs=1, threads=1), lambda line: None, clock=lambda: now)
+    total = sum(stage.cost.seconds for stage in plan)
+    first = next(iter(plan))
+    watch.started(first)
+    now += 100
+    watch.used(first, 98.0)  # almost alone on the machine
+    alone = watch.seconds_left()
+    watch.used(first, 10.0)  # others have nine tenths of it
+    shared = watch.seconds_left()
+    assert alone < total and 7 * alone < shared
+    # Once it is done, what it took for its cost counts, and how long it waited is remembered.
+    watch.root = root
+    watch.finished(first, 100.0, 1)
+    assert watch.processor_seconds == {} and watch.seconds_left() > alone
+
+
+def test_running_stages_tell_their_processor_time() -> None:
+    burn = "import time\nwhile time.process_time() < 0.1: pass\nprint(flush=True)\ninput()"
+    with subprocess.Popen([sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        used = _processor_seconds(process.pid)
+        process.communicate(b"\n")
+    assert used is None or used >= 0.05  # the system counts in hundredths
+    assert _processor_seconds(process.pid) is None
 
 
 def test_stages_share_threads_with_those_that_fit_beside_them(tmp_path: Path) -> None:

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from hyperbaton import align, decode, report
+from hyperbaton import align, cli, corpus, decode, learn, lm, models, phrases, report
+from hyperbaton.corpus import Bitext
+from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses
+from hyperbaton.learn import minimizers
+from hyperbaton.lm import LanguageModel
+from hyperbaton.models import MODELS
+from hyperbaton.phrases import PhraseTable, extract
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
-# Libraries that take long to import; http.client and ssl come with a careless import of xml.sax.
-SLOW = {"scipy", "multiprocessing", "xml", "http.client", "ssl", "torch", "pandas", "matplotlib", "rich", "asyncio"}
-RUN = """
+# Libraries that take long to import; http.client and ssl come with a careless import of xml.sax, and importlib.metadata
+# with a look at the entry points of everything that is installed.
+SLOW = {
+    *("scipy", "sklearn", "matplotlib", "pandas", "torch", "sacrebleu", "pydantic", "rich"),
+    *("multiprocessing", "asyncio", "xml", "http.client", "ssl", "socket", "email", "importlib.metadata"),
+}
+# Parts of the package that no translation needs, with whatever model.
+UNUSED = {
+    *("align.aligners.hmm", "align.lexical", "align.lexicon", "base.processes", "corpus.class_runs"),
+    *("decode.derivations", "decode.preordering", "decode.raw", "decode.shards", "evaluate"),
+    *("lm.shards", "metrics", "phrases.extracted", "phrases.smoothing", "report", "run", "tune"),
+}
+MAIN = """
 import sys
 from hyperbaton.__main__ import main
 try:
@@ -26,34 +44,77 @@ finally:
 """
 
 
-def test_translating_imports_no_slow_library(tmp_path: Path) -> None:
-    import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini").save(tmp_path / "system")
-    command = [sys.executable, "-c", RUN, "translate", str(tmp_path / "system"), "-q"]
-    done = subprocess.run(command, input="a b\n", capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and done.stdout.count("\n") == 1, done.stderr
-    loaded = set(done.stderr.split())
-    assert not loaded & SLOW
-    unused = {"align.aligners.hmm", "align.lexicon", "base.processes", "decode.preordering", "decode.raw", "decode.shards"}
-    assert "hyperbaton.decode.translator" in loaded and not loaded & {f"hyperbaton.{name}" for name in unused}
+def imported(*arguments: object, text: str = "") -> set[str]:
+    """The modules that a command imports."""
+    command = [sys.executable, "-c", MAIN, *map(str, arguments)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout, done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.fixture(scope="module")
+def bitext() -> Bitext:
+    lines = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:40] for side in ("src", "tgt", "links")]
+    return Bitext.of(
+        lines[0], lines[1], [[(int(a), int(b)) for a, b in re.findall(r"(\d+)-(\d+)", line)] for line in lines[2]]
+    )
+
+
+@pytest.mark.parametrize("model", ["table", "dpr", "sequence"])
+def test_translating_imports_nothing_that_is_slow_or_unused(model: str, bitext: Bitext, tmp_path: Path) -> None:
+    if model == "table":
+        system = import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
+    else:
+        options = {"dpr": {"min_cluster": 5}, "sequence": {"learner": "lbfgs:max-passes=2"}}[model]
+        table = PhraseTable.build(bitext, extract(bitext, 3))
+        system = System.of(table, [LanguageModel.estimate(bitext.target, 2)], {"R": MODELS[model](**options).fit(bitext)})
+    system.save(tmp_path / "system")
+    loaded = imported("translate", tmp_path / "system", "-q", text="a b\n")
+    assert "hyperbaton.decode.translator" in loaded
+    assert loaded & {*SLOW, *(f"hyperbaton.{name}" for name in UNUSED)} == set()
+    models = {name for name in MODELS if f"hyperbaton.models.{name}" in loaded}
+    assert models == {model} - {"table"}
+    assert model != "table" or not {name for name in loaded if name.startswith(("hyperbaton.learn", "hyperbaton.features"))}
+
+
+def test_help_imports_no_command_and_no_numpy() -> None:
+    loaded = imported("--help")
+    assert not loaded & {*SLOW, "numpy"}
+    assert not {name for name in loaded if name.startswith("hyperbaton.cli.") and not name.startswith("hyperbaton.cli._")}
+
+
+def test_explaining_a_model_imports_few_others(bitext: Bitext, tmp_path: Path) -> None:
+    """Only those that have explanations for themselves."""
+    MODELS["lexicalized"](orientations="three").fit(bitext).save(tmp_path / "model")
+    loaded = imported("explain", tmp_path / "model", "--top", 2)
+    assert {name for name in MODELS if f"hyperbaton.models.{name}" in loaded} == {"block_me", "lexicalized", "osm"}
+
+
+def test_help_is_read_from_files_as_python_reads_it() -> None:
+    """Help lists the commands without parsing their files."""
+    for verb in cli.verbs():
+        function = cli._function(verb)
+        assert cli._help_text(verb) == inspect.getdoc(function) and cli._group(verb) == function.__globals__["HELP_GROUP"]
 
 
 def test_drawing_a_pair_as_text_imports_no_matplotlib(tmp_path: Path) -> None:
-    for name, line in (("source", "a b"), ("target", "x y"), ("links", "0-1 1-0")):
+    files = {"source": "a b", "target": "x y", "links": "0-1 1-0"}
+    for name, line in files.items():
         (tmp_path / name).write_text(f"{line}\n", encoding="utf-8")
-    command = [sys.executable, "-c", RUN, "inspect", *(str(tmp_path / name) for name in ("source", "target", "links"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "-1  b       x" in done.stdout, done.stdout + done.stderr
-    assert "matplotlib" not in done.stderr.split()
+    assert "matplotlib" not in imported("inspect", *(tmp_path / name for name in files))
 
 
-@pytest.mark.parametrize("package", [align, decode, report], ids=lambda package: package.__name__)
+@pytest.mark.parametrize(
+    "package", [align, corpus, decode, learn, minimizers, lm, models, phrases, report], ids=lambda package: package.__name__
+)
 def test_lazy_packages_give_the_names_that_they_list(package: object) -> None:
     """What type checkers see, what `__all__` lists and what is imported on demand are written down apart."""
     name, listed = package.__name__, package.__all__  # type: ignore[attr-defined]
     file = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
     (choice,) = (node for node in file.body if isinstance(node, ast.If))
     checked = {alias.name: node.module for node in choice.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert sorted(checked) == sorted(listed)
+    assert checked.keys() == set(listed) - (vars(package).keys() - checked.keys())
+    assert all(hasattr(package, each) for each in listed)
     for each, module in checked.items():
         assert getattr(package, each) is getattr(importlib.import_module(module or ""), each)
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nothing'"):

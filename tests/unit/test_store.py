@@ -184,7 +184,7 @@ def test_racing_writers_never_mix(tmp_path: Path, can_exchange: bool) -> None:
         from hyperbaton.base import writing
         from hyperbaton.base.store import save, writing_files
         if sys.argv[3] == "False":
-            writing._renameat2 = None
+            writing._renameat2 = lambda: None
         folder, k = Path(sys.argv[1]), int(sys.argv[2])
         for _ in range(15):
             save(folder / "x", "thing", {name: np.full(2_000, k) for name in "abc"})
@@ -322,7 +322,7 @@ def test_opening_while_the_manifest_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use: Callable[[Path], object], can_exchange: bool
 ) -> None:
     if not can_exchange:
-        monkeypatch.setattr(writing, "_renameat2", None)
+        monkeypatch.setattr(writing, "_renameat2", lambda: None)
     save(tmp_path / "x", "thing", {"a": np.zeros(3)})
     read_manifest, n_read = store._read_manifest, 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,12 @@ def array_as_lines(array: npt.NDArray[np.uint8]) -> list[str]:
 
 # Of sparse matrices of 64-bit numbers; scipy chooses the type of the numbers of columns.
 CSR_LAYOUT = {"data": "f8 n_stored", "indices": "i4|i8 n_stored", "indptr": "i4|i8 n_rows+1"}
+
+
+def is_sparse(value: object) -> bool:
+    """Whether a value is a sparse matrix of SciPy, which is not imported for that."""
+    scipy = sys.modules.get("scipy.sparse")
+    return scipy is not None and bool(scipy.issparse(value))
 
 
 def csr_arrays(matrix: csr_array) -> dict[str, Array]:

@@ -15,7 +15,6 @@ import os
 import re
 import secrets
 import shutil
-import socket
 import tempfile
 import time
 import traceback
@@ -149,6 +148,8 @@ def _do(task: tuple[Callable[[J, int], T], J, int]) -> ShardResult[T]:
 
 def worker_name() -> str:
     """Host and process id of this process."""
+    import socket  # slow to import, and only tasks need it
+
     return f"{socket.gethostname()}:{os.getpid()}"
 
 

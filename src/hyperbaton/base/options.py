@@ -24,6 +24,8 @@ import math
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from enum import EnumType
+from functools import cache
 from typing import Any, Protocol, Self, TypeVar
 
 from hyperbaton.base.errors import OptionError
@@ -32,6 +34,8 @@ T = TypeVar("T")
 
 # The largest whole number of an option that declares no maximum: the core takes numbers of 32 bits.
 LARGEST = 2**31 - 1
+_SWITCHES = {"yes": True, "true": True, "no": False, "false": False}
+_LONGEST_SHOWN = 80  # characters of a value in a message
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
 
 
@@ -152,12 +156,23 @@ def plain_type(kind: Any) -> Any:
 
 def options_of(cls: type) -> list[Option]:
     """List the options that a dataclass declares with `option`."""
-    hints = typing.get_type_hints(cls)
-    return [
-        Option(f.name, str if f.metadata["plugins"] else hints[f.name], f.default, **f.metadata)
+    return list(_options_of(cls))
+
+
+@cache
+def _options_of(cls: type) -> tuple[Option, ...]:
+    return tuple(
+        Option(f.name, _hint(cls, f.name) if f.metadata["plugins"] is None else str, f.default, **f.metadata)
         for f in dataclasses.fields(cls)
         if "help" in f.metadata
-    ]
+    )
+
+
+def _hint(cls: type, name: str) -> Any:
+    """The type of one field. Those of the others may name classes that are only imported where they are used."""
+    home = next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
+    field = type(home.__name__, (), {"__annotations__": {name: home.__annotations__[name]}, "__module__": home.__module__})
+    return typing.get_type_hints(field, localns=dict(vars(home)))[name]
 
 
 def check_options(instance: Any) -> None:
@@ -259,13 +274,30 @@ def _written(value: Any) -> str:
 
 
 def _parsed(opt: Option, value: str) -> Any:
-    kind, _ = _unwrap(opt.type)
     try:
-        if kind is bool:
-            return {"yes": True, "true": True, "no": False, "false": False}[value.lower()]
-        return kind(value) if kind in (int, float) else value
-    except (KeyError, ValueError) as error:
-        raise OptionError(f"{opt.flag} must be {_NAMES[kind]}, not {value!r}") from error
+        return parse_value(plain_type(opt.type), value)
+    except ValueError as error:
+        raise OptionError(f"{opt.flag} {error}") from error
+
+
+def parse_value(kind: Any, value: Any) -> Any:
+    """A value of a type from its text; ValueError says what it must be. Other values than text stay as they are.
+
+    >>> parse_value(int, "12"), parse_value(bool, "no"), parse_value(float, 0.5)
+    (12, False, 0.5)
+    >>> parse_value(int, "many")
+    Traceback (most recent call last):
+        ...
+    ValueError: must be a whole number, not 'many'
+    """
+    if not isinstance(value, str) or kind is str:
+        return value
+    try:
+        return _SWITCHES[value.lower()] if kind is bool else kind(value)
+    except (KeyError, ValueError):
+        names = "one of " + ", ".join(kind) if isinstance(kind, EnumType) else _NAMES[kind]
+        shown = repr(value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}…")
+        raise ValueError(f"must be {names}, not {shown}") from None
 
 
 def plugin(instance: Any, name: str) -> Any:

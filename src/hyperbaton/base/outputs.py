@@ -18,8 +18,7 @@ from typing import Literal, TextIO
 
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
-from hyperbaton.base.store import MANIFEST, check_folder, referred_artefacts
-from hyperbaton.base.writing import real_place
+from hyperbaton.base.writing import MANIFEST, check_folder, real_place
 
 AnyPath = str | PathLike[str]
 Kind = Literal["file", "artefact", "folder"]
@@ -79,6 +78,8 @@ class _Source:
 
 def _sources(path: AnyPath) -> Iterator[_Source]:
     """Yield an input and the artefacts that it refers to; nothing where it cannot be read, which its reader will say."""
+    from hyperbaton.base.store import referred_artefacts  # which imports NumPy: help starts without it
+
     is_artefact = os.path.isfile(os.path.join(path, MANIFEST))  # noqa: PTH113, PTH118 - never raises
     for each in (path, *(referred_artefacts(path) if is_artefact else ())):
         if (status := _status(each, sys.stdin)) is not None:

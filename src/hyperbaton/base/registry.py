@@ -10,21 +10,25 @@ import copy
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from functools import cache
-from importlib.metadata import entry_points
-from typing import Generic, TypeVar
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import options_of, parse_settings, settings_of, unknown
 from hyperbaton.base.shown import Shown
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 T = TypeVar("T")
 
 
 @cache
-def _entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
-    """Looking through everything that is installed takes long: once is enough."""
+def _entry_points(group: str) -> list[EntryPoint]:
+    """Look through everything that is installed, which takes long, once."""
+    from importlib.metadata import entry_points  # which takes long, too
+
     return list(entry_points(group=group))
 
 
@@ -39,18 +43,30 @@ class Registry(Shown, Generic[T]):
         kind: what one of them is called, in messages; other packages offer theirs in the entry point
             group `hyperbaton.<kind>`.
         package: dotted name of the folder.
-        base: the class that each plug-in derives from.
+        base: the class that each plug-in derives from, or `module:class`, which is imported with the first plug-in.
     """
 
-    def __init__(self, kind: str, package: str, base: type[T]) -> None:
-        self.kind, self.package, self.base = kind, package, base
+    def __init__(self, kind: str, package: str, base: type[T] | str) -> None:
+        self.kind, self.package, self._base = kind, package, base
+
+    @cached_property
+    def base(self) -> type[T]:
+        """The class that each plug-in derives from."""
+        if not isinstance(self._base, str):
+            return self._base
+        module, _, name = self._base.partition(":")
+        base: type[T] = getattr(importlib.import_module(module), name)
+        return base
 
     def names(self) -> list[str]:
         """Every name, sorted."""
+        return sorted(self._files() | {point.name for point in self._points()})
+
+    def _files(self) -> set[str]:
+        """The names in the folder."""
         folder = importlib.import_module(self.package)
         modules = [module for module in pkgutil.iter_modules(folder.__path__) if not module.ispkg]
-        here = {module.name for module in modules if not module.name.startswith("_")}
-        return sorted(here | {point.name for point in self._points()})
+        return {module.name for module in modules if not module.name.startswith("_")}
 
     def facts(self) -> dict[str, list[str]]:
         """Every name."""
@@ -60,18 +76,21 @@ class Registry(Shown, Generic[T]):
         return len(self.names())
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and _canonical(name) in self.names()
+        return isinstance(name, str) and (_canonical(name) in self._files() or _canonical(name) in self.names())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 
     def __getitem__(self, name: str) -> type[T]:
-        """The class of that name; `aligned-words` and `aligned_words` are the same name."""
+        """The class of that name; `aligned-words` and `aligned_words` are the same name.
+
+        The folder comes first: other packages are looked through only for a name that it does not have.
+        """
         name = _canonical(name)
-        for point in self._points():
-            if point.name == name:
-                return self._check(point.load(), name)
-        if name not in self.names():
+        if name not in self._files():
+            for point in self._points():
+                if point.name == name:
+                    return self._check(point.load(), name)
             raise OptionError(unknown(self.kind, name, self.names()))
         module = importlib.import_module(f"{self.package}.{name}")
         classes = [
@@ -117,7 +136,7 @@ class Registry(Shown, Generic[T]):
         doc = self[name].__doc__ or ""
         return doc.strip().partition("\n")[0]
 
-    def _points(self) -> list[importlib.metadata.EntryPoint]:
+    def _points(self) -> list[EntryPoint]:
         return _entry_points(f"hyperbaton.{self.kind}")
 
     def _check(self, entry: object, name: str) -> type[T]:

@@ -27,7 +27,6 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.metadata import version
 from math import prod
 from os import PathLike
 from pathlib import Path
@@ -152,6 +151,8 @@ def save(
         details: anything else that JSON can hold.
         parts: artefacts inside this one: name of the folder → what writes it.
     """
+    from importlib.metadata import version  # slow to import, and not needed to read
+
     kind = Kind(kind) if isinstance(kind, str) else kind
     with writing_folder(path) as folder:
         listing = {}

@@ -12,7 +12,6 @@ by the next writer of the same target.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import os
@@ -20,6 +19,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import cast
@@ -201,10 +201,12 @@ def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: s
 
 def _exchange(one: Path, other: Path) -> bool:
     """Exchange two folders in one step; False where the system cannot."""
-    if _renameat2 is None:
+    import ctypes  # here: what only reads does not need it
+
+    if (renameat2 := _renameat2()) is None:
         return False
     at_cwd, exchange = -100, 2
-    if _renameat2(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0:
+    if renameat2(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0:
         return True
     number = ctypes.get_errno()
     if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
@@ -212,7 +214,10 @@ def _exchange(one: Path, other: Path) -> bool:
     raise OSError(number, os.strerror(number), str(other))
 
 
-def _find_renameat2() -> Callable[..., int] | None:
+@cache
+def _renameat2() -> Callable[..., int] | None:
+    import ctypes
+
     try:
         function = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):
@@ -220,9 +225,6 @@ def _find_renameat2() -> Callable[..., int] | None:
     function.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
     function.restype = ctypes.c_int
     return cast(Callable[..., int], function)
-
-
-_renameat2 = _find_renameat2()
 
 
 @contextlib.contextmanager

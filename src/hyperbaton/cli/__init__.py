@@ -8,7 +8,6 @@ option. stdout is data, stderr is talk. Exit status: 0 done, 1 bad input or fail
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import copy
 import dataclasses
@@ -17,11 +16,11 @@ import importlib
 import logging
 import os
 import pkgutil
+import re
 import sys
 import typing
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from importlib import metadata
 from inspect import Parameter, Signature, cleandoc, isfunction, signature
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -119,23 +118,23 @@ def _function(verb: str) -> Callable[..., Any]:
 
 
 @cache
-def _file(verb: str) -> ast.Module:
-    """The parsed file of a command; importing all of them would take seconds."""
-    return ast.parse(Path(__path__[0], f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8"))
+def _file(verb: str) -> str:
+    """The file of a command, read and not imported or parsed: that takes seconds for all of them."""
+    return Path(__path__[0], f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8")
 
 
 def _help_text(verb: str) -> str:
     """The docstring of a command."""
-    functions = (node for node in _file(verb).body if isinstance(node, ast.FunctionDef))
-    return ast.get_docstring(next(f for f in functions if f.name.rstrip("_") == verb.replace("-", "_"))) or ""
+    pattern = rf'^def {verb.replace("-", "_")}_?\(.*?^    """(.*?)"""'
+    found = re.search(pattern, _file(verb), re.DOTALL | re.MULTILINE)
+    return "" if found is None else cleandoc(found[1])
 
 
 def _group(verb: str) -> str:
-    """The help group of a command."""
-    for node in _file(verb).body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["HELP_GROUP"]:
-            return str(ast.literal_eval(node.value))
-    raise TypeError(f"cli/{verb.replace('-', '_')}.py does not define HELP_GROUP, one of {', '.join(GROUPS)}")
+    """The title under which help lists a command."""
+    if (found := re.search(r'^HELP_GROUP = "(.*)"$', _file(verb), re.MULTILINE)) is None:
+        raise TypeError(f"cli/{verb.replace('-', '_')}.py does not define HELP_GROUP, one of {', '.join(GROUPS)}")
+    return found[1]
 
 
 def _unloaded() -> None:
@@ -144,7 +143,9 @@ def _unloaded() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"hyperbaton {metadata.version('hyperbaton')}")
+        from importlib.metadata import version  # slow to import
+
+        print(f"hyperbaton {version('hyperbaton')}")
         raise typer.Exit
 
 
@@ -255,7 +256,7 @@ def _completion(choices: Sequence[str]) -> Callable[[], list[str]]:
 
 def start() -> typer.Typer:
     """Make the program for the command line: only the requested command is imported."""
-    # # When completing, a shell passes the line in a variable: COMP_WORDS for bash, typer's own for zsh and fish.
+    # When completing, a shell passes the line in a variable: COMP_WORDS for bash, typer's own for zsh and fish.
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     completing = "_HYPERBATON_COMPLETE" in os.environ
     words = line.split()[1:] if completing else sys.argv[1:]
@@ -277,7 +278,7 @@ def run_program(program: typer.Typer, signals: Signals) -> None:
     except (KeyboardInterrupt, Cancelled):
         _leave(signals.message, signals.status)
     except BrokenPipeError:
-        # # The reader of our output has closed it, which is not an error.
+        # The reader of our output has closed it, which is not an error.
         _drop_output()
         sys.exit(1)
     except HyperbatonError as error:

@@ -17,6 +17,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from hyperbaton.base.options import plain_type
+from hyperbaton.cli._values import convert_values
 
 MAX_WIDTH = 100
 # The commands are listed under these titles, in this order.
@@ -25,6 +26,9 @@ GROUPS = ("Start here", "Links and words", "Phrases and models", "Translate", "E
 
 class Verb(TyperCommand):
     """A command with our help; an option shown as NAME... takes all words up to the next option."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return convert_values(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         many = {flag for p in self.params if (p.metavar or "").endswith("...") for flag in p.opts if flag.startswith("-")}
@@ -39,6 +43,9 @@ class Verb(TyperCommand):
 
 class Program(TyperGroup):
     """The program, whose help lists the commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return convert_values(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("\n".join(_program_lines(self, ctx)) + "\n")

@@ -58,7 +58,7 @@ TargetText = Annotated[
     str | None, typer.Option("--target-text", help="How raw target text is processed."), Reads(_learned_from)
 ]
 
-# # Decoding options; those not given keep the system's values.
+# Decoding options; those not given keep the system's values.
 DecodingFlags = dataclasses.make_dataclass(
     "DecodingFlags",
     [
@@ -76,6 +76,8 @@ DecodingFlags = dataclasses.make_dataclass(
         for opt in options_of(Decoding)
     ],
     namespace={"__module__": __name__},
+    repr=False,
+    eq=False,
 )
 
 

@@ -112,7 +112,7 @@ def align(
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
     n = n_threads(threads)
-    # # When lines are typed or read at a terminal, a progress bar would disturb them.
+    # When lines are typed or read at a terminal, a progress bar would disturb them.
     typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet or (typing and model is not None)))
@@ -129,7 +129,7 @@ def align(
                 chosen = own.fit(bitext, threads=n, progress=bars.stage("learn"), sharding=sharding)
             else:
                 chosen = learner.fit(bitext, threads=n, progress=bars.stage("learn"))
-            # # An aligner that trains and links in one step needs all of the text at once.
+            # An aligner that trains and links in one step needs all of the text at once.
             groups, total = bitext.groups(len(bitext) if own is None else GROUP), len(bitext)
         if own is not None and save_model is not None:
             own.save(save_model)

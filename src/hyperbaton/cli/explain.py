@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, make_dataclass
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import typer
 
@@ -20,8 +20,13 @@ from hyperbaton.models import MODELS, Questions, ReorderingModel, load_model
 from hyperbaton.phrases import RuleTable
 
 
-def chosen_options(_: Sequence[str]) -> dict[str, type]:
-    """The questions of all kinds of models (`ReorderingModel.questions`) combined."""
+def chosen_options(words: Sequence[str]) -> dict[str, type]:
+    """The questions of all kinds of models (`ReorderingModel.questions`) combined.
+
+    All models are imported only if the command line has a flag that the command itself does not define.
+    """
+    if {word.partition("=")[0] for word in words if word.startswith("-")} <= set(_own_flags()):
+        return {}
     kinds = dict.fromkeys(MODELS[name].questions for name in MODELS)
     columns = [(field.name, get_type_hints(kind)[field.name], field) for kind in kinds for field in fields(kind)]
     return {"about": make_dataclass("AnyQuestions", columns, bases=(Questions,), frozen=True)}
@@ -107,6 +112,15 @@ def explain(
             print(part)
         else:
             print_table(part)
+
+
+def _own_flags() -> Iterator[str]:
+    """The flags of the command that do not depend on models."""
+    for name, kind in get_type_hints(explain, include_extras=True).items():
+        for info in get_args(kind)[1:2]:
+            # typer keeps the first of several names as the default.
+            names = [info.default, *(getattr(info, "param_decls", None) or ())]
+            yield from [name for name in names if isinstance(name, str)] or [f"--{name.replace('_', '-')}"]
 
 
 def _questions_for(model: ReorderingModel | RuleTable, about: Questions) -> Questions:

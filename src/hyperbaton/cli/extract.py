@@ -32,8 +32,8 @@ from hyperbaton.phrases import (
 )
 from hyperbaton.phrases.extracted import KIND
 from hyperbaton.phrases.moses import write_moses
+from hyperbaton.phrases.rules import DECODED_SPAN
 from hyperbaton.phrases.rules import KIND as RULES
-from hyperbaton.phrases.rules_extraction import DECODED_SPAN
 from hyperbaton.phrases.rules_shards import extract_rules_in_shards
 from hyperbaton.phrases.shards import extract_shards
 

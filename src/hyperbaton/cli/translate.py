@@ -122,7 +122,7 @@ def translate(
         loaded = System.load(system).with_weights(parse_weights(weight))
         terms = None if glossary is None else Glossary.read(glossary, loaded.text if raw else None)
         decoding = changed(loaded, flags)
-        # # When lines are typed or read at a terminal, a progress bar would disturb them.
+        # When lines are typed or read at a terminal, a progress bar would disturb them.
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output))

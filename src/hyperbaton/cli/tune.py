@@ -123,7 +123,7 @@ def tune(
             place = f"iteration {iteration} of at most {options.iterations}"
             where = f"run {run + 1} of {runs}, {place}" if runs > 1 else place
             score = f"{options.metric} {turn.score:.2f}"
-            # # On a screen, the bar shows what the final table repeats.
+            # On a screen, the bar shows what the final table repeats.
             say(f"{where}: {score}, {new}", quiet or (bars.visible and is_terminal(sys.stdout)))
             progress.rename(f"{where}: {score}")
             progress(run * n_iterations + iteration + 1, runs * n_iterations)

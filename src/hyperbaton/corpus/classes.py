@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import deque
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,14 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.options import Checked, option
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.corpus.class_runs import ClassIds, Exchange, runs_by_workers, runs_here
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding
+    from hyperbaton.corpus.class_runs import ClassIds
 
 FIRST_CLASS = 2
 
@@ -124,6 +126,8 @@ def word_classes(
         progress: called with (word visits done, most there can be), or with (runs done, runs) where there is `sharding`.
         sharding: who does the runs, if not this process: as many at once as there are shards. The result is the same.
     """
+    from hyperbaton.corpus.class_runs import Exchange, runs_by_workers, runs_here  # reading classes needs none of them
+
     Clustering(n_classes, runs, sweeps)
     n_words = len(text.vocabulary)
     exchange = Exchange(n_classes, sweeps, batch_size=max(1, min(_BATCH, n_words // _BATCHES)))

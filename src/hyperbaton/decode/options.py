@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import Checked, option, options_of
-from hyperbaton.phrases.rules_extraction import DECODED_SPAN
+from hyperbaton.phrases.rules import DECODED_SPAN
 
 
 @dataclass

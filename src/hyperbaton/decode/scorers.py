@@ -18,7 +18,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.models import Batch, PerJump, PerOption, PerStep, python_steps
+from hyperbaton.models import Batch, PerJump, PerOption, PerStep
 from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
 
@@ -160,6 +160,8 @@ def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Fe
 def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     if hasattr(model, "step_scorer"):
         return cast(_core.Feature, model.step_scorer(batch, weights[0]))
+    from hyperbaton.models import python_steps  # which imports the base classes of models; tables do without
+
     return python_steps(model, batch, weights[0])
 
 

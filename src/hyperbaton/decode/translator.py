@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ from hyperbaton.base.shown import Shown
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import AnnotatedLines, in_batches
-from hyperbaton.decode.derivations import Derivations, source_batch
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.markup import Markup, parse_markup
 from hyperbaton.decode.options import Decoding
@@ -29,6 +28,9 @@ from hyperbaton.decode.result import Translations, feature_columns
 from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System, lm_numbers
 from hyperbaton.models import Batch
 from hyperbaton.phrases import Options, Spans
+
+if TYPE_CHECKING:
+    from hyperbaton.decode.derivations import Derivations
 
 BATCH = 256  # sentences translated together
 
@@ -218,6 +220,8 @@ class Translator(Shown, Picklable):
         progress: Progress | None,
     ) -> Derivations:
         """Translations by the rules of a hierarchical system."""
+        from hyperbaton.decode.derivations import Derivations, source_batch  # only here: most systems have phrases
+
         if n_best.directions is not None:
             raise OptionError("translations along directions are not known for hierarchical systems")
         weights = self.system.weights

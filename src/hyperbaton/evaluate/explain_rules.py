@@ -11,8 +11,7 @@ import numpy as np
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
-from hyperbaton.phrases.rules import SOURCE_GAPS, RuleTable
-from hyperbaton.phrases.rules_extraction import DECODED_SPAN
+from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, RuleTable
 
 GAP = SOURCE_GAPS[0]
 

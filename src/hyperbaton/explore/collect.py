@@ -36,7 +36,7 @@ from hyperbaton.run.stages.movement import count_jumps
 
 Objects = list[dict[str, Any]]
 _BATCH = 16  # sentences between two reports of progress
-# # Letters that identify a language: kana, hangul, and otherwise Chinese characters.
+# Letters that identify a language: kana, hangul, and otherwise Chinese characters.
 _SCRIPTS = {"ja": re.compile("[ぁ-ヺ]"), "ko": re.compile("[가-힣]"), "zh": re.compile("[㐀-鿿]")}
 
 

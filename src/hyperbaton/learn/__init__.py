@@ -11,12 +11,30 @@ when they are needed (`TrainingRows`). `docs/learners.md` says which learner sol
 ['left', 'right', 'left']
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.lazy import names_from
 from hyperbaton.base.rows import Rows, TrainingRows
-from hyperbaton.learn._learner import ROWS_TOGETHER, Learner
-from hyperbaton.learn._matrices import matrix_text
-from hyperbaton.learn._models import GLOBAL_LAYOUT, ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
 from hyperbaton.learn._registry import LEARNERS
-from hyperbaton.learn._rows import RowsError
+
+if TYPE_CHECKING:
+    from hyperbaton.learn._learner import ROWS_TOGETHER, Learner
+    from hyperbaton.learn._matrices import matrix_text
+    from hyperbaton.learn._models import GLOBAL_LAYOUT, ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
+    from hyperbaton.learn._rows import RowsError
+else:
+    __getattr__ = names_from(
+        __name__,
+        {
+            "_learner": ("ROWS_TOGETHER", "Learner"),
+            "_matrices": ("matrix_text",),
+            "_models": ("GLOBAL_LAYOUT", "ClusterModel", "GlobalModel", "KernelModel", "LinearModel", "restored_model"),
+            "_rows": ("RowsError",),
+        },
+    )
+
 
 __all__ = [
     "GLOBAL_LAYOUT",

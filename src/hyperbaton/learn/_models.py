@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
@@ -23,6 +22,9 @@ from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import group
 from hyperbaton.learn._labels import number_clusters
 from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def softmax(scores: Array) -> Array:
@@ -85,7 +87,7 @@ class KernelModel:
         unit_length: whether rows are scaled to length 1 before they are scored.
     """
 
-    support: sparse.csr_array
+    support: csr_array
     coefficients: Array
     kernel: str
     gamma: float

@@ -1,6 +1,5 @@
 """The registry of learners; `_registry.pyi` tells type checkers the class of each."""
 
 from hyperbaton.base.registry import Registry
-from hyperbaton.learn._learner import Learner
 
-LEARNERS = Registry("learner", "hyperbaton.learn", Learner)
+LEARNERS: Registry[object] = Registry("learner", "hyperbaton.learn", "hyperbaton.learn._learner:Learner")

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, is_sparse
 from hyperbaton.base.errors import HyperbatonError, InputError
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Column, Scratch
@@ -29,7 +28,7 @@ RowsLike = Any
 
 def as_chunks(rows: RowsLike) -> list[Rows]:
     """Rows in memory or memory-mapped, as a list of chunks."""
-    if isinstance(rows, (list, tuple)) and rows and all(isinstance(r, Rows) or sparse.issparse(r) for r in rows):
+    if isinstance(rows, (list, tuple)) and rows and all(isinstance(r, Rows) or is_sparse(r) for r in rows):
         return [_as_chunk(chunk) for chunk in rows]
     return [_as_chunk(rows)]
 
@@ -37,7 +36,7 @@ def as_chunks(rows: RowsLike) -> list[Rows]:
 def _as_chunk(rows: RowsLike) -> Rows:
     if isinstance(rows, Rows):
         return rows
-    if sparse.issparse(rows):
+    if is_sparse(rows):
         if rows.dtype.kind == "c":
             raise RowsError("Complex data not supported: values must be real")
         rows = rows.tocsr()
@@ -45,20 +44,22 @@ def _as_chunk(rows: RowsLike) -> Rows:
             rows = rows.copy()
             rows.sum_duplicates()
         return _of_matrix(rows)
+    from scipy.sparse import csr_array
+
     dense = np.asarray(rows)
     if dense.dtype.kind == "c":
         raise RowsError("Complex data not supported: values must be real")
     if dense.ndim != 2:
         raise RowsError(f"Expected 2D array, got {dense.ndim}D array instead. Reshape your data: rows × features")
     if dense.shape[1] == 0 or dense.shape[0] == 0:
-        return _of_matrix(sparse.csr_array(dense.shape, dtype=np.float64))
+        return _of_matrix(csr_array(dense.shape, dtype=np.float64))
     try:
         dense = dense.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise type(error)(f"values must be numbers: {error}") from error
     if not np.isfinite(dense).all():
         raise RowsError("rows hold NaN or infinity (inf); values must be finite")
-    return _of_matrix(sparse.csr_array(dense))
+    return _of_matrix(csr_array(dense))
 
 
 def _of_matrix(matrix: Any) -> Rows:

@@ -30,7 +30,6 @@ from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.ngrams import Columns, Ngrams
 from hyperbaton.lm.rows import Rows, RowSorter
-from hyperbaton.lm.shards import count_shards
 
 MARKERS = ("<unk>", "<s>", "</s>")
 FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
@@ -190,6 +189,8 @@ class _Run:
 
     def estimate(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[Columns]:
         order, thresholds = self.options.order, self.options.thresholds()
+        from hyperbaton.lm.shards import count_shards  # only here: models are read more often than estimated
+
         full = count_shards(
             tokens,
             offsets,

@@ -1,6 +1,5 @@
 """The registry of models; `_registry.pyi` tells type checkers the class of each."""
 
 from hyperbaton.base.registry import Registry
-from hyperbaton.models.shapes.base import ReorderingModel
 
-MODELS = Registry("model", "hyperbaton.models", ReorderingModel)
+MODELS: Registry[object] = Registry("model", "hyperbaton.models", "hyperbaton.models.shapes.base:ReorderingModel")

@@ -52,7 +52,8 @@ from hyperbaton.models.block.features import (
 from hyperbaton.models.block.questions import BlockQuestions
 from hyperbaton.models.block.table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models.block.vocabularies import BlockSides
-from hyperbaton.models.shapes.step import Batch, StepModel
+from hyperbaton.models.shapes.batch import Batch
+from hyperbaton.models.shapes.step import StepModel
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 

@@ -37,7 +37,8 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.lm.estimation import MAX_ORDER
 from hyperbaton.lm.model import LAYOUT as LM_LAYOUT
 from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
-from hyperbaton.models.shapes.step import Batch, StepModel, Steps
+from hyperbaton.models.shapes.batch import Batch
+from hyperbaton.models.shapes.step import StepModel, Steps
 from hyperbaton.models.shapes.store import ModelState
 
 LOG_10 = 2.302585092994046

@@ -53,23 +53,18 @@ class ReorderingType:
     @classmethod
     def parse(cls, name: str) -> ReorderingType:
         """Read a name as Moses does: any order, unit `wbe`, direction `backward` and conditioning `fe` by default."""
-        sets = [n for n in ORIENTATIONS if issubclass(ORIENTATIONS[n], MosesSet)]
         parts = {"unit": "wbe", "direction": "backward", "conditioning": "fe"}
+        kinds = {"unit": cls.UNITS, "direction": tuple(cls.DIRECTIONS), "conditioning": cls.CONDITIONINGS}
         for part in name.split("-"):
             part = {"unidirectional": "backward", "word": "wbe", "hierarchical": "hier"}.get(part, part)
-            kinds = {
-                "unit": cls.UNITS,
-                "orientations": sets,
-                "direction": cls.DIRECTIONS,
-                "conditioning": cls.CONDITIONINGS,
-            }
             kind = next((kind for kind, values in kinds.items() if part in values), None)
-            if kind is None:
+            if kind is None and not _is_moses_set(part):
+                kinds = {"unit": cls.UNITS, "orientations": _moses_sets(), **kinds}
                 allowed = " ".join(f"{kind}: {', '.join(values)};" for kind, values in kinds.items())
                 raise OptionError(f"unknown part {part!r} of the reordering type {name!r}; {allowed.rstrip(';')}")
-            parts[kind] = part
+            parts[kind or "orientations"] = part
         if "orientations" not in parts:
-            raise OptionError(f"the reordering type {name!r} names no orientations: {', '.join(sets)}")
+            raise OptionError(f"the reordering type {name!r} names no orientations: {', '.join(_moses_sets())}")
         return cls(**parts)
 
     @property
@@ -86,6 +81,14 @@ class ReorderingType:
     def set(self) -> OrientationSet:
         """Its orientation set."""
         return orientation_set(f"{self.unit}-{self.orientations}")
+
+
+def _is_moses_set(name: str) -> bool:
+    return name in ORIENTATIONS and issubclass(ORIENTATIONS[name], MosesSet)
+
+
+def _moses_sets() -> tuple[str, ...]:
+    return tuple(name for name in ORIENTATIONS if _is_moses_set(name))
 
 
 def orientation_counts(

@@ -31,6 +31,7 @@ from hyperbaton.phrases.table import PhraseTable
 KIND = "rules"
 SOURCE_GAPS = ("[X]",)
 TARGET_GAPS = ("[X,1]", "[X,2]")
+DECODED_SPAN = 20  # longest span that a decoder covers with a rule by default
 
 
 @dataclass

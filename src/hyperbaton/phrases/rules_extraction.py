@@ -27,11 +27,9 @@ from hyperbaton.base.scratch import Array, Column, Scratch
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import WordIds
 from hyperbaton.phrases.inventory import Phrases, Runs, merge_phrases, number_rows
-from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
+from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
 from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 
-# Longest span that a decoder covers with a rule, unless it is told otherwise.
-DECODED_SPAN = 20
 # Memory that extraction takes for each target word of a chunk, and that scoring takes for each rule.
 _WORD_BYTES = 10_000
 _RULE_BYTES = 600

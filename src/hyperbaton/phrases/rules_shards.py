@@ -24,8 +24,8 @@ from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.bitext import KIND as BITEXT
-from hyperbaton.phrases.rules import RuleLimits, RuleTable
-from hyperbaton.phrases.rules_extraction import DECODED_SPAN, RuleWork
+from hyperbaton.phrases.rules import DECODED_SPAN, RuleLimits, RuleTable
+from hyperbaton.phrases.rules_extraction import RuleWork
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
@@ -29,8 +28,10 @@ from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, gr
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.inventory import Inventory, Phrases
-from hyperbaton.phrases.samples import Samples
-from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
+
+if TYPE_CHECKING:
+    from hyperbaton.align.lexical import LexicalTable
+    from hyperbaton.phrases.samples import Samples
 
 KIND = "phrase-table"
 SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
@@ -201,6 +202,9 @@ class PhraseTable(Shown, Picklable):
         >>> [(target, scores[2]) for target, scores in table.options_of("a")]
         [('x', 0.5), ('z', 0.5)]
         """
+        from hyperbaton.align.lexical import LexicalTable  # what only reads tables does not score
+        from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
+
         options = options or Scoring()
         check_options(options)
         threads, scratch = threads or default_threads(), scratch or Scratch()

@@ -133,7 +133,7 @@ def _toml(options: Mapping[str, Any], path: str) -> Iterator[str]:
         inner = f"{path}.{_key(key)}" if path else _key(key)
         for table in value if isinstance(value, list) else [value]:
             heading = f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]"
-            # # A table that contains only tables needs no heading.
+            # A table that contains only tables needs no heading.
             bare = isinstance(value, dict) and bool(table) and all(_is_table(v) or _is_tables(v) for v in table.values())
             yield from () if bare else ("", heading)
             yield from _toml(table, inner)

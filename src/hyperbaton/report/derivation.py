@@ -103,7 +103,7 @@ def derivation_text(translations: Translations, path: int) -> str:
     for number, part in enumerate(parts):
         children.setdefault(part.parent, []).append(number)
     lines = [" ".join(translations.batch.source[0]), " ".join(translations.text[path]), ""]
-    # # A stack of the parts left to print: the number of a part, and the prefixes of its line and of the lines below it.
+    # A stack of the parts left to print: the number of a part, and the prefixes of its line and of the lines below it.
     left = [(number, "", "") for number in reversed(children.get(-1, []))]
     while left:
         number, before, below = left.pop()

@@ -79,7 +79,7 @@ class Table:
             numbers = [(row, cell) for row in rows if isinstance(cell := row[k], Number)]
             if column.best is None or len(numbers) < 2:
                 continue
-            # # Numbers that print the same are equally good.
+            # Numbers that print the same are equally good.
             shown = [round(cell.value, cell.decimals) for _, cell in numbers]
             wanted = max(shown) if column.best == "high" else min(shown)
             for (row, cell), value in zip(numbers, shown, strict=True):

@@ -35,7 +35,7 @@ FORWARD, MONOTONE, BACK = "#d1495b", "#8d99ae", "#2274a5"
 INK, PAPER, FAINT = "#22272e", "#ffffff", "#d8dee6"
 COLOURS = ("#2274a5", "#d1495b", "#3c896d", "#8d6a9f", "#e28413", "#546a76", "#22272e", "#c8553d", "#6a994e")
 MARKERS = "osD^vP*Xh"
-# # Every colour of a picture, and its counterpart on a dark screen.
+# Every colour of a picture, and its counterpart on a dark screen.
 DARK = {
     **dict(
         zip(
@@ -54,7 +54,7 @@ DARK = {
 DISTANCE = "distance d = i + 1 − j"  # between consecutively translated source words i and j
 FORMATS = (".svg", ".png", ".pdf")
 
-# # Fonts for scripts that the default font lacks, if they are installed.
+# Fonts for scripts that the default font lacks, if they are installed.
 _FALLBACKS = [
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -176,11 +176,11 @@ def svg_text(figure: Figure) -> str:
     """The picture as SVG; the same picture gives the same text."""
     buffer = io.BytesIO()
     with style(), warnings.catch_warnings():  # the setting that keeps text as text applies on writing
-        # # A missing glyph depends on the reader's fonts: the .svg contains the text itself.
+        # A missing glyph depends on the reader's fonts: the .svg contains the text itself.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(buffer, format="svg", bbox_inches="tight", facecolor=PAPER, metadata={"Date": None})
     text = re.sub(r"(font-family: [^:;]++);", r"\1, sans-serif;", buffer.getvalue().decode())
-    # # Some of matplotlib's ids contain memory addresses: renumber them in order.
+    # Some of matplotlib's ids contain memory addresses: renumber them in order.
     names: dict[str, str] = {}
     for name in re.findall(r'\bid="([^"]+)"', text):
         names.setdefault(name, f"p{len(names)}")

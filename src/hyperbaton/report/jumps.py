@@ -94,13 +94,13 @@ def draw_jumps(explanation: JumpExplanation) -> Figure:
         axes.set_ylabel("current position")
         axes.set_title("next position")
         rows, columns = [i + 1 for i, _ in explanation.jumps], [j for _, j in explanation.jumps]
-        # # From one jump to the next: down or up to the row of the word reached.
+        # From one jump to the next: down or up to the row of the word reached.
         axes.plot(columns, rows, color=MONOTONE, linewidth=0.8, zorder=2)
         colours = [FORWARD if j > i + 1 else BACK if j < i else MONOTONE for i, j in explanation.jumps]
         axes.scatter(columns, rows, s=60, facecolors="none", edgecolors=colours, linewidths=1.4, zorder=3)
         for number, (row, column) in enumerate(zip(rows, columns, strict=True), 1):
             dark = explanation.probabilities[row, column] > 0.55
-            # # Colours that do not change on a dark screen, like the cells.
+            # Colours that do not change on a dark screen, like the cells.
             colour = "#fefefe" if dark else "#1a1a1a"
             axes.text(column, row, str(number), ha="center", va="center", fontsize=6, color=colour)
         figure.colorbar(image, ax=axes, shrink=0.7, label="P(NP | CP)")

@@ -108,7 +108,7 @@ def _bars(axes: Axes, counts: Mapping[int, float], xlabel: str = "distance d", y
     axes.set_ylabel(ylabel)
     for sign, name in ((-1, "forward, d < 0"), (0, "monotone"), (1, "back, d > 0")):
         percent = 100 * sum(n for d, n in counts.items() if np.sign(d) == sign) / total
-        # # Above the axes, where they overlap no bar.
+        # Above the axes, where they overlap no bar.
         place = 0.5 + 0.36 * sign
         label = f"{name}\n{percent:.1f}%"
         axes.text(

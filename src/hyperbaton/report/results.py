@@ -52,7 +52,7 @@ _SEGMENT = {
     "target?": _maybe((str, list)),
     "scores?": _NUMBERS,
 }
-# # The form described in `docs/report.md`, as far as the report depends on it. Anything but names may be missing.
+# The form described in `docs/report.md`, as far as the report depends on it. Anything but names may be missing.
 _FORM: dict[str, Form] = {
     "signature": {"libraries?": _maybe(dict), "inputs?": _maybe({"*": {}})},
     "commands": {"*": _maybe(list)},

@@ -78,7 +78,7 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
     shown = [segment.target or "∅" for segment in segments]
     target_widths = _target_widths(segments)
     target_starts = [0.0, *accumulate(width + _GAP for width in target_widths)]
-    # # Rows are centred on the longest row of all systems.
+    # Rows are centred on the longest row of all systems.
     others = (_target_widths(segments_of(other, len(words))) for other in sentence.get("hypotheses") or [])
     inner = max(starts[-1], target_starts[-1], _GAP, *(sum(other) + _GAP * len(other) for other in others)) - _GAP
     left = _EDGE + (inner - starts[-1] + _GAP) / 2
@@ -140,7 +140,7 @@ class _Arc:
 
     @property
     def height(self) -> float:
-        # # Forward arrows rise higher: one there and one back would overlap.
+        # Forward arrows rise higher: one there and one back would overlap.
         base, slope, most = (26, 0.22, 100.0) if self.distance < 0 else (16, 0.14, 64.0)
         return min(base + slope * abs(self.end - self.start), most)
 
@@ -164,7 +164,7 @@ class _Arc:
         )
 
 
-# # Candidate positions of a number on its arrow; the first free one is used.
+# Candidate positions of a number on its arrow; the first free one is used.
 _PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)
 _LABEL_HEIGHT = 13.0
 

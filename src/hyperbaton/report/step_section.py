@@ -12,7 +12,7 @@ from hyperbaton.report.glossary import about_metrics
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 from hyperbaton.report.model_sections import COSTS, Results, ShapeReport, costs
 
-# # Figures that an evaluation may have, with their decimals.
+# Figures that an evaluation may have, with their decimals.
 _FIGURES = {
     "accuracy": ("accuracy", 2),
     "jump_accuracy": ("of jumps", 2),

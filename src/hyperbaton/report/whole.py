@@ -12,7 +12,7 @@ from hyperbaton.base.store import writing_file
 from hyperbaton.report.closing_sections import costs_section, reproduction_section, stages_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
 
-# # Each of these registers the section of a shape of models, in page order.
+# Each of these registers the section of a shape of models, in page order.
 from hyperbaton.report.elements import Listing, Picture, Points, Section, Sentences, Table, Text
 from hyperbaton.report.figures import figure_csv, svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
@@ -41,7 +41,7 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
     return Section("sentences", "Sentences", [text, Sentences(sentences, first_pair(results))])
 
 
-# # In page order: key of results.json, the name for its absence, and the section.
+# In page order: key of results.json, the name for its absence, and the section.
 _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] = {
     "corpus": ("corpus statistics", corpus_section),
     "movement": ("movement statistics", movement_section),

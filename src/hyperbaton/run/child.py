@@ -123,5 +123,5 @@ def _own_peak_kib() -> int:
 if __name__ == "__main__":
     status = main()
     sys.stderr.flush()
-    # # Not sys.exit: the thread that waits for the end of stdin would block it.
+    # Not sys.exit: the thread that waits for the end of stdin would block it.
     os._exit(status)

@@ -99,7 +99,7 @@ def _registries(file: Path) -> list[str]:
     calls = (node for node in ast.walk(_tree(file)) if isinstance(node, ast.Call))
     made = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Registry")
     folders = (argument for call in made for argument in call.args[1:2])
-    # # A registry of the module's own folder is given __name__.
+    # A registry of the module's own folder is given __name__.
     own = f"{PACKAGE}." + ".".join(file.parent.parts[len(_root().parts) :])
     return [str(argument.value) if isinstance(argument, ast.Constant) else own for argument in folders]
 

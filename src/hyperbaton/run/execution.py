@@ -28,6 +28,7 @@ from hyperbaton.run.stage import Stage
 
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
 POLL = 0.05
+LOOK = 1.0  # seconds between two readings of the processor time of running stages
 LITTLE = 1 << 16  # free bytes at which a disk counts as full
 
 
@@ -59,6 +60,9 @@ class Observer:
 
     def started(self, stage: Stage) -> None:
         """A stage has started."""
+
+    def used(self, stage: Stage, processor_seconds: float) -> None:
+        """A stage that runs has used this much so far; told about once a second, where the system tells."""
 
     def finished(self, stage: Stage, seconds: float, threads: int) -> None:
         """A stage has finished."""
@@ -95,6 +99,7 @@ class _Executor:
         self.waiting = [stage for name, stage in self.stages.items() if name not in self.done]
         self.running: list[_Running] = []
         self.failed: dict[str, str] = {}
+        self.looked = time.monotonic()
         self.one_plan = len({stage.name for stage in self.stages.values()}) == len(self.stages)
 
     def run(self) -> None:
@@ -107,6 +112,7 @@ class _Executor:
                     break  # all remaining stages depend on a failed one
                 time.sleep(POLL)
                 self._collect()
+                self._look()
         finally:
             self._stop()
         if self.failed:
@@ -190,6 +196,15 @@ class _Executor:
                 self.failed[stage.folder_name] = self._reason(stage, status)
                 self.observer.failed(stage, self.failed[stage.folder_name])
 
+    def _look(self) -> None:
+        """Tell how much processor time the stages that run have used."""
+        if time.monotonic() < self.looked + LOOK:
+            return
+        self.looked = time.monotonic()
+        for running in self.running if self.limits.executor is None else ():  # elsewhere it is used by other processes
+            if (used := _processor_seconds(running.process.pid)) is not None:
+                self.observer.used(running.stage, used)
+
     def _reason(self, stage: Stage, status: int) -> str:
         if status < 0:
             return f"its process was ended by signal {-status}" + (" (out of memory?)" if status == -9 else "")
@@ -220,6 +235,15 @@ class _Executor:
 
     def _log(self, stage: Stage) -> Path:
         return self.root / "logs" / f"{stage.name if self.one_plan else stage.folder_name}.log"
+
+
+def _processor_seconds(process: int) -> float | None:
+    """What a process and those that it waited for have used, where the system has /proc."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b") ")[2].split()
+    except OSError:
+        return None
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:

@@ -12,9 +12,9 @@ from hyperbaton.phrases import ReorderingType, RuleLimits, orientation_set
 from hyperbaton.run.keys import Table
 
 RULES = "rules"  # as a model: replaces phrases in a hierarchical system
-# # Keys of a model's table besides the model's own options.
+# Keys of a model's table besides the model's own options.
 OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled", "weights_per_class")
-# # Columns of the corpus that models may be trained with, by the models' names for them.
+# Columns of the corpus that models may be trained with, by the models' names for them.
 FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
 
 

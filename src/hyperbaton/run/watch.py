@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from hyperbaton.base.counted import counted
@@ -11,15 +11,19 @@ from hyperbaton.run.execution import Limits, Observer
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
-# # The cost of finished stages at which they weigh as much as the prior estimate: for all kinds, and for one kind.
+# The cost of finished stages at which they weigh as much as the prior estimate: for all kinds, and for one kind.
 TRUST, TRUST_OF_KIND = 200.0, 10.0
+# Seconds of running stages that count as much as the expected share of the processors, and those after which what was
+# seen of it counts half: how busy the machine is changes.
+TRUST_OF_SHARE, HALF_LIFE = 2.0, 60.0
 
 
 class Watch(Observer):
     """Prints a line when a stage ends and, if `line` is not displayed, when one starts; `line` shows the current state.
 
-    Costs are in processor seconds of another machine and other text. The ratio of time to cost is learned from the stages
-    of this run, mainly those of the same kind.
+    Costs are in processor seconds of another machine and other text. The number of processor seconds per unit of cost on
+    this machine is learned from the finished stages of this run, mainly those of the same kind; the time that a stage waits
+    for a processor second is learned from running stages, too.
     """
 
     def __init__(
@@ -36,8 +40,10 @@ class Watch(Observer):
         self.n_stages, self.n_done = len(plan), len(plan) - len(self.ahead)
         self.running: dict[str, tuple[Stage, float]] = {}  # and when each started
         self.jobs = limits.jobs
-        self.first_pace = limits.jobs / limits.threads  # seconds per unit of cost: threads are shared
-        self.taken: dict[str, tuple[float, float]] = {}  # by kind: seconds that stages took, and their cost
+        self.first_wait = limits.jobs / limits.threads  # seconds for a processor second: threads are shared
+        self.taken: dict[str, Ratio] = {}  # by kind: processor seconds that stages took, and their cost
+        self.waited: Ratio = 0.0, 0.0  # seconds of finished stages, and their processor seconds; older ones count less
+        self.processor_seconds: dict[str, float] = {}  # of running stages, where the system tells
         self.begin = clock()
 
     def started(self, stage: Stage) -> None:
@@ -45,12 +51,16 @@ class Watch(Observer):
         if self.says_starts:
             self.say(f"[{self.n_done}/{self.n_stages}] {stage.name} started")
 
+    def used(self, stage: Stage, processor_seconds: float) -> None:
+        self.processor_seconds[stage.name] = processor_seconds
+
     def finished(self, stage: Stage, seconds: float, threads: int) -> None:
         self._leave(stage)
         self.n_done += 1
-        before, cost = self.taken.get(stage.kind, (0.0, 0.0))
-        self.taken[stage.kind] = before + seconds, cost + stage.cost.seconds
-        mib = stage.record(self.root)["peak_mib"]
+        record = stage.record(self.root)
+        mib, used = record["peak_mib"], record["cpu_seconds"]
+        self.taken[stage.kind] = _sum(self.taken.get(stage.kind, NONE), (used, stage.cost.seconds))
+        self.waited = _sum(_scaled(self.waited, 0.5 ** (seconds / HALF_LIFE)), (seconds, used))
         self.say(
             f"[{self.n_done}/{self.n_stages}] {stage.name}: {seconds:.1f} s, {mib:.0f} MiB, {counted(threads, 'thread')}"
         )
@@ -61,28 +71,26 @@ class Watch(Observer):
 
     def _leave(self, stage: Stage) -> None:
         self.running.pop(stage.name, None)
+        self.processor_seconds.pop(stage.name, None)
         self.ahead.pop(stage.name, None)
 
     def seconds_left(self) -> float:
         """An estimate of the time until all stages are done."""
-        # # The line is drawn by a different thread from the one that starts and ends stages: use copies.
+        # The line is drawn by a different thread from the one that starts and ends stages: use copies.
         now, ahead, running = self.clock(), list(self.ahead.values()), list(self.running.values())
-        pace = self._pace()
-        left = sum(stage.cost.seconds * pace(stage.kind) for stage in ahead)
-        # # A stage that takes longer than expected is assumed to be near its end, not past it.
-        left -= sum(min(0.9 * stage.cost.seconds * pace(stage.kind), now - start) for stage, start in running)
-        return left / max(1, min(self.jobs, len(ahead)))
-
-    def _pace(self) -> Callable[[str], float]:
-        """The number of seconds per unit of cost for a kind of stage."""
+        processor_seconds = dict(self.processor_seconds)
+        used = [(now - start, processor_seconds[s.name]) for s, start in running if s.name in processor_seconds]
+        wait = _mean(self.first_wait, TRUST_OF_SHARE, self.waited, *used)
         taken = dict(self.taken)
+        of_all = _mean(1.0, TRUST, *taken.values())
 
-        def mean(finished: Iterable[tuple[float, float]], expected: float, trust: float) -> float:
-            seconds, costs = map(sum, zip((trust * expected, trust), *finished, strict=True))
-            return seconds / costs
+        def expected(stage: Stage) -> float:
+            return wait * stage.cost.seconds * _mean(of_all, TRUST_OF_KIND, taken.get(stage.kind, NONE))
 
-        of_all = mean(taken.values(), self.first_pace, TRUST)
-        return lambda kind: mean([taken[kind]] if kind in taken else [], of_all, TRUST_OF_KIND)
+        left = sum(map(expected, ahead))
+        # A stage that takes longer than expected is taken to be near its end, not past it.
+        left -= sum(min(0.9 * expected(stage), now - start) for stage, start in running)
+        return left / max(1, min(self.jobs, len(ahead)))
 
     def line(self) -> str:
         """The current state."""
@@ -90,6 +98,24 @@ class Watch(Observer):
         running = ", ".join(f"{name} {_duration(now - start)}" for name, (_, start) in list(self.running.items()))
         left = f"{_duration(now - self.begin)} so far, about {_duration(self.seconds_left())} left"
         return f"[{self.n_done}/{self.n_stages} done] {left}: {running}"
+
+
+Ratio = tuple[float, float]  # sums above and below the line
+NONE: Ratio = 0.0, 0.0
+
+
+def _sum(*ratios: Ratio) -> Ratio:
+    return sum(above for above, _ in ratios), sum(below for _, below in ratios)
+
+
+def _scaled(ratio: Ratio, factor: float) -> Ratio:
+    return factor * ratio[0], factor * ratio[1]
+
+
+def _mean(expected: float, trust: float, *ratios: Ratio) -> float:
+    """The ratio of sums, with as much of the expected one as `trust` says."""
+    above, below = _sum((trust * expected, trust), *ratios)
+    return above / below
 
 
 def _duration(seconds: float) -> str:

@@ -138,7 +138,7 @@ class Engine:
         own = self.text if system.text is not None else TextProcessing()
         self.raw = RawText(own, system.options.max_words, tags=self.reads_tags)
         self._translators = lru_cache(maxsize=8)(self._translator)
-        # # Do whatever is slow the first time before the first request.
+        # Do whatever is slow the first time before the first request.
         system.check()
         _ = self.translator(system.options), self.raw.read("a")
 
@@ -226,7 +226,7 @@ def run_jobs(jobs: Sequence[Job]) -> None:
             for job, *_ in prepared:
                 job.fail(error)
             return
-        # # One of them is to blame: try each alone.
+        # One of them is to blame: try each alone.
         for job, *_ in prepared:
             run_jobs([job])
         return
@@ -334,7 +334,7 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
     searched: list[Searched] = []
     for at in range(0, len(sentences), BATCH):
         searched += search(range(at, min(at + BATCH, len(sentences))), constraints)
-    # # As in `translate --raw`: if a number or an address is lost, its translation is required.
+    # As in `translate --raw`: if a number or an address is lost, its translation is required.
     lost = {n: engine.raw.lost(own.sentence, own.best()) for n, own in enumerate(searched) if forced is None}
     again = [n for n, values in lost.items() if values]
     for at in range(0, len(again), BATCH):

@@ -43,7 +43,7 @@ class Keys:
         if not self._hashes:
             return ""
         digest = self._hash(key or "")
-        # # Compare with all of them: the time taken must reveal nothing.
+        # Compare with all of them: the time taken must reveal nothing.
         right = [hmac.compare_digest(digest, known) for known in self._hashes]
         return f"key{right.index(True) + 1}" if any(right) else None
 

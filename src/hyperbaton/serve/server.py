@@ -109,7 +109,7 @@ class _Server(uvicorn.Server):
                 yield
                 return
             before = signal.signal(signal.SIGHUP, self._hang_up)
-            # # If the signal was ignored (nohup), closing the terminal does not end the program.
+            # If the signal was ignored (nohup), closing the terminal does not end the program.
             self._ends_with_terminal = before is not signal.SIG_IGN and _has_terminal()
             try:
                 yield

@@ -222,7 +222,7 @@ def _taken(state: _State, metric: Metric) -> Tuned:
 def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: Metric) -> _State:
     nbest = decode(state.weights)
     check_nbest(nbest, state.lists.n_sentences, len(state.weights))
-    # # Most of a list is known from earlier iterations; only the new translations and the best need statistics.
+    # Most of a list is known from earlier iterations; only the new translations and the best need statistics.
     needed = state.lists.is_new(nbest)
     needed[first_of_each(nbest)] = True
     nbest = nbest.select(needed)
@@ -257,7 +257,7 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
     if number >= options.iterations:
         return replace(state, stopped="the maximum number of iterations is reached")
     better = [i for i, gain in enumerate(_gains(metric, state), start=1) if gain > options.min_gain]
-    # # The first lists say little about other weights: scores fall at first, so patience counts only after a gain.
+    # The first lists say little about other weights: scores fall at first, so patience counts only after a gain.
     if better and number - better[-1] >= options.patience:
         return replace(state, stopped=f"no better score for {options.patience} iterations")
     return state

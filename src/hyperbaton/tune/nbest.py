@@ -26,7 +26,7 @@ from hyperbaton.metrics import Metric
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# # Number of average sentences together with which a candidate is scored, for metrics that mean little for one sentence.
+# Number of average sentences together with which a candidate is scored, for metrics that mean little for one sentence.
 COMPANY = 9
 
 
@@ -241,7 +241,7 @@ def _keys(nbest: NBest) -> npt.NDArray[np.uint64]:
     """A hash of each translation by its sentence, words and features."""
     digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in nbest.hypotheses)
     keys = np.frombuffer(digests, "<u8").astype(np.uint64)
-    # # Sums of the same features in a different order differ in the last bits.
+    # Sums of the same features in a different order differ in the last bits.
     rounded = (nbest.features + 0.0).astype(np.float32).view(np.uint32).astype(np.uint64)
     for column in (nbest.sentence.astype(np.uint64), *rounded.T):
         keys = (keys ^ (keys >> np.uint64(29)) ^ column) * np.uint64(0x9E3779B97F4A7C15)

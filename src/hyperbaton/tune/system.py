@@ -17,7 +17,7 @@ from hyperbaton.decode import Decoding, System, Translations, Translator
 from hyperbaton.decode import NBest as Wanted
 from hyperbaton.tune.nbest import Floats, Ints, NBest
 
-# # A line translated in pieces has no n-best list: tuning accepts the longest lines that the decoder translates whole.
+# A line translated in pieces has no n-best list: tuning accepts the longest lines that the decoder translates whole.
 MAX_WORDS = 2000
 
 

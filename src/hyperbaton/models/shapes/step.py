@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,25 +21,11 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models.shapes.base import ReorderingModel
+from hyperbaton.models.shapes.batch import Batch
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import Options
 
 _GIVEN_PAIR = -2  # an option that is in no phrase table, and no unknown word either
-
-
-class Batch(NamedTuple):
-    """Sentences that are translated together, with their translation options and annotations.
-
-    `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
-    its source phrase. `table` is that phrase table: what follows from a row may be kept as long as it is the same object.
-    """
-
-    source: Text
-    options: Options
-    pairs: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.int64]
-    annotations: Annotations = NOTHING
-    table: object = None
 
 
 @dataclass(frozen=True)

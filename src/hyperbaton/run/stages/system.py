@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("lm",)
-# # The parts of a system are memory-mapped, and tables are counted in pieces. Words for sparse features are counted in
+# The parts of a system are memory-mapped, and tables are counted in pieces. Words for sparse features are counted in
 # memory, and tables of trained models are made there.
 RATES = {"": Rate(1, 0.2, 80, 0.5), "sparse": Rate(1, 0.2, 80, 6), "models": Rate(1, 0.2, 60, 25)}
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("classes",)
-# # By model; other models cost as much as the first one.
+# By model; other models cost as much as the first one.
 RATES = {
     "": Rate(1, 0.1, 60, 15),
     "dpr": Rate(2, 1.8, 100, 30),

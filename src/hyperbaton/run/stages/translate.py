@@ -19,7 +19,7 @@ from hyperbaton.run.texts import Texts
 if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
-# # Sentences translated in pieces have no complete derivation: use the longest that the decoder accepts.
+# Sentences translated in pieces have no complete derivation: use the longest that the decoder accepts.
 MAX_WORDS = 2000
 
 

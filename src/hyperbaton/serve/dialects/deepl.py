@@ -28,7 +28,7 @@ from hyperbaton.serve.service import Call, Service
 
 MOST_GLOSSARIES, MOST_ENTRIES = 200, 10_000
 UNLIMITED = 1_000_000_000_000  # characters: clients expect a limit
-# # The regions that clients request; DeepL's libraries refuse English and Portuguese without one.
+# The regions that clients request; DeepL's libraries refuse English and Portuguese without one.
 REGIONS = {"EN": ("EN-US", "EN-GB"), "PT": ("PT-BR", "PT-PT"), "ZH": ("ZH", "ZH-HANS")}
 SPLIT = ("0", "1", "nonewlines", "on", "off", "all", "default")
 FORMATS = {"xml": XML, "html": HTML}

@@ -72,7 +72,7 @@ class LibreTranslate(Dialect):
         return [self.service.detector.detect(text, [source])[0] for text in texts]
 
     async def languages(self, call: Call) -> Response:
-        # # Clients send GET with a form, which contains the key if there is one.
+        # Clients send GET with a form, which contains the key if there is one.
         await call.values()
         targets: dict[str, list[str]] = {}
         for engine in self.service.engines:

@@ -51,7 +51,7 @@ class Moses(Dialect):
         ]
 
     def error(self, refusal: Refusal) -> Response:
-        # # Errors in the call itself are faults; other refusals keep their status, so that clients can retry.
+        # Errors in the call itself are faults; other refusals keep their status, so that clients can retry.
         if refusal.status == 400:
             return _response(Fault(400, str(refusal)))
         return Response(f"{refusal}\n", refusal.status, refusal.headers, "text/plain")
@@ -176,7 +176,7 @@ def _weights(text: str, engine: Engine) -> dict[str, list[float]]:
 
 
 def _parse(body: bytes) -> tuple[tuple[Any, ...], str | None]:
-    # # No client declares document types, and entities that expand endlessly need one.
+    # No client declares document types, and entities that expand endlessly need one.
     if b"<!DOCTYPE" in body or b"<!ENTITY" in body or b"\x00" in body:
         raise Refusal(400, "the call must be plain XML in UTF-8")
     try:

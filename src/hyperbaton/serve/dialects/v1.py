@@ -54,7 +54,7 @@ ALIGN = (
     Field("target", "string", "its translation, tokenized by blanks"),
 )
 DESCRIBED = {"/v1/translate": TRANSLATE, "/v1/align": ALIGN}
-# # The search options that a client may change; the others affect how long it takes.
+# The search options that a client may change; the others affect how long it takes.
 CHANGEABLE = (
     "distortion-limit",
     "table-limit",

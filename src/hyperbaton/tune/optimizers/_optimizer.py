@@ -81,7 +81,7 @@ class Job:
         size = np.abs(self.start[self.free]).sum()
         if self.has_scale:
             weights, share = weights[:-1], weights[-1]
-            # # Lists that disfavour the fixed features would make the others infinite.
+            # Lists that disfavour the fixed features would make the others infinite.
             least = np.abs(weights).sum() / (_LARGEST_GROWTH * (size if size > 0 else 1.0))
             factor = 1.0 / max(share, least) if max(share, least) > 0 else 1.0
         else:

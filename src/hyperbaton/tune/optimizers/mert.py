@@ -33,7 +33,7 @@ class Mert(Optimizer):
         if lists.sparse is not None:
             raise OptionError("mert cannot tune sparse features because there are too many: choose --optimizer mira or pro")
         axes = np.flatnonzero(job.free).astype(np.uint32)
-        # # A weight of 1/spread gives each feature the same influence.
+        # A weight of 1/spread gives each feature the same influence.
         scales = np.divide(1.0, lists.spread, out=np.zeros_like(lists.spread), where=job.free)
         weights, scores = _core.mert(
             lists=_core.NBestLists(features=lists.features, statistics=lists.statistics, offsets=lists.offsets),

@@ -45,7 +45,7 @@ class Mira(Optimizer):
         lists, spread = job.reduced, job.reduced.spread
         scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
         start = job.reduced_start * spread
-        # # The scale of weights does not matter to the decoder, but it does to a margin: make scores and gains vary
+        # The scale of weights does not matter to the decoder, but it does to a margin: make scores and gains vary
         # alike.
         size = np.std(numeric.product(scaled, start))
         start *= np.std(gains) / size if size > 0 else 0.0

@@ -43,7 +43,7 @@ class Pro(Optimizer):
         lists, spread = job.reduced, job.reduced.spread
         differences = lists.features[better] - lists.features[worse]
         rows = np.divide(differences, spread, out=np.zeros_like(differences), where=spread > 0)
-        # # Use every pair in both directions, so that the classes are balanced.
+        # Use every pair in both directions, so that the classes are balanced.
         labels = np.repeat([1, 0], len(rows))
         learner = Lbfgs(variance=self.variance, intercept=False, threads=job.threads)
         learner.fit(np.concatenate([rows, -rows]), labels, n_classes=2)

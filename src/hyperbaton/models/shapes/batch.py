@@ -1,0 +1,27 @@
+"""Sentences and their translation options, as the search gives them to models."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.corpus import Annotations, Text
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.phrases import Options
+
+
+class Batch(NamedTuple):
+    """Sentences that are translated together, with their translation options and annotations.
+
+    `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
+    its source phrase. `table` is that phrase table: what follows from a row may be kept as long as it is the same object.
+    """
+
+    source: Text
+    options: Options
+    pairs: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
+    annotations: Annotations = NOTHING
+    table: object = None
