@@ -28,7 +28,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode import NBest, Translator
 from hyperbaton.decode.diagnose import Judge
-from hyperbaton.explore.run import Output, Run
+from hyperbaton.explore.run import Run, TestOutput
 from hyperbaton.explore.sentence import sentence_object
 from hyperbaton.metrics import Orders, Outputs, make_metric
 from hyperbaton.run.stages.movement import count_jumps
@@ -40,7 +40,7 @@ _SCRIPTS = {"ja": re.compile("[ぁ-ヺ]"), "ko": re.compile("[가-힣]"), "zh": 
 
 
 @dataclass(frozen=True)
-class Selection:
+class PageSelection:
     """What of a run is shown.
 
     Arguments:
@@ -60,7 +60,7 @@ class Selection:
 
 def collect(
     run: Run,
-    selection: Selection | None = None,
+    selection: PageSelection | None = None,
     *,
     others: Sequence[Run] = (),
     threads: int | None = None,
@@ -71,7 +71,7 @@ def collect(
     Arguments:
         others: runs whose jumps, of their texts and systems, can be laid over those of this run.
     """
-    selection = selection or Selection()
+    selection = selection or PageSelection()
     names = list(selection.systems) or run.systems
     if not names:
         raise InputError("the run has no translation systems to explore", run.root)
@@ -102,7 +102,7 @@ def collect(
     }
 
 
-def _languages(run: Run, output: Output) -> dict[str, str]:
+def _languages(run: Run, output: TestOutput) -> dict[str, str]:
     """The code of each side's language, by the system's text processing or else by the script; empty if neither says."""
     system, _ = run.load(output)
     sides = {"source": run.source, "target": run.target}
@@ -138,7 +138,7 @@ def _sentences(run: Run, n: int) -> Objects:
 
 
 def _translations(
-    run: Run, output: Output, sentences: Objects, selection: Selection, threads: int | None, progress: Any
+    run: Run, output: TestOutput, sentences: Objects, selection: PageSelection, threads: int | None, progress: Any
 ) -> Objects:
     """The first sentences as a system translates them."""
     system, options = run.load(output)
@@ -204,7 +204,7 @@ def _order(translation: dict[str, Any]) -> list[int]:
     return visit_order(Links.of([links]))[0]
 
 
-def _system(run: Run, output: Output) -> dict[str, Any]:
+def _system(run: Run, output: TestOutput) -> dict[str, Any]:
     limit = None if output.limit < 0 else output.limit
     return {
         "name": output.system,
@@ -215,7 +215,7 @@ def _system(run: Run, output: Output) -> dict[str, Any]:
     }
 
 
-def corpora(run: Run, outputs: Sequence[Output]) -> Objects:
+def corpora(run: Run, outputs: Sequence[TestOutput]) -> Objects:
     """Jumps between words, of the texts of a run and of the translations of its systems."""
     rows = [
         {"name": "training text", "kind": "reference", **_jumps(run.movement)},

@@ -36,7 +36,7 @@ class StageFailed(HyperbatonError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class MachineLimits:
     """How much of the machine may be used, and who else does the work.
 
     With an executor, stages are its tasks, or are cut into `shards` of them; `threads` are then those of each task.
@@ -76,19 +76,21 @@ class _Running:
     started: float
 
 
-def execute(stages: Iterable[Stage], root: Path, limits: Limits | None = None, observer: Observer | None = None) -> None:
+def execute(
+    stages: Iterable[Stage], root: Path, limits: MachineLimits | None = None, observer: Observer | None = None
+) -> None:
     """Do all stages of a plan, or of several, that are not done yet; those that come first are started first.
 
     When one fails, those that do not need it are still done, then it is told.
     """
     with locked(root) as lock:
-        _Executor(stages, root, limits or Limits(), observer or Observer(), lock).run()
+        _Executor(stages, root, limits or MachineLimits(), observer or Observer(), lock).run()
 
 
 class _Executor:
     """Stages are known by the names of their folders: those of different plans may have the same name."""
 
-    def __init__(self, stages: Iterable[Stage], root: Path, limits: Limits, observer: Observer, lock: int) -> None:
+    def __init__(self, stages: Iterable[Stage], root: Path, limits: MachineLimits, observer: Observer, lock: int) -> None:
         self.root, self.limits, self.observer, self.lock = root, limits, observer, lock
         self.stages = {stage.folder_name: stage for stage in stages}
         self.done = {name for name, stage in self.stages.items() if stage.is_done(root)}

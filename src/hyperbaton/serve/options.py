@@ -8,7 +8,7 @@ from hyperbaton.base.options import option
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServiceLimits:
     """How much is taken at once, and how long it may take."""
 
     max_characters: int = option(20_000, "maximum number of characters in one request", minimum=1)

@@ -4,7 +4,7 @@ Some weights may be fixed. Candidates are ranked by w·f + c, where f are the fe
 what the fixed ones add. Ranks do not depend on the scale of all weights together, so as long as c is the same in all
 candidates of a sentence the free weights keep their size. Where c tells candidates apart, only one scale of the free
 weights is right. Optimizers of margins look for k·(w·f + c) with any k > 0: they see c as one more feature, and divide
-by its weight at the end (`Job.reduced`, `Job.restored`).
+by its weight at the end (`OptimizerJob.reduced`, `OptimizerJob.restored`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from hyperbaton.base import numeric
 from hyperbaton.base.options import Checked
 from hyperbaton.base.progress import Progress
 from hyperbaton.metrics import Metric
-from hyperbaton.tune.nbest import Floats, Lists
+from hyperbaton.tune.nbest import CandidateLists, Floats
 
 _LARGEST_GROWTH = 10.0  # of the free weights in one optimisation, where fixed ones set the scale
 
 
 @dataclass(frozen=True)
-class Job:
+class OptimizerJob:
     """One optimisation: lists, metric, and the weights to start from, the present ones first.
 
     `fixed` says which weights must stay as they are in the starts, (n_features,); None means none of them.
     """
 
-    lists: Lists
+    lists: CandidateLists
     metric: Metric
     starts: Sequence[Floats]
     seed: int
@@ -64,7 +64,7 @@ class Job:
         return len(self.constant) > 0
 
     @cached_property
-    def reduced(self) -> Lists:
+    def reduced(self) -> CandidateLists:
         """The lists with the free features, and the constant as the last one if there is one."""
         features = self.lists.features[:, self.free]
         if self.has_scale:
@@ -97,5 +97,5 @@ class Optimizer(Checked, ABC):
     """Finds weights for n-best lists."""
 
     @abstractmethod
-    def optimize(self, job: Job) -> Floats:
+    def optimize(self, job: OptimizerJob) -> Floats:
         """Weights that are better on the lists, (n_features,); fixed ones and features that never differ keep theirs."""
