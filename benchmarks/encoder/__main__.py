@@ -15,7 +15,7 @@ from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.models.encoder import Encoder
 from hyperbaton.models.encoder_orientation import OrientationEncoder
 from hyperbaton.models.shapes.next_position import JumpTraining
-from hyperbaton.models.shapes.orientation import Training, with_own
+from hyperbaton.models.shapes.orientation import TrainingSamples, with_own
 from hyperbaton.phrases import Occurrences, extract, near_samples
 from hyperbaton.phrases.coverage import COVERAGE_STATES, states_of_samples
 
@@ -64,7 +64,9 @@ def oriented(model: OrientationEncoder, bitext: Bitext, annotations: Annotations
         model.signature_ = bitext.signature()
     occurrences = model.known(Occurrences.of_samples(bitext, samples, annotations.source_tags))
     possible = with_own(model.possible(bitext, samples), labels)
-    training = Training(occurrences, labels, samples.distance_before, None, possible, states_of_samples(bitext, samples))
+    training = TrainingSamples(
+        occurrences, labels, samples.distance_before, None, possible, states_of_samples(bitext, samples)
+    )
     if trains:
         shape, phrases = model.prepare(training)
         model.shape_ = shape

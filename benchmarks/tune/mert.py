@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from hyperbaton.base.progress import default_threads
 from hyperbaton.metrics import make_metric
-from hyperbaton.tune import OPTIMIZERS, Lists
-from hyperbaton.tune.optimizers import Job
+from hyperbaton.tune import OPTIMIZERS, CandidateLists
+from hyperbaton.tune.optimizers import OptimizerJob
 
 
-def generated(n_sentences: int, size: int, n_features: int, seed: int) -> Lists:
+def generated(n_sentences: int, size: int, n_features: int, seed: int) -> CandidateLists:
     """Lists like a decoder's: features of different size, BLEU statistics that hang together with some of them."""
     rng = np.random.default_rng(seed)
     n = n_sentences * size
@@ -33,7 +33,7 @@ def generated(n_sentences: int, size: int, n_features: int, seed: int) -> Lists:
     columns += [length - k for k in range(4)]
     statistics = np.column_stack(columns).astype(np.float64)
     keys = np.arange(n, dtype=np.uint64)
-    return Lists(np.ascontiguousarray(features * scale), statistics, keys, np.arange(0, n + 1, size))
+    return CandidateLists(np.ascontiguousarray(features * scale), statistics, keys, np.arange(0, n + 1, size))
 
 
 def main() -> None:
@@ -51,7 +51,7 @@ def main() -> None:
     results = []
     for threads in sorted({1, default_threads()}):
         clock, cpu = time.perf_counter(), time.process_time()
-        results.append(optimizer.optimize(Job(lists, metric, [start], args.seed, threads)))
+        results.append(optimizer.optimize(OptimizerJob(lists, metric, [start], args.seed, threads)))
         seconds, processor = time.perf_counter() - clock, time.process_time() - cpu
         print(f"{threads} threads: {seconds:.1f} s by the clock, {processor:.1f} s of processors")
     print(f"BLEU of the lists: {lists.value(metric, start):.2f} before, {lists.value(metric, results[0]):.2f} after")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.metrics import Outputs, make_metric
-from hyperbaton.tune import Lists, NBest
+from hyperbaton.tune import CandidateLists, Candidates
 
 Floats = npt.NDArray[np.float64]
 START = np.array([0.1, 1.0, 0.5, -1.0, 1.0])  # the last feature never differs
@@ -33,18 +33,18 @@ class MadeUp:
                 wrong = [f"x{i}" for i in rng.integers(1000, size=12 - n_right)]
                 self.texts[s].append(" ".join(words[:n_right] + wrong))
 
-    def __call__(self, weights: Floats) -> NBest:
+    def __call__(self, weights: Floats) -> Candidates:
         self.calls += 1
         scores = self.features @ weights
         top = np.argsort(-scores, axis=1, kind="stable")[:, : self.n_best]
         sentence = np.repeat(np.arange(len(top)), self.n_best)
         chosen = top.ravel()
         texts = [self.texts[s][c] for s, c in zip(sentence.tolist(), chosen.tolist(), strict=True)]
-        return NBest(sentence, self.features[sentence, chosen], texts)
+        return Candidates(sentence, self.features[sentence, chosen], texts)
 
 
-def first_lists(nbest: NBest, references: list[str], metric_name: str = "bleu:tokenize=none") -> Lists:
+def first_lists(nbest: Candidates, references: list[str], metric_name: str = "bleu:tokenize=none") -> CandidateLists:
     """The lists of a first iteration."""
     metric = make_metric(metric_name)
     statistics = metric.statistics(Outputs.of(nbest.hypotheses, references, line=nbest.sentence))
-    return Lists.empty(len(references), nbest.features.shape[1]).with_new(nbest, statistics)
+    return CandidateLists.empty(len(references), nbest.features.shape[1]).with_new(nbest, statistics)

@@ -18,7 +18,7 @@ from hyperbaton.serve.app import make_app
 from hyperbaton.serve.dialects import DIALECTS
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.keys import Keys
-from hyperbaton.serve.options import Limits
+from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Service
 
@@ -46,7 +46,7 @@ def system() -> System:
 def services(system: System) -> Iterator[dict[str, Service]]:
     """One service that anyone may ask, and one that wants keys."""
     made = {
-        name: Service([Engine("german", system, "de", "en")], Limits(workers=1), keys=keys)
+        name: Service([Engine("german", system, "de", "en")], ServiceLimits(workers=1), keys=keys)
         for name, keys in (("open", None), ("keys", Keys(["secret-key"])))
     }
     yield made

@@ -12,9 +12,9 @@ from scipy.sparse import csr_array
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.metrics import make_metric
-from hyperbaton.tune import OPTIMIZERS, Lists, Tuning, tune
+from hyperbaton.tune import OPTIMIZERS, CandidateLists, Tuning, tune
 from hyperbaton.tune.loop import Iteration
-from hyperbaton.tune.optimizers import Job, Optimizer
+from hyperbaton.tune.optimizers import Optimizer, OptimizerJob
 from hyperbaton.tune.optimizers.pro import Pro
 from tests.contract.made_up_decoder import START, MadeUp, first_lists
 
@@ -34,7 +34,7 @@ def quick(name: str) -> Optimizer:
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_threads_change_nothing_and_the_seed_repeats(decoder: MadeUp, name: str) -> None:
     lists, metric = first_lists(decoder(START), decoder.references), make_metric(BLEU)
-    one, two = (quick(name).optimize(Job(lists, metric, [START], 3, threads)) for threads in (1, 3))
+    one, two = (quick(name).optimize(OptimizerJob(lists, metric, [START], 3, threads)) for threads in (1, 3))
     assert one.shape == START.shape and one.tolist() == two.tolist()
     assert lists.value(metric, one) > lists.value(metric, START)
     assert one[4] == START[4]  # a feature that never differs keeps its weight
@@ -43,7 +43,7 @@ def test_threads_change_nothing_and_the_seed_repeats(decoder: MadeUp, name: str)
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 def test_metrics_where_lower_is_better(decoder: MadeUp, name: str) -> None:
     lists, metric = first_lists(decoder(START), decoder.references, "wer"), make_metric("wer")
-    weights = quick(name).optimize(Job(lists, metric, [START], 1, 1))
+    weights = quick(name).optimize(OptimizerJob(lists, metric, [START], 1, 1))
     assert lists.value(metric, weights) < lists.value(metric, START) - 5
 
 
@@ -55,7 +55,7 @@ def test_sparse_features_are_tuned_or_refused(decoder: MadeUp, name: str) -> Non
     lists = replace(lists, sparse=csr_array(np.column_stack([good, np.zeros(len(lists))]).astype(np.float64)))
     start = np.append(START, [0.0, 0.0])
     try:
-        weights = quick(name).optimize(Job(lists, metric, [start], 1, 1))
+        weights = quick(name).optimize(OptimizerJob(lists, metric, [start], 1, 1))
     except OptionError as error:
         assert "sparse features" in str(error) and "--optimizer" in str(error)
         return
@@ -67,7 +67,7 @@ def test_sparse_features_are_tuned_or_refused(decoder: MadeUp, name: str) -> Non
 def test_lists_without_a_choice_keep_the_weights(name: str) -> None:
     decoder = MadeUp(6, 4, 1)  # one candidate for each sentence
     lists, metric = first_lists(decoder(START), decoder.references), make_metric(BLEU)
-    weights = quick(name).optimize(Job(lists, metric, [START], 1, 1))
+    weights = quick(name).optimize(OptimizerJob(lists, metric, [START], 1, 1))
     assert weights == pytest.approx(START, rel=1e-12)
 
 
@@ -122,7 +122,7 @@ def test_finds_the_size_of_weights_beside_a_fixed_one(name: str, factor: float) 
     start, fixed = hidden * factor, np.array([True, False, False, False, False])
     start[0] = hidden[0]
     metric, lists = make_metric(BLEU), first_lists(decoder(start), decoder.references)
-    weights = OPTIMIZERS[name]().optimize(Job(lists, metric, [start], 1, 2, fixed=fixed))
+    weights = OPTIMIZERS[name]().optimize(OptimizerJob(lists, metric, [start], 1, 2, fixed=fixed))
     assert weights[0] == hidden[0] and weights[4] == start[4]
     assert lists.value(metric, weights) > max(lists.value(metric, hidden) - 1, lists.value(metric, start))
     assert 0.5 < weights[2] / hidden[2] < 2
@@ -133,7 +133,7 @@ def test_more_orders_make_mira_depend_less_on_the_seed(decoder: MadeUp) -> None:
 
     def deviation(n_orders: int) -> float:
         mira = OPTIMIZERS["mira"](passes=2, orders=n_orders, max_step=0.1)
-        ends = np.array([mira.optimize(Job(lists, metric, [START], seed, 1)) for seed in range(6)])
+        ends = np.array([mira.optimize(OptimizerJob(lists, metric, [START], seed, 1)) for seed in range(6)])
         return float((ends.std(axis=0) * lists.spread).sum())
 
     assert deviation(8) < 0.7 * deviation(1)
@@ -150,9 +150,9 @@ def test_company_is_the_number_of_average_sentences_in_a_gain(decoder: MadeUp, m
         asked.append(_[-1])
         return expected
 
-    monkeypatch.setattr(Lists, "gains", gains)
+    monkeypatch.setattr(CandidateLists, "gains", gains)
     for name in ("mira", "pro"):
-        OPTIMIZERS[name](company=3).optimize(Job(lists, metric, [START], 0, 1))
+        OPTIMIZERS[name](company=3).optimize(OptimizerJob(lists, metric, [START], 0, 1))
     assert asked == [3, 3]
 
 
@@ -160,7 +160,7 @@ def test_pro_is_at_the_optimum_of_its_logistic_regression(decoder: MadeUp) -> No
     lists, metric = first_lists(decoder(START), decoder.references), make_metric(BLEU)
     pro = OPTIMIZERS["pro"](draws=200, variance=2.0)
     assert isinstance(pro, Pro)
-    weights = pro.optimize(Job(lists, metric, [START], 4, 1))
+    weights = pro.optimize(OptimizerJob(lists, metric, [START], 4, 1))
     better, worse = pro._pairs(lists.offsets, lists.gains(metric, START), np.random.default_rng(4))
     rows = ((lists.features[better] - lists.features[worse]) / np.where(lists.spread > 0, lists.spread, 1))[:, :4]
 

@@ -17,7 +17,7 @@ from hyperbaton.data import generate
 from hyperbaton.models import load_model
 from hyperbaton.models.encoder import Encoder
 from hyperbaton.models.encoder_orientation import OrientationEncoder
-from hyperbaton.models.shapes.orientation import Training
+from hyperbaton.models.shapes.orientation import TrainingSamples
 from hyperbaton.phrases import Occurrences, extract
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from tests.oracles import encoder as oracle
@@ -217,7 +217,7 @@ class TestTraining:
         assert model.coverage_weights_ is not None and model.coverage_weights_.shape == (COVERAGE_STATES, 5)
         samples = extract(made.bitext, 8)
         occurrences = model.known(Occurrences.of_samples(made.bitext, samples, tags))
-        phrases = model.phrases(Training(occurrences, model.labels(samples), samples.distance_before, None))
+        phrases = model.phrases(TrainingSamples(occurrences, model.labels(samples), samples.distance_before, None))
         sizes = {"n_words": len(model.weights_["word"]), "n_labels": len(model.weights_["label"])}
         shape = torch_side.Shape(
             **sizes,

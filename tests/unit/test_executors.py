@@ -41,7 +41,7 @@ from hyperbaton.models.pair import Pair
 from hyperbaton.phrases import Extracted
 from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.child import do
-from hyperbaton.run.execution import Limits, Observer, execute
+from hyperbaton.run.execution import MachineLimits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.stage import Stage
@@ -554,7 +554,7 @@ def test_an_experiment_on_dask_is_the_same_as_here(cluster: Cluster, tmp_path: P
     (tmp_path / "small.toml").write_text(EXPERIMENT)
     plan = make_plan(read_experiment(tmp_path / "small.toml"))
     do_stages(plan, tmp_path / "here")
-    limits = Limits(jobs=4, threads=1, executor=cluster.address, shards=3)
+    limits = MachineLimits(jobs=4, threads=1, executor=cluster.address, shards=3)
     write_plan(plan, tmp_path / "there")
     observer = KillInTheMiddle(cluster, tmp_path / "there")
     execute(plan, tmp_path / "there", limits, observer)

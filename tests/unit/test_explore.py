@@ -17,7 +17,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.evaluate.reasons import jump_reasons
 from hyperbaton.evaluate.reference_steps import Visits
-from hyperbaton.explore import Run, Selection, collect, page, write_page
+from hyperbaton.explore import PageSelection, Run, collect, page, write_page
 from hyperbaton.phrases import orientation_set
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
@@ -63,7 +63,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def data(run: Path) -> dict[str, Any]:
-    return collect(Run(run), Selection(sentences=8), others=[Run(run)])
+    return collect(Run(run), PageSelection(sentences=8), others=[Run(run)])
 
 
 @pytest.fixture(scope="module")

@@ -108,6 +108,22 @@ def test_private_modules_stay_in_their_folder() -> None:
                     assert here[:i] == parts[:i], f"{path.relative_to(PACKAGE)} imports {'.'.join(parts)}"
 
 
+def test_a_class_name_means_one_thing() -> None:
+    """Plug-ins are named after their files, and private classes are known in their module only."""
+    registries = {"aligners", "detokenizers", "features", "learn", "metrics", "minimizers", "models", "smoothings"}
+    registries |= {"taggers", "tokenizers"}
+    homes: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                plugin = path.parent.name in registries and node.name.lower().strip("_") == path.stem.replace("_", "")
+                if not plugin:
+                    homes.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    # A trained translator takes everything that a decoder of tokens takes.
+    allowed = {"Translator": ["decode/translator.py", "run/translator.py"]}
+    assert {name: files for name, files in homes.items() if len(files) > 1} == allowed
+
+
 def test_folders_of_the_core_include_only_what_they_may() -> None:
     core = PACKAGE.parents[1] / "core"
     for path in core.rglob("*.[ch][ch]"):

@@ -12,7 +12,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import LARGEST, check_options, from_mapping, option, parse_settings
 from hyperbaton.decode import Decoding
 from hyperbaton.lm import Estimation
-from hyperbaton.run.keys import Table
+from hyperbaton.run.keys import KeyTable
 
 
 @dataclass
@@ -41,7 +41,7 @@ def test_numbers_out_of_range(values: dict[str, Any], what: str) -> None:
     with pytest.raises(OptionError, match=f"^{what}$"):
         check_options(Numbers(**values))
     with pytest.raises(OptionError, match=f"^a.toml: key 't.{what.replace(' ', chr(39) + ': ', 1)}$"):
-        Table("a.toml", "t", values).options(Numbers)
+        KeyTable("a.toml", "t", values).options(Numbers)
 
 
 def test_numbers_within_range() -> None:

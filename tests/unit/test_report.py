@@ -18,7 +18,7 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.report import whole, write_report
 from hyperbaton.report.closing_sections import as_toml
 from hyperbaton.report.corpus_section import movement_section
-from hyperbaton.report.elements import Column, Group, Number, Picture, Table, Text
+from hyperbaton.report.elements import CaptionedFigure, Group, Number, Paragraph, Table, TableColumn
 from hyperbaton.report.figures import FORWARD
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.sentences import draw_translation, segments_of
@@ -116,7 +116,9 @@ def test_latex_is_balanced_and_escaped(report: Path) -> None:
         for row in text.splitlines():
             if row.endswith(r"\\") and r"\multicolumn" not in row:
                 assert len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1, f"{path.name}: {row}"
-    table = Table("t", "50% & more", [Column("a_b"), Column("#")], [Group([["x^2 {y} ~z \\ $", Number(-1.5, 1)]])])
+    table = Table(
+        "t", "50% & more", [TableColumn("a_b"), TableColumn("#")], [Group([["x^2 {y} ~z \\ $", Number(-1.5, 1)]])]
+    )
     latex = as_latex(table)
     assert r"50\% \& more" in latex and r"a\_b & \#" in latex and "$-$1.5" in latex
     assert r"x\textasciicircum{}2 \{y\} \textasciitilde{}z \textbackslash{} \$" in latex
@@ -237,7 +239,7 @@ def test_every_picture_says_what_to_see_in_it(report: Path) -> None:
 
 def test_every_section_begins_with_a_sentence() -> None:
     for section in sections_of(plausible_results()):
-        assert isinstance(section.elements[0], Text), section.id
+        assert isinstance(section.elements[0], Paragraph), section.id
 
 
 def test_words_that_need_it_are_explained(report: Path) -> None:
@@ -271,7 +273,7 @@ def test_forward_is_to_the_left_in_every_picture() -> None:
     movement = {"distances": {"-1": 5}, "word_distortions": {"3": 7}, "jumps_by_tag": {"NN": {"5": 2}}}
     section = movement_section({"movement": movement})
     assert section is not None
-    drawn = {element.name: element.figure.axes[0] for element in section.elements if isinstance(element, Picture)}
+    drawn = {element.name: element.figure.axes[0] for element in section.elements if isinstance(element, CaptionedFigure)}
     for name, d in (("distances", -1), ("word-distortions", -3), ("jumps-by-tag", -4)):
         (bar,) = [patch for patch in drawn[name].patches if isinstance(patch, Rectangle) and patch.get_height() > 0]
         assert round(bar.get_x() + bar.get_width() / 2) == d, name

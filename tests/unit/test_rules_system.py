@@ -20,7 +20,7 @@ from hyperbaton.explore import sentence_object
 from hyperbaton.lm import LanguageModel
 from hyperbaton.report.derivation import derivation_text, describe_derivation, draw_derivation
 from hyperbaton.serve.dialects.moses import _phrases
-from hyperbaton.serve.engine import Engine, Request
+from hyperbaton.serve.engine import Engine, EngineRequest
 from hyperbaton.tune.system import SystemDecoder
 from tests.program import hyperbaton
 from tests.rule_tables import rule_table
@@ -219,7 +219,7 @@ def test_pages_and_services_show_rules(system: System) -> None:
     json.dumps(record)
     engine = Engine("hiero", system, "zh", "en")
     answers: list[Any] = []
-    job = engine.job(Request(answers.append, lines=[SOURCE]), 60)
+    job = engine.job(EngineRequest(answers.append, lines=[SOURCE]), 60)
     job.run([job])
     searched = answers[0].searched[0]
     assert searched.best().links == LINKS

@@ -19,7 +19,7 @@ import pytest
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
 from hyperbaton.run.completion import finish
-from hyperbaton.run.execution import Limits, Observer, StageFailed, _Executor, _processor_seconds, execute
+from hyperbaton.run.execution import MachineLimits, Observer, StageFailed, _Executor, _processor_seconds, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
@@ -143,7 +143,7 @@ def test_links_of_translations_belong_to_their_words(done: tuple[Plan, Path]) ->
 def test_nothing_is_done_twice_and_status_tells(done: tuple[Plan, Path]) -> None:
     plan, root = done
     said: list[str] = []
-    execute(plan, root, observer=Watch(plan, root, Limits(), said.append))
+    execute(plan, root, observer=Watch(plan, root, MachineLimits(), said.append))
     assert said == []
     assert {row["state"] for row in status_rows(root)} == {"done"}
     assert plan_rows(plan, root)[-1]["state"] == "0 to do"
@@ -173,7 +173,7 @@ def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path:
     plan, root = done
     said: list[str] = []
     now = 100.0
-    watch = Watch(plan, tmp_path, Limits(threads=2), said.append, clock=lambda: now)
+    watch = Watch(plan, tmp_path, MachineLimits(threads=2), said.append, clock=lambda: now)
     total = sum(stage.cost.seconds for stage in plan)
     assert watch.seconds_left() == pytest.approx(total / 2)
     (first, cost), *others = ((stage, stage.cost.seconds) for stage in plan)
@@ -194,7 +194,7 @@ def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path:
 def test_the_time_left_follows_the_share_of_the_processors(done: tuple[Plan, Path], tmp_path: Path) -> None:
     plan, root = done
     now = 0.0
-    watch = Watch(plan, tmp_path, Limits(jobs=1, threads=1), lambda line: None, clock=lambda: now)
+    watch = Watch(plan, tmp_path, MachineLimits(jobs=1, threads=1), lambda line: None, clock=lambda: now)
     total = sum(stage.cost.seconds for stage in plan)
     first = next(iter(plan))
     watch.started(first)
@@ -228,7 +228,7 @@ def test_stages_share_threads_with_those_that_fit_beside_them(tmp_path: Path) ->
         )
 
     def together(stages: list[Any], jobs: int) -> int:
-        limits = Limits(jobs=jobs, threads=4, memory=100 << 20)
+        limits = MachineLimits(jobs=jobs, threads=4, memory=100 << 20)
         return _Executor(stages, tmp_path, limits, Observer(), 0)._n_together(stages[0])
 
     large, small = stage("align", 80), stage("lm", 15)
@@ -242,7 +242,7 @@ def test_stages_share_threads_with_those_that_fit_beside_them(tmp_path: Path) ->
 @pytest.mark.slow
 def test_results_do_not_depend_on_jobs_and_threads(done: tuple[Plan, Path], tmp_path: Path) -> None:
     plan, root = done
-    execute(plan, tmp_path, Limits(jobs=1, threads=3))
+    execute(plan, tmp_path, MachineLimits(jobs=1, threads=3))
     assert numbers(gather(plan, tmp_path)) == numbers(gather(plan, root))
 
 

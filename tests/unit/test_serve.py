@@ -42,7 +42,7 @@ from hyperbaton.serve.batching import Batcher, Job
 from hyperbaton.serve.dialects.moses import METHODS
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.keys import Keys
-from hyperbaton.serve.options import Limits
+from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.server import listen, serve
 from hyperbaton.serve.service import Service
 
@@ -85,7 +85,7 @@ class Running:
 
 @contextmanager
 def running(
-    engines: list[Engine], limits: Limits | None = None, *, cors: list[str] | None = None, **options: Any
+    engines: list[Engine], limits: ServiceLimits | None = None, *, cors: list[str] | None = None, **options: Any
 ) -> Iterator[Running]:
     log: list[str] = []
     service = Service(engines, limits, log=log.append, **options)
@@ -466,7 +466,7 @@ def test_large_bodies_are_refused(running_service: Running) -> None:
 
 
 def test_slow_and_vanishing_clients(german: System) -> None:
-    with running([Engine("german", german, "de", "en")], Limits(read_timeout=0.5)) as service:
+    with running([Engine("german", german, "de", "en")], ServiceLimits(read_timeout=0.5)) as service:
         head = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
         with socket.create_connection(("127.0.0.1", service.port)) as slow:
             slow.sendall(head + b'{"q":')
@@ -510,7 +510,7 @@ class Slow(Translator):
 
 
 @contextmanager
-def waiting(german: System, limits: Limits) -> Iterator[Running]:
+def waiting(german: System, limits: ServiceLimits) -> Iterator[Running]:
     """A service whose searches wait."""
     Slow.wait.clear()
     engine = Engine("german", german, "de", "en")
@@ -531,7 +531,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_full_queue_refuses(german: System) -> None:
-    with waiting(german, Limits(queue=2, workers=1, batch=1)) as service, ThreadPoolExecutor(3) as pool:
+    with waiting(german, ServiceLimits(queue=2, workers=1, batch=1)) as service, ThreadPoolExecutor(3) as pool:
         asked = []
         for n in (0, 1, 2):
             asked.append(pool.submit(service.ask, "/translate", GOOD))
@@ -545,11 +545,11 @@ def test_a_full_queue_refuses(german: System) -> None:
 
 
 def test_a_request_that_takes_too_long_is_given_up(german: System) -> None:
-    with waiting(german, Limits(timeout=0.3, workers=1)) as service:
+    with waiting(german, ServiceLimits(timeout=0.3, workers=1)) as service:
         status, answer = service.ask("/translate", GOOD)
         assert status == 504 and "not ready after 0.3 seconds" in answer["error"]
         until(lambda: service.service.batcher.n_running == 0)  # the search was stopped
-        service.service.limits = Limits(workers=1)  # a busy machine may need longer for the next
+        service.service.limits = ServiceLimits(workers=1)  # a busy machine may need longer for the next
         Slow.wait.set()
         assert service.ask("/translate", GOOD)[0] == 200
 
@@ -559,7 +559,7 @@ def test_workers_give_up_late_jobs_and_keep_none() -> None:
     late = Job("key", 1, None, lambda jobs: None, deadline=time.monotonic() - 1)
     batcher.submit(late)
     assert isinstance(late.future.exception(10), Cancelled)  # of which the service makes one status, 504
-    done = Job("key", 1, Limits(), lambda jobs: jobs[0].finish(1), deadline=time.monotonic() + 60)
+    done = Job("key", 1, ServiceLimits(), lambda jobs: jobs[0].finish(1), deadline=time.monotonic() + 60)
     work = weakref.ref(done.work)
     batcher.submit(done)
     assert done.future.result(10) == 1
@@ -569,7 +569,7 @@ def test_workers_give_up_late_jobs_and_keep_none() -> None:
 
 
 def test_a_client_that_goes_away_is_not_worked_for(german: System) -> None:
-    with waiting(german, Limits(workers=1)) as service:
+    with waiting(german, ServiceLimits(workers=1)) as service:
         body = json.dumps(GOOD).encode()
         with socket.create_connection(("127.0.0.1", service.port)) as gone:
             head = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -587,7 +587,7 @@ def test_a_failing_request_does_not_spoil_its_batch(german: System, monkeypatch:
             raise RuntimeError("inside")
         return original(self, lines, *arguments, **options)
 
-    with waiting(german, Limits(workers=1)) as service, ThreadPoolExecutor(4) as pool:
+    with waiting(german, ServiceLimits(workers=1)) as service, ThreadPoolExecutor(4) as pool:
         first = pool.submit(service.ask, "/translate", GOOD)
         until(lambda: service.service.batcher.n_running == 1)
         asked = [pool.submit(service.ask, "/translate", GOOD | {"q": q}) for q in ("Ja!", "unlucky", "das Haus")]

@@ -35,7 +35,7 @@ from hyperbaton.serve.connections import Open, Protocol
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.fields import parse_body
 from hyperbaton.serve.keys import Keys
-from hyperbaton.serve.options import Limits
+from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.refusal import Refusal
 from tests.unit.test_serve import GOOD, Running, Slow, running, until
 
@@ -57,7 +57,7 @@ def system() -> System:
 
 @contextlib.contextmanager
 def serving(system: System, **limits: Any) -> Iterator[Running]:
-    with running([Engine("small", system, "de", "en")], Limits(**limits)) as service:
+    with running([Engine("small", system, "de", "en")], ServiceLimits(**limits)) as service:
         yield service
 
 
@@ -133,7 +133,7 @@ def test_a_client_that_does_not_take_its_answer_is_cut_off() -> None:
     later: list[tuple[Callable[..., None], Any]] = []
     ended: list[str] = []
     protocol = object.__new__(Protocol)
-    protocol.opened, protocol._writing = Open(Limits(read_timeout=1.0)), None
+    protocol.opened, protocol._writing = Open(ServiceLimits(read_timeout=1.0)), None
     buffer = [100_000]
     protocol.transport = SimpleNamespace(  # type: ignore[assignment]
         get_write_buffer_size=lambda: buffer[0], abort=lambda: ended.append("aborted")
@@ -281,7 +281,7 @@ def test_requests_that_were_taken_finish_with_the_old_system(tmp_path: Path) -> 
     Slow.wait.clear()
     engine.translator = lambda options: Slow(engine.system, options)  # type: ignore[method-assign]
     try:
-        with running([engine], Limits(workers=1)) as service, ThreadPoolExecutor(3) as pool:
+        with running([engine], ServiceLimits(workers=1)) as service, ThreadPoolExecutor(3) as pool:
             batcher = service.service.batcher
             old = [pool.submit(service.ask, "/translate", GOOD)]
             until(lambda: batcher.n_running == 1)

@@ -13,7 +13,7 @@ from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.decode.annotated import AnnotatedLines, annotate
 from hyperbaton.decode.shards import read_shard, write_shards
-from hyperbaton.tune.nbest import NBest
+from hyperbaton.tune.nbest import Candidates
 
 PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
 UNPICKLERS = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
@@ -46,10 +46,10 @@ def test_an_aligner_saved_whole_is_the_same_to_the_last_bit(tmp_path: Path) -> N
 @pytest.mark.parametrize("sparse", [None, csr_array(np.array([[0, 0.5, 0], [0, 0, 0], [-2, 0, 1e-300]]))])
 def test_lists_of_translations(tmp_path: Path, sparse: csr_array | None) -> None:
     features = np.random.default_rng(1).normal(size=(3, 2))
-    lists = NBest(np.array([0, 0, 2]), features, ["a ü", "", "語 b"], sparse)
+    lists = Candidates(np.array([0, 0, 2]), features, ["a ü", "", "語 b"], sparse)
     np.savez(tmp_path / "lists.npz", **lists.arrays())
     with np.load(tmp_path / "lists.npz", allow_pickle=False) as arrays:
-        again = NBest.from_arrays(arrays)
+        again = Candidates.from_arrays(arrays)
     assert again.hypotheses == lists.hypotheses and again.sentence.tolist() == [0, 0, 2]
     assert again.features.tobytes() == features.tobytes()
     if sparse is None:

@@ -11,10 +11,10 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
-from hyperbaton.tune import OPTIMIZERS, Decode, Lists, NBest, Tuning, tune, tune_and_choose
+from hyperbaton.tune import OPTIMIZERS, CandidateLists, Candidates, Decode, Tuning, tune, tune_and_choose
 from hyperbaton.tune.average import Scale
 from hyperbaton.tune.loop import Iteration, Tuned
-from hyperbaton.tune.optimizers import Job, Optimizer
+from hyperbaton.tune.optimizers import Optimizer, OptimizerJob
 from hyperbaton.tune.protocol import halves
 from tests.contract.made_up_decoder import START, Floats, MadeUp
 
@@ -41,7 +41,7 @@ class Fixed(Optimizer):
     def __init__(self, weights: Floats) -> None:
         self.weights = weights
 
-    def optimize(self, job: Job) -> Floats:
+    def optimize(self, job: OptimizerJob) -> Floats:
         return self.weights
 
 
@@ -72,11 +72,11 @@ def test_any_metric_can_be_the_objective(decoder: MadeUp, metric: str) -> None:
 
 
 def test_lists_grow_by_what_is_new() -> None:
-    nbest = NBest(np.array([0, 0, 0, 1]), np.array([[1.0], [1.0], [2.0], [1.0]]), ["a", "a", "a", "a"])
-    lists = Lists.empty(2, 1).with_new(nbest, np.array([[1.0], [1.0], [2.0], [3.0]]))
+    nbest = Candidates(np.array([0, 0, 0, 1]), np.array([[1.0], [1.0], [2.0], [1.0]]), ["a", "a", "a", "a"])
+    lists = CandidateLists.empty(2, 1).with_new(nbest, np.array([[1.0], [1.0], [2.0], [3.0]]))
     # The second is a duplicate; the third has the same words, but other features; the last is of another sentence.
     assert lists.statistics.tolist() == [[1], [2], [3]] and lists.offsets.tolist() == [0, 2, 3]
-    more = NBest(np.array([0, 0, 1]), np.array([[2.0 + 1e-12], [5.0], [1.0]]), ["a", "b", "b"])
+    more = Candidates(np.array([0, 0, 1]), np.array([[2.0 + 1e-12], [5.0], [1.0]]), ["a", "b", "b"])
     lists = lists.with_new(more, np.array([[9.0], [4.0], [5.0]]))
     assert lists.statistics.tolist() == [[1], [2], [4], [3], [5]] and lists.offsets.tolist() == [0, 3, 5]
     assert lists.best(lists.features[:, 0]).tolist() == [2, 3]
@@ -87,7 +87,7 @@ def test_resumes_after_each_iteration(tmp_path: Path) -> None:
     whole = tune(decoder := MadeUp(20), START, [decoder.references], options, seed=5)
     interrupted = MadeUp(20)
 
-    def stopping(weights: Floats) -> NBest:
+    def stopping(weights: Floats) -> Candidates:
         if interrupted.calls == 2:
             raise KeyboardInterrupt
         return interrupted(weights)
@@ -111,7 +111,7 @@ class Broken(Optimizer):
 
     weights: object = None
 
-    def optimize(self, job: Job) -> Floats:
+    def optimize(self, job: OptimizerJob) -> Floats:
         return np.array(self.weights, np.float64)
 
 
@@ -151,11 +151,11 @@ def test_what_cannot_be_tuned_on() -> None:
 def part_of(decoder: MadeUp, half: slice) -> Decode:
     """The decoder of some of the sentences."""
 
-    def decode(weights: Floats) -> NBest:
+    def decode(weights: Floats) -> Candidates:
         nbest = decoder(weights)
         inside = (nbest.sentence >= half.start) & (nbest.sentence < half.stop)
         texts = [text for text, keep in zip(nbest.hypotheses, inside.tolist(), strict=True) if keep]
-        return NBest(nbest.sentence[inside] - half.start, nbest.features[inside], texts)
+        return Candidates(nbest.sentence[inside] - half.start, nbest.features[inside], texts)
 
     return decode
 
@@ -203,7 +203,7 @@ def test_a_failed_run_is_in_no_mean() -> None:
     runs = [Tuned(START, 10.0, "", "no gain" if i == 0 else None, [turn], 0, 0) for i, turn in enumerate(turns)]
     decoder, seen = MadeUp(4), []
 
-    def decode(weights: Floats) -> NBest:
+    def decode(weights: Floats) -> Candidates:
         seen.append(weights)
         return decoder(weights)
 
@@ -237,10 +237,10 @@ def test_a_mean_that_is_worse_than_all_is_not_taken(decoder: MadeUp) -> None:
 
     @dataclass
     class Far(Optimizer):
-        def optimize(self, job: Job) -> Floats:
+        def optimize(self, job: OptimizerJob) -> Floats:
             return next(ends)
 
-    def decode(weights: Floats) -> NBest:
+    def decode(weights: Floats) -> Candidates:
         """Good at every step of the optimizer, bad at their mean."""
         calls.append(weights)
         near = good * (1 + 0.3 * rng.standard_normal(5))  # so that every list has new translations
@@ -259,7 +259,7 @@ def test_an_average_is_resumed(tmp_path: Path) -> None:
     whole = tune(decoder, START, [decoder.references], options)
     n_calls = decoder.calls
 
-    def stopping(weights: Floats) -> NBest:
+    def stopping(weights: Floats) -> Candidates:
         if decoder.calls == n_calls + len(whole.history) - 1:
             raise KeyboardInterrupt
         return decoder(weights)

@@ -26,16 +26,16 @@ LEAST_KNOWN = 0.2  # of the words of a text with letters in them, what a model o
 
 
 @dataclass(frozen=True)
-class PairCounts:
+class WordPairCounts:
     """Counts of pairs of words: how often the target word is a translation of the source word, and the reverse."""
 
     sources: WordIds
     targets: WordIds
     values: npt.NDArray[np.float32]  # (number of pairs, 2)
 
-    def __add__(self, other: PairCounts) -> PairCounts:
+    def __add__(self, other: WordPairCounts) -> WordPairCounts:
         """Both together; a pair may then be listed twice."""
-        return PairCounts(
+        return WordPairCounts(
             np.concatenate([self.sources, other.sources]),
             np.concatenate([self.targets, other.targets]),
             np.concatenate([self.values, other.values]),
@@ -61,7 +61,7 @@ def written_form(word: str) -> str:
     return "".join(letter if digit is None else str(digit) for letter, digit in zip(form, digits, strict=True))
 
 
-def alike_words(vocabularies: Vocabularies, weight: float) -> PairCounts:
+def alike_words(vocabularies: Vocabularies, weight: float) -> WordPairCounts:
     """A count of `weight` for each pair of words, numbers or marks that are written alike."""
     sources: defaultdict[str, list[int]] = defaultdict(list)
     for number, word in enumerate(vocabularies[0].words()):
@@ -72,7 +72,7 @@ def alike_words(vocabularies: Vocabularies, weight: float) -> PairCounts:
         for source in sources.get(written_form(word), ())
     ]
     numbers = np.array(pairs, np.uint32).reshape(-1, 2)
-    return PairCounts(numbers[:, 0].copy(), numbers[:, 1].copy(), np.full((len(pairs), 2), weight, np.float32))
+    return WordPairCounts(numbers[:, 0].copy(), numbers[:, 1].copy(), np.full((len(pairs), 2), weight, np.float32))
 
 
 def renumbered(old: Vocabulary, new: Vocabulary) -> npt.NDArray[np.int64]:
@@ -85,13 +85,13 @@ def translations(
     texts: Vocabularies,
     lexicon: tuple[Offsets, WordIds, npt.NDArray[np.float32]],
     weight: float,
-) -> PairCounts:
+) -> WordPairCounts:
     """The probabilities of a model's lexicon, in the numbers of other texts; those of each word sum to `weight` at most."""
     starts, targets, probabilities = lexicon
     of_source, of_target = (renumbered(old, new) for old, new in zip(model, texts, strict=True))
     sources = np.repeat(of_source, np.diff(starts))
     known = (sources >= 0) & (of_target[targets] >= 0)
-    return PairCounts(
+    return WordPairCounts(
         sources[known].astype(np.uint32),
         of_target[targets][known].astype(np.uint32),
         (weight * probabilities[known]).astype(np.float32),
@@ -104,7 +104,7 @@ def stem_translations(
     lexicon: tuple[Offsets, WordIds, npt.NDArray[np.float32]],
     weight: float,
     smallest: float,
-) -> PairCounts:
+) -> WordPairCounts:
     """The probabilities of a lexicon of stems, divided among the words of each stem by their frequency in the texts.
 
     Those of each word sum to `weight` at most; pairs of words below `smallest` in both directions are left out.
@@ -116,7 +116,7 @@ def stem_translations(
     sources = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     sides = [_StemWords(text, stem) for text, stem in zip(texts, stems, strict=True)]
     likely = np.flatnonzero((probabilities >= smallest).any(axis=1))
-    parts = [PairCounts(np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros((0, 2), np.float32))]
+    parts = [WordPairCounts(np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros((0, 2), np.float32))]
     columns = sides[1].sizes(targets[likely])
     sizes = sides[0].sizes(sources[likely]) * columns
     ends = np.cumsum(sizes)
@@ -131,9 +131,11 @@ def stem_translations(
         values = (probabilities[owner] * shares).astype(np.float32)
         kept = (values >= smallest).any(axis=1)
         parts.append(
-            PairCounts(source[kept].astype(np.uint32), target[kept].astype(np.uint32), np.float32(weight) * values[kept])
+            WordPairCounts(
+                source[kept].astype(np.uint32), target[kept].astype(np.uint32), np.float32(weight) * values[kept]
+            )
         )
-    return PairCounts(
+    return WordPairCounts(
         np.concatenate([part.sources for part in parts]),
         np.concatenate([part.targets for part in parts]),
         np.concatenate([part.values for part in parts]),

@@ -10,7 +10,7 @@ from hyperbaton.base.executors import n_shards, open_executor
 from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
 from hyperbaton.cli._common import say
 from hyperbaton.run.completion import finish
-from hyperbaton.run.execution import Limits, execute
+from hyperbaton.run.execution import MachineLimits, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.status import write_plan
@@ -32,10 +32,10 @@ def carry_out(
     """Run an experiment; print the findings and the path of the report."""
     plan = make_plan(read_experiment(experiment, settings), memory)
     if executor is None:
-        limits = Limits(jobs, n_threads(threads), plan.memory)
+        limits = MachineLimits(jobs, n_threads(threads), plan.memory)
     else:
         with open_executor(executor):
-            limits = Limits(jobs, threads or 1, plan.memory, executor, n_shards(shards, executor))
+            limits = MachineLimits(jobs, threads or 1, plan.memory, executor, n_shards(shards, executor))
     write_plan(plan, folder)
     live = not quiet and is_terminal(sys.stderr)
     watch = Watch(plan, folder, limits, lambda line: say(line, quiet), says_starts=not live)

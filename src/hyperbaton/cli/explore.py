@@ -64,9 +64,9 @@ def explore(
 
         hyperbaton explore japanese --with chinese
     """
-    from hyperbaton.explore import Run, Selection, collect, write_page
+    from hyperbaton.explore import PageSelection, Run, collect, write_page
 
-    selection = Selection(tuple(system or ()), sentences, limit, nbest, errors)
+    selection = PageSelection(tuple(system or ()), sentences, limit, nbest, errors)
     with Bars(quiet) as bars:
         data = collect(
             Run(run),

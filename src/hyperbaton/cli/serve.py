@@ -12,7 +12,7 @@ from hyperbaton.base.progress import n_threads
 from hyperbaton.cli import Quiet, Threads, Verify
 from hyperbaton.cli._common import say, verify_artefacts
 from hyperbaton.cli._paths import READS, READS_NAMED
-from hyperbaton.serve.options import Limits
+from hyperbaton.serve.options import ServiceLimits
 
 HELP_GROUP = "Translate"
 
@@ -36,7 +36,7 @@ def serve(
         list[str] | None, typer.Option(help="Origin of pages that may call the service, or *; may be repeated.")
     ] = None,
     log_texts: Annotated[bool, typer.Option("--log-texts", help="Include the text of requests in the log.")] = False,
-    limits: Limits,
+    limits: ServiceLimits,
     verify: Verify = False,
     threads: Threads = 0,
     quiet: Quiet = False,

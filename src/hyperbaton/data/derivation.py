@@ -31,7 +31,7 @@ class TargetWord(NamedTuple):
 
 
 @dataclass
-class SentencePair:
+class GeneratedPair:
     """A sentence pair with everything that is known about it."""
 
     source: list[str]
@@ -69,7 +69,7 @@ class Deriver:
         self.random = random.Random()
         self.draw = self.random.random
 
-    def derive(self, index: int) -> SentencePair:
+    def derive(self, index: int) -> GeneratedPair:
         """Derive sentence pair `index`; afterwards `draw` goes on with the same stream."""
         # An integer seed gives the same numbers on every platform and in every version of Python.
         self.random.seed(self.seed << 40 | index)
@@ -82,7 +82,7 @@ class Deriver:
         self.agreement = "s"
         budget = MIN_BUDGET + int((MAX_BUDGET - MIN_BUDGET) * min(draw(), draw()))
         _, target = self._expand(self.root, budget, [])
-        pair = SentencePair(self.source, self.tags, self.brackets, target)
+        pair = GeneratedPair(self.source, self.tags, self.brackets, target)
         pair.spell_articles()
         return pair
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hyperbaton.data.derivation import SentencePair
+from hyperbaton.data.derivation import GeneratedPair
 from hyperbaton.data.english import Draw, Tagged
 from hyperbaton.data.lexicon import WordClass
 
@@ -40,7 +40,7 @@ class Noise:
                 for tagged_word in same:
                     self.target.setdefault(tagged_word, choices)
 
-    def disturb(self, pair: SentencePair, draw: Draw) -> None:
+    def disturb(self, pair: GeneratedPair, draw: Draw) -> None:
         """Replace and exchange words of a sentence pair in place."""
         if not self.rate:
             return

@@ -177,7 +177,7 @@ class Line(NamedTuple):
     text: str
 
 
-class Section(NamedTuple):
+class IniSection(NamedTuple):
     """A section: the line of its heading, and the lines below."""
 
     number: int
@@ -205,7 +205,7 @@ class MosesIni(NamedTuple):
     """What a moses.ini says: sections, features and weights by name, and the line of options that only we have."""
 
     path: Path
-    sections: dict[str, Section]
+    sections: dict[str, IniSection]
     features: dict[str, Feature]
     weights: dict[str, Weights]
     own_options: Line | None
@@ -288,8 +288,8 @@ class MosesIni(NamedTuple):
         raise InputError(f"there is no file {named}", self.path, line)
 
 
-def _read_sections(path: Path) -> tuple[dict[str, Section], Line | None]:
-    sections: dict[str, Section] = {}
+def _read_sections(path: Path) -> tuple[dict[str, IniSection], Line | None]:
+    sections: dict[str, IniSection] = {}
     own_options: Line | None = None
     current = ""
     for number, raw in enumerate(read_lines(path), start=1):
@@ -302,7 +302,7 @@ def _read_sections(path: Path) -> tuple[dict[str, Section], Line | None]:
             if current in sections:
                 first = sections[current].number
                 raise InputError(f"{heading} stands twice, first in line {first}", path, number)
-            sections[current] = Section(number, [], heading)
+            sections[current] = IniSection(number, [], heading)
         elif text and not current:
             raise InputError("expected a section like [feature]", path, number)
         elif text:
@@ -319,7 +319,7 @@ class _Groups(NamedTuple):
     harmless: frozenset[str]
 
     @classmethod
-    def of(cls, sections: dict[str, Section]) -> _Groups:
+    def of(cls, sections: dict[str, IniSection]) -> _Groups:
         """The groups for the decoder that the sections ask for."""
         if not _is_chart(sections):
             return cls(frozenset(APPLIED), NEUTRAL, REFUSED, HARMLESS)
@@ -332,12 +332,12 @@ class _Groups(NamedTuple):
         )
 
 
-def _is_chart(sections: dict[str, Section]) -> bool:
+def _is_chart(sections: dict[str, IniSection]) -> bool:
     section = sections.get("search-algorithm")
     return section is not None and [line.text for line in section.lines] == [CHART]
 
 
-def _check_sections(path: Path, sections: dict[str, Section]) -> None:
+def _check_sections(path: Path, sections: dict[str, IniSection]) -> None:
     groups = _Groups.of(sections)
     for name, section in sections.items():
         if name in groups.refused:

@@ -96,7 +96,7 @@ HTML = TextFormat(splitting=BLOCKS, html=True, newlines=False)
 XML = TextFormat(detect=True)
 
 
-class Item(NamedTuple):
+class FlowItem(NamedTuple):
     """A part of a flow: text, start, end, alone (a tag without a partner, a comment) or copied.
 
     Start and end tags have the number of their element, everything else has -1.
@@ -107,7 +107,7 @@ class Item(NamedTuple):
     element: int = -1
 
 
-Flow = list[Item]
+Flow = list[FlowItem]
 
 
 @dataclass
@@ -130,7 +130,7 @@ def cut(text: str, form: TextFormat) -> list[str | Flow]:
 
     >>> cut("<doc><t>Das <b>Haus</b></t></doc>", XML)[:2]
     ['<doc><t>', [Item(kind='text', text='Das ', element=-1), Item(kind='start', text='<b>', element=3), \
-Item(kind='text', text='Haus', element=-1), Item(kind='end', text='</b>', element=3)]]
+FlowItem(kind='text', text='Haus', element=-1), Item(kind='end', text='</b>', element=3)]]
     """
     marks = form.scan(text)
     partners = pair(marks, fold=form.html)
@@ -153,13 +153,13 @@ Item(kind='text', text='Haus', element=-1), Item(kind='end', text='</b>', elemen
         number = -1 if start is None else of_start[start]
         element = elements[number] if number >= 0 else None
         if element is not None and element.ignored:
-            item = Item(_COPIED, text[mark.begin : marks[element.end - 1].end])
+            item = FlowItem(_COPIED, text[mark.begin : marks[element.end - 1].end])
             n = element.end
         else:
             kind = _TEXT if mark.kind == "text" else _ALONE
             if element is not None and element.partner is not None:
                 kind = _START if mark.kind == "start" else _END
-            item = Item(kind, text[mark.begin : mark.end], number if kind in (_START, _END) else -1)
+            item = FlowItem(kind, text[mark.begin : mark.end], number if kind in (_START, _END) else -1)
             n += 1
         splits = element.splits if element is not None else mark.name != "" and form.key(mark.name) in form.splitting
         if splits:
@@ -173,15 +173,15 @@ Item(kind='text', text='Haus', element=-1), Item(kind='end', text='</b>', elemen
     return _joined(parts)
 
 
-def _texts(text: str, form: TextFormat) -> Iterator[Item]:
+def _texts(text: str, form: TextFormat) -> Iterator[FlowItem]:
     """Text as items; in XML, a reference to an entity that is declared elsewhere is copied."""
     at = 0
     for match in _REFERENCE.finditer(text) if form.escapes and not form.html else ():
         if unescape(match[0]) == match[0]:
-            yield Item(_TEXT, text[at : match.start()])
-            yield Item(_COPIED, match[0])
+            yield FlowItem(_TEXT, text[at : match.start()])
+            yield FlowItem(_COPIED, match[0])
             at = match.end()
-    yield Item(_TEXT, text[at:])
+    yield FlowItem(_TEXT, text[at:])
 
 
 def _check_pairs(text: str, marks: Sequence[Mark], partners: Sequence[int | None]) -> None:
@@ -260,7 +260,7 @@ def _settled(flow: Flow) -> Iterator[str | Flow]:
             yield [item] if item.kind == _TEXT and unescape(item.text).strip() else item.text
         return
 
-    def is_outside(item: Item) -> bool:
+    def is_outside(item: FlowItem) -> bool:
         return item.kind == _ALONE or (item.kind == _TEXT and not item.text.strip())
 
     first, last = 0, len(flow) - 1

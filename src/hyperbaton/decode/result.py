@@ -15,7 +15,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import gather
 from hyperbaton.base.shown import Shown
 from hyperbaton.corpus import Links, Text
-from hyperbaton.decode.sparse import Steps
+from hyperbaton.decode.sparse import StepColumns
 from hyperbaton.decode.system import (
     UNKNOWN_WORD,
     System,
@@ -229,7 +229,7 @@ class Translations(Shown):
         for name, model in models.items():
             n = model.n_columns // 2
             classes = [self.features[:, self.columns[name][side * n : (side + 1) * n]].argmax(axis=1) for side in (0, 1)]
-            found[name] = model.values(self.batch, Steps(path, option, is_first, classes[0], classes[1], n_paths))
+            found[name] = model.values(self.batch, StepColumns(path, option, is_first, classes[0], classes[1], n_paths))
         return found
 
     def graph(self, first: int = 0) -> Iterator[str]:

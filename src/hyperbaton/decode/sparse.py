@@ -188,7 +188,7 @@ class SparseReordering(Picklable):
             for scores, side, rows in ((before, "before", _sums(between, source)), (after, "after", nothing))
         ]
 
-    def values(self, batch: Batch, steps: Steps) -> sparse.csr_array:
+    def values(self, batch: Batch, steps: StepColumns) -> sparse.csr_array:
         """How often each feature fires in each translation, (n_translations, n_features)."""
         from scipy import sparse  # a tenth of a second that systems without such features need not wait for
 
@@ -269,7 +269,7 @@ class SparseReordering(Picklable):
         return cls(entry["orientations"], tuple(labels))
 
 
-class Steps(NamedTuple):
+class StepColumns(NamedTuple):
     """Steps of translations as columns, and a row for the end of each, whose option is -1.
 
     `before` and `after` are the classes of the step towards the previous phrase, and of the previous phrase towards it.

@@ -4,9 +4,9 @@ data = collect(Run(Path("demo")))                        hyperbaton.explore.coll
 write_page(Path("page.html"), data)                      hyperbaton.explore.page
 """
 
-from hyperbaton.explore.collect import Selection, collect
+from hyperbaton.explore.collect import PageSelection, collect
 from hyperbaton.explore.page import page, write_page
 from hyperbaton.explore.run import Run
 from hyperbaton.explore.sentence import sentence_object
 
-__all__ = ["Run", "Selection", "collect", "page", "sentence_object", "write_page"]
+__all__ = ["PageSelection", "Run", "collect", "page", "sentence_object", "write_page"]

@@ -29,7 +29,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode import NBest, Translator
 from hyperbaton.decode.diagnose import Judge
-from hyperbaton.explore.run import Output, Run
+from hyperbaton.explore.run import Run, TestOutput
 from hyperbaton.explore.sentence import sentence_object
 from hyperbaton.metrics import Orders, Outputs, make_metric
 from hyperbaton.run.stages.movement import count_jumps
@@ -41,7 +41,7 @@ _SCRIPTS = {"ja": re.compile("[ぁ-ヺ]"), "ko": re.compile("[가-힣]"), "zh": 
 
 
 @dataclass(frozen=True)
-class Selection:
+class PageSelection:
     """What to show of a run.
 
     Arguments:
@@ -61,7 +61,7 @@ class Selection:
 
 def collect(
     run: Run,
-    selection: Selection | None = None,
+    selection: PageSelection | None = None,
     *,
     others: Sequence[Run] = (),
     threads: int | None = None,
@@ -72,7 +72,7 @@ def collect(
     Arguments:
         others: runs whose jumps (of texts and systems) can be compared with those of this run.
     """
-    selection = selection or Selection()
+    selection = selection or PageSelection()
     names = list(selection.systems) or run.systems
     if not names:
         raise InputError("the run has no translation systems to explore", run.root)
@@ -103,7 +103,7 @@ def collect(
     }
 
 
-def _languages(run: Run, output: Output) -> dict[str, str]:
+def _languages(run: Run, output: TestOutput) -> dict[str, str]:
     """The language code of each side, from the system's text processing or else from the script; empty if unknown."""
     system, _ = run.load(output)
     sides = {"source": run.source, "target": run.target}
@@ -139,7 +139,7 @@ def _sentences(run: Run, n: int) -> Objects:
 
 
 def _translations(
-    run: Run, output: Output, sentences: Objects, selection: Selection, threads: int | None, progress: Any
+    run: Run, output: TestOutput, sentences: Objects, selection: PageSelection, threads: int | None, progress: Any
 ) -> Objects:
     """The first sentences as translated by a system."""
     system, options = run.load(output)
@@ -205,7 +205,7 @@ def _order(translation: dict[str, Any]) -> list[int]:
     return visit_order(Links.of([links]))[0]
 
 
-def _system(run: Run, output: Output) -> dict[str, Any]:
+def _system(run: Run, output: TestOutput) -> dict[str, Any]:
     limit = None if output.limit < 0 else output.limit
     return {
         "name": output.system,
@@ -216,7 +216,7 @@ def _system(run: Run, output: Output) -> dict[str, Any]:
     }
 
 
-def corpora(run: Run, outputs: Sequence[Output]) -> Objects:
+def corpora(run: Run, outputs: Sequence[TestOutput]) -> Objects:
     """Jumps between words, in the texts of a run and in the translations of its systems."""
     rows = [
         {"name": "training text", "kind": "reference", **_jumps(run.movement)},

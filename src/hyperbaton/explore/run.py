@@ -22,7 +22,7 @@ from hyperbaton.run.texts import Texts
 
 
 @dataclass(frozen=True)
-class Output:
+class TestOutput:
     """One translation of the test text by a system: its name among the system's outputs, and how it was made."""
 
     system: str
@@ -88,7 +88,7 @@ class Run:
         """The links of the reference."""
         return Links.read(self.texts.path("test", "links"), self.source, self.target)
 
-    def output(self, system: str, limit: int | None = None) -> Output:
+    def output(self, system: str, limit: int | None = None) -> TestOutput:
         """The translation of the first tuning run, at a given limit or at that of the report's sentences."""
         if system not in self.systems:
             raise OptionError(f"the run has no system {system!r}; it has: {', '.join(self.systems) or 'none'}")
@@ -105,7 +105,7 @@ class Run:
             raise OptionError(f"the run has no distortion limit {limit}; it has: {', '.join(map(str, limits))}")
         stage = limits[limit]
         columns: list[str] = self._option(stage, [Any], "columns")
-        return Output(system, stage.removeprefix(f"translate.{system}."), limit, tuple(columns), self.folder(stage))
+        return TestOutput(system, stage.removeprefix(f"translate.{system}."), limit, tuple(columns), self.folder(stage))
 
     def _option(self, stage: str, form: Form, name: str) -> Any:
         file = self.folder(stage) / STAGE_FILE
@@ -115,13 +115,13 @@ class Run:
         tuned: int = self.result(int, "options", "translation", "tune-limit")
         return tuned if tuned in limits else limits[0]
 
-    def weights(self, output: Output) -> dict[str, list[float]]:
+    def weights(self, output: TestOutput) -> dict[str, list[float]]:
         """The tuned weights of a system."""
         file = self.folder(f"tune.{output.system}.{output.name.partition('.')[0]}") / "weights.json"
         weights: dict[str, list[float]] = json_field(file, read_json(file), {"*": [float]}, "weights")
         return weights
 
-    def load(self, output: Output) -> tuple[System, Decoding]:
+    def load(self, output: TestOutput) -> tuple[System, Decoding]:
         """The system with its tuned weights, and the options of its translations."""
         system = System.load(self.folder(f"system.{output.system}") / "system").with_weights(self.weights(output))
         return system, replace(system.limited(output.limit), max_words=MAX_WORDS)
@@ -132,7 +132,7 @@ class Run:
         movement: dict[str, Any] = self.result({"word_distortions": {"#": int}}, "movement")
         return movement
 
-    def system_scores(self, output: Output) -> dict[str, float]:
+    def system_scores(self, output: TestOutput) -> dict[str, float]:
         """The scores of a translation of the whole test text, by metric; empty if the results have none."""
         limit = None if output.limit < 0 else output.limit
         for row in self.result([{"scores": {"*": {"value": float}}}], "translation"):
@@ -140,7 +140,7 @@ class Run:
                 return {name: score["value"] for name, score in row["scores"].items()}
         return {}
 
-    def scores(self, output: Output) -> dict[str, list[float]]:
+    def scores(self, output: TestOutput) -> dict[str, list[float]]:
         """The score of each test sentence by each metric of the run."""
         folder = self.folder(f"measure.{output.system}")
         scores = {}

@@ -15,7 +15,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, TrainingExamples
 from hyperbaton.learn._matrices import delta_from_confusions, delta_matrix, matrix_text
 from hyperbaton.learn._rows import split_rows
 
@@ -26,7 +26,7 @@ class DeltaLearner(Learner):
 
     delta: str = option("uniform", "margins between classes: uniform, sides, ordered, estimated, or rows like '0 1; 1 0'")
 
-    def _delta(self, training: Training) -> Array:
+    def _delta(self, training: TrainingExamples) -> Array:
         """The margins to train with; kept as `delta_`."""
         if self.delta == "estimated":
             return self._keep(self._confusions(training, None))
@@ -36,7 +36,7 @@ class DeltaLearner(Learner):
     def _needs_all_clusters(self) -> bool:
         return self.delta == "estimated"
 
-    def _cluster_trainer(self, training: Training, clusters: Array) -> _core.Trainer:
+    def _cluster_trainer(self, training: TrainingExamples, clusters: Array) -> _core.Trainer:
         if self.delta != "estimated":
             return self._trainer(training)
         # One Δ for all clusters, from the confusions of all: a cluster alone is too small to tell.
@@ -50,7 +50,7 @@ class DeltaLearner(Learner):
     def _with_delta(self, delta: Array) -> Self:
         return dataclasses.replace(self, delta=matrix_text(delta))
 
-    def _confusions(self, training: Training, clusters: Array | None) -> Array:
+    def _confusions(self, training: TrainingExamples, clusters: Array | None) -> Array:
         """Counts (true class, predicted class) of rows that the model that predicts them has not seen."""
         n = training.n_classes
         first = np.random.default_rng(self.seed).random(len(training.labels)) < 0.5

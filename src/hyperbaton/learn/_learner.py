@@ -39,7 +39,7 @@ class Validation:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingExamples:
     """Examples of one call of `fit`, checked."""
 
     chunks: list[Rows]
@@ -78,7 +78,7 @@ class Learner(Checked, ABC):
         return False
 
     @abstractmethod
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         """The core's learner with this one's options."""
 
     def fit(
@@ -121,7 +121,7 @@ class Learner(Checked, ABC):
         progress: Progress | None,
         prior: Callable[[slice], Array] | None,
         scratch: Scratch,
-    ) -> Training:
+    ) -> TrainingExamples:
         """Make rows in the order in which they are visited."""
         if n_classes is None:
             raise RowsError("rows that are made when they are needed need n_classes")
@@ -146,7 +146,7 @@ class Learner(Checked, ABC):
         order = numbers if self.visits_at_random else None
         return dataclasses.replace(training, log_prior=logs, order=order, scratch=scratch)
 
-    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
         weights, self.history_ = _core.fit(
             self._trainer(training),
             self._problem(training, self._core_rows(training.chunks)),
@@ -155,7 +155,7 @@ class Learner(Checked, ABC):
         )
         self.model_: GlobalModel = LinearModel(weights, self.intercept, self.unit_length)
 
-    def _problem(self, training: Training, rows: _core.Rows) -> _core.Problem:
+    def _problem(self, training: TrainingExamples, rows: _core.Rows) -> _core.Problem:
         problem = _core.Problem(
             rows=rows,
             labels=training.labels,
@@ -261,7 +261,7 @@ class Learner(Checked, ABC):
         """Whether something is learned from all clusters together."""
         return False
 
-    def _cluster_trainer(self, training: Training, clusters: Array) -> _core.Trainer:
+    def _cluster_trainer(self, training: TrainingExamples, clusters: Array) -> _core.Trainer:
         """The core's learner for every cluster."""
         return self._trainer(training)
 
@@ -335,7 +335,7 @@ class Learner(Checked, ABC):
             setattr(self, name, value)
         return self
 
-    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> Training:
+    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> TrainingExamples:
         check_options(self)
         if prior is not None:
             self._check_prior()
@@ -345,13 +345,13 @@ class Learner(Checked, ABC):
             if count == 0:
                 raise RowsError(f"0 {what} (shape=({n_rows}, {chunks[0].n_features})) while a minimum of 1 is required.")
         classes, numbers = number_labels(labels, n_rows, n_classes)
-        return Training(chunks, numbers, classes, log_prior(prior, n_rows, len(classes)))
+        return TrainingExamples(chunks, numbers, classes, log_prior(prior, n_rows, len(classes)))
 
     def _check_prior(self) -> None:
         if not self.takes_prior:
             raise OptionError(f"{type(self).__name__} takes no prior for each row")
 
-    def _check_validation(self, training: Training, rows: RowsLike, labels: Any) -> Validation:
+    def _check_validation(self, training: TrainingExamples, rows: RowsLike, labels: Any) -> Validation:
         if not self.takes_validation:
             raise OptionError(f"{type(self).__name__} does not stop by validation rows")
         chunks = as_chunks(rows)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hyperbaton.base.options import option
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, TrainingExamples
 from hyperbaton.learn._rows import RowsError, RowsLike
 
 
@@ -22,7 +22,7 @@ class ScalingLearner(Learner):
 
     takes_prior: ClassVar[bool] = True
 
-    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> Training:
+    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> TrainingExamples:
         training = super()._check(rows, labels, n_classes, prior)
         for chunk in training.chunks:
             if chunk.values is not None and chunk.values.min(initial=0) < 0:

@@ -23,7 +23,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, Training, Validation
+from hyperbaton.learn._learner import Learner, TrainingExamples, Validation
 
 
 @dataclass(eq=False)
@@ -53,7 +53,7 @@ class DualEg(Learner):
     max_passes: int = option(100, "maximum number of passes over the active rows", minimum=1)
     recheck: bool = option(True, "check all rows again before stopping")
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         return _core.dual_eg_trainer(
             variance=self.variance,
             epsilon=self.epsilon,
@@ -65,7 +65,7 @@ class DualEg(Learner):
             recheck=self.recheck,
         )
 
-    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
         super()._fit(training, judges, progress)
         if "alpha" in self.history_:
             self.alpha_ = self.history_.pop("alpha").reshape(-1, training.n_classes)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hyperbaton import _core
 from hyperbaton.base.options import option
 from hyperbaton.learn._delta import DeltaLearner
-from hyperbaton.learn._learner import Training
+from hyperbaton.learn._learner import TrainingExamples
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class Extragradient(DeltaLearner):
     max_passes: int = option(500, "maximum number of steps, of two passes each", minimum=1)
     tolerance: float = option(1e-3, "stop when the saddle gap falls below this fraction of the loss", minimum=0)
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         return _core.extragradient_trainer(
             delta=self._delta(training), radius=self.radius, max_passes=self.max_passes, tolerance=self.tolerance
         )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hyperbaton import _core
-from hyperbaton.learn._learner import Training
+from hyperbaton.learn._learner import TrainingExamples
 from hyperbaton.learn._scaling import ScalingLearner
 
 
@@ -25,5 +25,5 @@ class Gis(ScalingLearner):
     [1]
     """
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         return _core.gis_trainer(variance=self.variance, max_passes=self.max_passes, tolerance=self.tolerance)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hyperbaton import _core
-from hyperbaton.learn._learner import Training
+from hyperbaton.learn._learner import TrainingExamples
 from hyperbaton.learn._scaling import ScalingLearner
 
 
@@ -28,5 +28,5 @@ class Iis(ScalingLearner):
     [1]
     """
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         return _core.iis_trainer(variance=self.variance, max_passes=self.max_passes, tolerance=self.tolerance)

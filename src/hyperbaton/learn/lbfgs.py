@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from hyperbaton import _core
 from hyperbaton.base.options import option
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, TrainingExamples
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class Lbfgs(Learner):
     def _merges_features(self) -> bool:
         return self.l1 == 0
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         return _core.lbfgs_trainer(
             variance=self.variance,
             l1=self.l1,

@@ -20,7 +20,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.rows import Rows
-from hyperbaton.learn._learner import Learner, Training, Validation
+from hyperbaton.learn._learner import Learner, TrainingExamples, Validation
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import KernelModel
 from hyperbaton.learn._rows import core_rows, split_rows
@@ -49,7 +49,7 @@ class Mmr(Learner):
     tolerance: float = option(0.01, "largest violation of the optimality conditions", minimum=0)
     cache: int = option(256, "cache for kernel columns, in MiB", minimum=0)
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         output = kernel_matrix(self.output_kernel, training.n_classes)
         if self.kernel == "linear":
             return _core.mmr_trainer(
@@ -64,7 +64,7 @@ class Mmr(Learner):
             cache_bytes=self.cache << 20,
         )
 
-    def _cluster_trainer(self, training: Training, clusters: Array) -> _core.Trainer:
+    def _cluster_trainer(self, training: TrainingExamples, clusters: Array) -> _core.Trainer:
         if self.kernel != "linear":
             raise OptionError("sub-models for clusters need linear inputs: set kernel to linear")
         return self._trainer(training)
@@ -72,7 +72,7 @@ class Mmr(Learner):
     def _kernel(self) -> _core.InputKernel:
         return _core.InputKernel(shape=self.kernel, gamma=self.gamma, shift=self.shift, degree=float(self.degree))
 
-    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
         super()._fit(training, judges, progress)
         if self.kernel == "linear":
             return

@@ -16,7 +16,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, Training, Validation
+from hyperbaton.learn._learner import Learner, TrainingExamples, Validation
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class Ordinal(Learner):
     max_passes: int = option(500, "maximum number of passes over the rows", minimum=1)
     tolerance: float = option(1e-4, "stop when the gradient norm falls below this fraction of its initial value", minimum=0)
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         if not self.intercept:
             raise OptionError("thresholds are kept as the weights of the constant: set intercept")
         return _core.ordinal_trainer(
@@ -52,7 +52,7 @@ class Ordinal(Learner):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _fit(self, training: Training, judges: Validation | None, progress: Progress | None) -> None:
+    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
         super()._fit(training, judges, progress)
         if "thresholds" in self.history_:
             self.thresholds_ = self.history_.pop("thresholds")

@@ -14,7 +14,7 @@ from typing import ClassVar
 from hyperbaton import _core
 from hyperbaton.base.options import option
 from hyperbaton.learn._delta import DeltaLearner
-from hyperbaton.learn._learner import Training
+from hyperbaton.learn._learner import TrainingExamples
 
 
 @dataclass(eq=False)
@@ -43,7 +43,7 @@ class Psl(DeltaLearner):
     patience: int = option(5, "stop after this many passes without fewer held-out errors", minimum=1)
     average: bool = option(False, "average the weights over all visits")
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         return _core.psl_trainer(
             delta=self._delta(training),
             step=self.step,

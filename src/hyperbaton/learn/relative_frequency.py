@@ -14,7 +14,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, TrainingExamples
 
 
 @dataclass(eq=False)
@@ -31,7 +31,7 @@ class RelativeFrequency(Learner):
     smoothing: float = option(0.5, "pseudo-count of each class", minimum=0)
     towards: str = option("uniform", "how pseudo-counts are distributed over the classes", choices=("uniform", "overall"))
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         if not self.intercept:
             raise OptionError("relative frequencies are kept as the weights of the constant: set intercept")
         shares = np.full(training.n_classes, 1 / training.n_classes)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from hyperbaton import _core
 from hyperbaton.base.options import option
-from hyperbaton.learn._learner import Learner, Training
+from hyperbaton.learn._learner import Learner, TrainingExamples
 
 
 @dataclass(eq=False)
@@ -34,7 +34,7 @@ class Sgd(Learner):
         1e-4, "stop when the relative change of the objective in a pass falls below this threshold", minimum=0
     )
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         return _core.sgd_trainer(
             variance=self.variance,
             step=self.step,

@@ -14,7 +14,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.learn._delta import DeltaLearner
-from hyperbaton.learn._learner import Training
+from hyperbaton.learn._learner import TrainingExamples
 
 
 @dataclass(eq=False)
@@ -32,7 +32,7 @@ class Svm(DeltaLearner):
     max_passes: int = option(1000, "maximum number of passes over the active rows", minimum=1)
     tolerance: float = option(0.1, "largest violation of the optimality conditions", minimum=0)
 
-    def _trainer(self, training: Training) -> _core.Trainer:
+    def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         if self.kind == "crammer-singer":
             return _core.crammer_singer_trainer(
                 delta=self._delta(training), cost=self.cost, max_passes=self.max_passes, tolerance=self.tolerance

@@ -95,7 +95,7 @@ def count_matches(
     >>> count_matches(["a b a c"], ["a c b a"], np.array([0]), [lambda word: (word,)])[0].tolist()
     [[4, 3]]
     """
-    own, other = Words.of(hypotheses), Words.of(references)
+    own, other = NumberedWords.of(hypotheses), NumberedWords.of(references)
     # Which kinds of words match, in the first stage that says so.
     kinds: list[dict[int, int]] = [{} for _ in own.kinds]
     for stage, keys in enumerate(stages):
@@ -123,13 +123,13 @@ def count_matches(
     return counts, own.numbered.lengths, other.numbered.lengths[line]
 
 
-class Words(NamedTuple):
+class NumberedWords(NamedTuple):
     """A text with its words numbered, and the word of each number."""
 
     numbered: Numbered
     kinds: list[str]
 
     @classmethod
-    def of(cls, text: Sequence[str]) -> Words:
+    def of(cls, text: Sequence[str]) -> NumberedWords:
         """Number the words in the order of their first occurrences, as `number_words` does."""
         return cls(number_words(text)[0], list(dict.fromkeys(word for line in text for word in line.split())))

@@ -34,8 +34,8 @@ from hyperbaton.learn import (
     LinearModel,
     restored_model,
 )
-from hyperbaton.models._evidence import Part, cluster_part, contributions, global_part
-from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models._evidence import Evidence, cluster_part, contributions, global_part
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
 from hyperbaton.phrases.coverage import COVERAGE_STATES
@@ -66,7 +66,9 @@ class SourcePhrases:
     words: Array
 
     @classmethod
-    def of(cls, training: Training, n_classes: int, min_cluster: int, threads: int | None) -> tuple[SourcePhrases, Array]:
+    def of(
+        cls, training: TrainingSamples, n_classes: int, min_cluster: int, threads: int | None
+    ) -> tuple[SourcePhrases, Array]:
         """Count, and number the phrases with at least `min_cluster` samples; also the sub-model of each sample."""
         scratch, occurrences = training.scratch, training.occurrences
         keys = occurrences.source_keys(threads, scratch)
@@ -130,13 +132,13 @@ class Discriminative(OrientationModel):
         feature_set: FeatureSet = plugin(self, "features")
         return feature_set
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: TrainingSamples) -> None:
         n_classes, threads = len(self.class_names), self.threads or None
         self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
         self.rare_pairs_: ClassCounts | None = None
         self._learn(training, self._fit_features(training), clusters)
 
-    def _fit_features(self, training: Training) -> TrainingRows:
+    def _fit_features(self, training: TrainingSamples) -> TrainingRows:
         self.feature_set_ = self._feature_set()
         rows = self.feature_set_.fit_rows(
             training.occurrences,
@@ -151,7 +153,7 @@ class Discriminative(OrientationModel):
             raise InputError(f"no feature is frequent enough: use more text, or --features {name}:min-count=1")
         return rows
 
-    def _learn(self, training: Training, rows: TrainingRows, clusters: Array) -> None:
+    def _learn(self, training: TrainingSamples, rows: TrainingRows, clusters: Array) -> None:
         """Learn from rows of features; `clusters` is the sub-model of each row, -1 for none."""
         if training.coverage is not None and not self._learner().takes_prior:
             raise OptionError("coverage needs a learner that takes a prior: lbfgs, gis or iis")
@@ -164,7 +166,7 @@ class Discriminative(OrientationModel):
             del rows  # what they are made of need not be in memory any longer
             self.rare_pairs_ = self._count_pairs(training, clusters)
 
-    def _count_pairs(self, training: Training, clusters: Array) -> ClassCounts:
+    def _count_pairs(self, training: TrainingSamples, clusters: Array) -> ClassCounts:
         """Counts of the phrase pairs whose source phrase has no sub-model."""
         keys, labels = Column(training.scratch, np.uint64), Column(training.scratch, np.uint8)
         for rows in training.scratch.rows(len(clusters), row_bytes=64):
@@ -173,7 +175,7 @@ class Discriminative(OrientationModel):
             labels.append(training.labels[rest])
         return ClassCounts.of(keys.finish(), labels.finish(), len(self.class_names), training.scratch)
 
-    def _fit_global(self, learner: Learner, training: Training, rows: TrainingRows) -> GlobalModel:
+    def _fit_global(self, learner: Learner, training: TrainingSamples, rows: TrainingRows) -> GlobalModel:
         has_prior = self._has_prior(learner, training)
         learner.fit(
             rows,
@@ -189,7 +191,7 @@ class Discriminative(OrientationModel):
     def _fit_clusters(
         self,
         learner: Learner,
-        training: Training,
+        training: TrainingSamples,
         rows: TrainingRows,
         clusters: Array,
         reference: Callable[[Any], Array] | None = None,
@@ -214,7 +216,7 @@ class Discriminative(OrientationModel):
     def sees_coverage(self) -> bool:
         return self._feature_set().coverage
 
-    def _fit_coverage(self, training: Training, reference: Callable[[slice], Array]) -> None:
+    def _fit_coverage(self, training: TrainingSamples, reference: Callable[[slice], Array]) -> None:
         """Learn what the coverage adds to a reference distribution of the classes of samples, which is given for some of
         them at a time, (n, n_classes) or the same for all."""
         states = training.coverage
@@ -230,14 +232,14 @@ class Discriminative(OrientationModel):
         learner.fit(_CoverageRows(states), training.labels, n_classes, prior=prior, scratch=training.scratch)
         self.coverage_weights_ = learner.model_.scores(np.eye(COVERAGE_STATES))
 
-    def _has_prior(self, learner: Learner, training: Training) -> bool:
+    def _has_prior(self, learner: Learner, training: TrainingSamples) -> bool:
         """Whether the coverage, or what is possible, makes a prior of its own.
 
         Learners that take none learn from all classes; what is impossible then counts at use only.
         """
         return learner.takes_prior and (training.possible is not None or self.coverage_weights_ is not None)
 
-    def _prior(self, training: Training, numbers: Array | slice, prior: Array | float) -> Array:
+    def _prior(self, training: TrainingSamples, numbers: Array | slice, prior: Array | float) -> Array:
         """The prior of some samples with what the coverage says, and hardly anything for impossible classes, so that the
         learner normalises over the others; (n, n_classes)."""
         weights = self.coverage_weights_
@@ -273,7 +275,7 @@ class Discriminative(OrientationModel):
             evidence.append([(self._describe(feature), added) for feature, added in added_by_feature.items()])
         return evidence
 
-    def _parts(self, key: Keys) -> list[Part]:
+    def _parts(self, key: Keys) -> list[Evidence]:
         """The weights that decide about a source phrase."""
         cluster = int(self.phrases_.clusters_of(key)[0])
         if self.global_ is not None:

@@ -10,7 +10,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.learn import ClusterModel, LinearModel
 
 
-class Part(NamedTuple):
+class Evidence(NamedTuple):
     """Weights with a say about a phrase pair: `weights[i]` (n_classes,) belongs to feature `features[i]`, increasing."""
 
     features: Array
@@ -19,18 +19,18 @@ class Part(NamedTuple):
     factor: float = 1.0  # how much the part counts
 
 
-def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Part:
+def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Evidence:
     """The weights of one sub-model."""
     own = slice(model.offsets[cluster], model.offsets[cluster + 1])
-    return Part(model.features[own], model.weights[own], model.unit_length, factor)
+    return Evidence(model.features[own], model.weights[own], model.unit_length, factor)
 
 
-def global_part(model: LinearModel, factor: float = 1.0) -> Part:
+def global_part(model: LinearModel, factor: float = 1.0) -> Evidence:
     """The weights of a model of all."""
-    return Part(np.arange(len(model.weights)), model.weights, model.unit_length, factor)
+    return Evidence(np.arange(len(model.weights)), model.weights, model.unit_length, factor)
 
 
-def contributions(parts: list[Part], features: Array, values: Array, constant: int) -> dict[int, Array]:
+def contributions(parts: list[Evidence], features: Array, values: Array, constant: int) -> dict[int, Array]:
     """Feature → what it adds to the score of each class; `constant` is the feature that always fires."""
     total: dict[int, Array] = {}
     for part in parts:

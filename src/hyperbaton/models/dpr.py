@@ -28,8 +28,8 @@ from hyperbaton.base.options import option
 from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
 from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, Learner, LinearModel
 from hyperbaton.models._discriminative import LEAST, Discriminative
-from hyperbaton.models._evidence import Part, cluster_part, global_part
-from hyperbaton.models.shapes.orientation import LogProbs, Training
+from hyperbaton.models._evidence import Evidence, cluster_part, global_part
+from hyperbaton.models.shapes.orientation import LogProbs, TrainingSamples
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
 
@@ -54,7 +54,7 @@ class Dpr(Discriminative):
     )
     kappa: float = option(300.0, "κ: number of samples at which a sub-model weighs as much as the global model", minimum=0)
 
-    def _learn(self, training: Training, rows: TrainingRows, clusters: Array) -> None:
+    def _learn(self, training: TrainingSamples, rows: TrainingRows, clusters: Array) -> None:
         self.global_ = whole = self._fit_global(self._learner("global_learner"), training, rows)
         self.clusters_ = None
 
@@ -97,7 +97,7 @@ class Dpr(Discriminative):
         share: Array = n / np.maximum(n + self.kappa, 1)
         return share
 
-    def _parts(self, key: Keys) -> list[Part]:
+    def _parts(self, key: Keys) -> list[Evidence]:
         cluster = int(self.phrases_.clusters_of(key)[0])
         if not isinstance(self.global_, LinearModel) or self.clusters_ is None or cluster < 0:
             return super()._parts(key)

@@ -29,7 +29,7 @@ from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionMod
 from hyperbaton.models.shapes.store import ModelState
 
 if TYPE_CHECKING:
-    from hyperbaton.models.networks.jumps import Sentences, Shape
+    from hyperbaton.models.networks.jumps import JumpSentences, JumpShape
 
 
 @dataclass(eq=False)
@@ -43,7 +43,7 @@ class Encoder(SentenceNetwork, NextPositionModel):
         task = _torch_side().Jumps(shape, sentences, self.candidates == "remaining")
         self._train(task, sentences._asdict(), training.progress)
 
-    def prepare(self, training: JumpTraining) -> tuple[Shape, Sentences]:
+    def prepare(self, training: JumpTraining) -> tuple[JumpShape, JumpSentences]:
         """What training in PyTorch reads: the sizes of the network, and the sentences as rows of its embeddings."""
         text, labels = training.source.text, training.source.labels
         sizes = self._number_words(text.tokens, len(self.vocabulary_), labels)

@@ -27,13 +27,13 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.options import option
 from hyperbaton.models.networks.encoder import FIRST, SentenceNetwork, frequent_rows, needing_torch, rows_of
-from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 
 if TYPE_CHECKING:
-    from hyperbaton.models.networks.orientations import Phrases, Shape
+    from hyperbaton.models.networks.orientations import OrientationShape, PhraseSpans
 
 
 @dataclass(eq=False)
@@ -51,12 +51,12 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
     def sees_coverage(self) -> bool:
         return self.coverage
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: TrainingSamples) -> None:
         shape, phrases = self.prepare(training)
         self._train(_torch_side().Orientations(shape, phrases), phrases._asdict(), training.progress)
         self.take_coverage()
 
-    def prepare(self, training: Training) -> tuple[Shape, Phrases]:
+    def prepare(self, training: TrainingSamples) -> tuple[OrientationShape, PhraseSpans]:
         """What training in PyTorch reads: the sizes of the network, and the phrase pairs as rows of its embeddings."""
         source, target = training.occurrences.source, training.occurrences.target
         labels = training.occurrences.source_classes
@@ -74,7 +74,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         )
         return shape, self.phrases(training)
 
-    def phrases(self, training: Training) -> Phrases:
+    def phrases(self, training: TrainingSamples) -> PhraseSpans:
         """Phrase pairs as rows of the embeddings."""
         n, n_classes, occurrences = len(training.labels), len(self.class_names), training.occurrences
         source, sentence = occurrences.source, occurrences.source_spans.sentence

@@ -24,7 +24,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import joined, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.corpus import Annotations, Links, Text
-from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import (
     ORIENTATIONS,
@@ -69,7 +69,7 @@ class Lexicalized(OrientationModel):
             return annotations.only([name for name in annotations.names if name != "source_tags"])
         return annotations.only(needed[self.units])
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: TrainingSamples) -> None:
         phrases, where = self._in_units(training.occurrences), (self.threads or None, training.scratch)
 
         def counted(keys: Keys) -> ClassCounts:

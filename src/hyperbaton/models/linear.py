@@ -18,7 +18,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
-from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, Training
+from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import DistanceSet, Occurrences
 
@@ -36,7 +36,7 @@ class Linear(OrientationModel):
         if not isinstance(self.set, DistanceSet):
             raise OptionError(f"the linear model needs distance classes (three, five, -4,0,1,5), not {self.orientations}")
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: TrainingSamples) -> None:
         pieces = training.scratch.rows(len(training.distances), row_bytes=16)
         total = sum(int(np.abs(training.distances[rows].astype(np.int64)).sum()) for rows in pieces)
         mean = total / len(training.distances)

@@ -112,7 +112,7 @@ def read_phrase_table(path: AnyPath) -> PhraseTable:
 
 
 @dataclass
-class Rows:
+class FileRows:
     """Rows of a phrase table as they stand in a file: words of both sides, links, scores and counts, by name."""
 
     columns: dict[str, npt.NDArray[Any]]
@@ -123,15 +123,15 @@ class Rows:
         return len(self.columns["source_offsets"]) - 1
 
 
-def read_rows(path: AnyPath) -> Rows:
+def read_rows(path: AnyPath) -> FileRows:
     """Read the rows of a phrase table of Moses."""
     reader = _core.MosesTableReader(True)
     feed(reader, path)
     vocabularies = (Vocabulary(*lookup.arrays()) for lookup in (reader.source_vocabulary(), reader.target_vocabulary()))
-    return Rows(reader.take(), *vocabularies)
+    return FileRows(reader.take(), *vocabularies)
 
 
-def table_of_rows(rows: Rows, path: AnyPath) -> PhraseTable:
+def table_of_rows(rows: FileRows, path: AnyPath) -> PhraseTable:
     """The phrase table of the rows of a file; no pair may stand there twice."""
     columns = rows.columns
     (source, source_ids), (target, target_ids) = (

@@ -28,7 +28,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.corpus.files import AnyPath, read_lines, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases
-from hyperbaton.phrases.moses import LABEL, Rows, phrase_table_pieces, read_rows, table_of_rows
+from hyperbaton.phrases.moses import LABEL, FileRows, phrase_table_pieces, read_rows, table_of_rows
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleTable, extended
 from hyperbaton.phrases.table import PhraseTable
 
@@ -233,13 +233,13 @@ def read_rules(path: AnyPath) -> RuleTable:
         "link_offsets": np.concatenate([[0], np.cumsum(n_links)]).astype(np.int64),
     }
     vocabularies = extended(source.vocabulary, SOURCE_GAPS), extended(target.vocabulary, TARGET_GAPS)
-    return RuleTable(table_of_rows(Rows(columns, *vocabularies), path))
+    return RuleTable(table_of_rows(FileRows(columns, *vocabularies), path))
 
 
 class _Side:
     """One side of the rows of a file, without labels; `gap` has the number of each symbol among the gaps, or -1."""
 
-    def __init__(self, rows: Rows, side: str, path: AnyPath) -> None:
+    def __init__(self, rows: FileRows, side: str, path: AnyPath) -> None:
         self._side, vocabulary = side, rows.source if side == "source" else rows.target
         words, offsets = rows.columns[f"{side}_words"], rows.columns[f"{side}_offsets"]
         labels, gap = vocabulary.number(LABEL), vocabulary.number(GAP)

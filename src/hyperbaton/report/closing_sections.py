@@ -10,16 +10,16 @@ from hyperbaton.base.counted import counted
 from hyperbaton.report import prose
 from hyperbaton.report.curves import draw_costs, longest_stages
 from hyperbaton.report.elements import (
+    CaptionedFigure,
     Cell,
-    Column,
     Element,
     Group,
     Listing,
     Number,
-    Picture,
+    Paragraph,
     Section,
     Table,
-    Text,
+    TableColumn,
     is_number,
     number,
     plain_table,
@@ -41,7 +41,7 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     if not costs:
         return None
     shown = [cost for cost in _COSTS if any(is_number(row.get(cost[1])) for row in costs)]
-    columns = [Column(title) for title, *_ in shown]
+    columns = [TableColumn(title) for title, *_ in shown]
 
     def added(rows: Sequence[Mapping[str, Any]]) -> list[Cell]:
         cells: list[Cell] = []
@@ -57,23 +57,23 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
     stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in costs])
     note = "Times and sizes are sums, peaks the highest."
-    elements: list[Element] = [Text(_spent(costs))]
+    elements: list[Element] = [Paragraph(_spent(costs))]
     seconds = {str(row["stage"]): float(row["seconds"]) for row in costs if is_number(row.get("seconds"))}
     if len(seconds) > 1:
         reading = prose.costs(seconds, longest_stages(seconds))
-        elements.append(Picture("costs", "The stages that took longest.", draw_costs(seconds), reading))
+        elements.append(CaptionedFigure("costs", "The stages that took longest.", draw_costs(seconds), reading))
     elements += [
         Table(
             "costs",
             "Time and memory by kind of stage.",
-            [Column("kind"), Column("stages"), *columns],
+            [TableColumn("kind"), TableColumn("stages"), *columns],
             [by_kind, whole],
             note,
         ),
         Table(
             "stages",
             "Time and memory of every stage.",
-            [Column("stage"), Column("kind"), *columns],
+            [TableColumn("stage"), TableColumn("kind"), *columns],
             [stages],
             folded=len(costs) > _FEW,
         ),
@@ -91,20 +91,20 @@ def _spent(costs: Sequence[Mapping[str, Any]]) -> str:
 def reproduction_section(results: Mapping[str, Any]) -> Section | None:
     """The versions, inputs and options that the numbers depend on."""
     signature = results.get("signature") or {}
-    elements: list[Element] = [Text("The same versions, inputs, options and seed give the same numbers.")]
+    elements: list[Element] = [Paragraph("The same versions, inputs, options and seed give the same numbers.")]
     names = {"package": "hyperbaton", "python": "Python", "seed": "seed", "experiment": "experiment"}
     rows: list[list[Cell]] = [
         [title, str(signature[key])] for key, title in names.items() if signature.get(key) is not None
     ]
     rows += [[str(name), str(version)] for name, version in (signature.get("libraries") or {}).items()]
     if rows:
-        elements.append(Table("signature", "Signature.", [Column(""), Column("")], [Group(rows)]))
+        elements.append(Table("signature", "Signature.", [TableColumn(""), TableColumn("")], [Group(rows)]))
     if inputs := signature.get("inputs"):
         lines: list[list[Cell]] = [
             [str(name), str(entry.get("path", "")), number(entry.get("lines")), str(entry.get("sha256", ""))]
             for name, entry in inputs.items()
         ]
-        columns = [Column("input"), Column("file"), Column("lines"), Column("SHA-256")]
+        columns = [TableColumn("input"), TableColumn("file"), TableColumn("lines"), TableColumn("SHA-256")]
         elements.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
     if options := results.get("options"):
         elements.append(Listing("Experiment", as_toml(options)))
@@ -167,4 +167,4 @@ def stages_section(results: Mapping[str, Any]) -> Section | None:
     if not stages:
         return None
     tables = [plain_table(f"stage-{kind}", f"What the stage {kind} found.", rows) for kind, rows in stages.items()]
-    return Section("stages", "Further stages", [Text("What stages of other kinds found."), *tables])
+    return Section("stages", "Further stages", [Paragraph("What stages of other kinds found."), *tables])

@@ -9,15 +9,15 @@ from hyperbaton.base.counted import counted
 from hyperbaton.report import prose
 from hyperbaton.report.curves import commonest_tags, draw_distances_by_tag
 from hyperbaton.report.elements import (
+    CaptionedFigure,
     Cell,
-    Column,
     Element,
     Group,
     Number,
-    Picture,
+    Paragraph,
     Section,
     Table,
-    Text,
+    TableColumn,
     is_number,
     number,
 )
@@ -53,9 +53,9 @@ def corpus_section(results: Mapping[str, Any]) -> Section | None:
     rows = [
         [title, *(number(counts.get(key), digits) for counts in splits.values())] for key, (title, digits) in shown.items()
     ]
-    table = Table("corpus", "The corpus by split.", [Column(""), *map(Column, splits)], [Group(rows)])
+    table = Table("corpus", "The corpus by split.", [TableColumn(""), *map(TableColumn, splits)], [Group(rows)])
     sizes = ", ".join(f"{split} {counts['pairs']:,}" for split, counts in splits.items() if is_number(counts.get("pairs")))
-    text = Text(f"The texts of the run{f', in sentence pairs: {sizes}' if sizes else ''}.")
+    text = Paragraph(f"The texts of the run{f', in sentence pairs: {sizes}' if sizes else ''}.")
     return Section("corpus", "Corpus", [text, table])
 
 
@@ -70,18 +70,18 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
         moved = sum(n for d, n in distances.items() if d)
         short = sum(n for d, n in distances.items() if 0 < abs(d) < 4)
         elements += [
-            Text(
+            Paragraph(
                 f"Of {counted(round(total), 'phrase pair')} of the training text, {percent(moved, total)} move; of these, "
                 f"{percent(short, moved)} by fewer than 4 words. The signed distance d is 0 where a phrase "
                 "follows the previous one, negative where it jumps forward, positive where it goes back."
             ),
-            Picture(
+            CaptionedFigure(
                 "distances",
                 "Phrase pairs by signed distance d.",
                 draw_distance_bars(distances),
                 prose.distances(distances, FARTHEST, "phrase pairs"),
             ),
-            Picture(
+            CaptionedFigure(
                 "distance-shares",
                 "Share of the movements that are no longer than |d|.",
                 draw_distance_shares(distances),
@@ -92,17 +92,17 @@ def movement_section(results: Mapping[str, Any]) -> Section | None:
     if sum(words.values()):
         figure = draw_distance_bars(words, DISTANCE, "jumps (%)")
         caption = "Jumps from source word i to the word j translated next, by signed distance d = i + 1 − j."
-        elements.append(Picture("word-distortions", caption, figure, prose.distances(words, FARTHEST, "jumps")))
+        elements.append(CaptionedFigure("word-distortions", caption, figure, prose.distances(words, FARTHEST, "jumps")))
     if by_tag := _by_tag(movement.get("jumps_by_tag") or {}):
         caption = "Jumps between source words by the tag of the word reached, the most frequent tags"
         ends = sorted({d for counts in by_tag.values() for d in counts})
         caption += f"; farther jumps are counted at d = {signed(ends[0])} and {signed(ends[-1])}."
         chosen = {tag: by_tag[tag] for tag in commonest_tags(by_tag)}
-        elements.append(Picture("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(chosen)))
+        elements.append(CaptionedFigure("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(chosen)))
     if sets := movement.get("orientations"):
         elements.append(_classes(sets))
-    if elements and not isinstance(elements[0], Text):
-        elements.insert(0, Text("How far words and phrases of the training text move."))
+    if elements and not isinstance(elements[0], Paragraph):
+        elements.insert(0, Paragraph("How far words and phrases of the training text move."))
     return Section("movement", "Movement", elements) if elements else None
 
 
@@ -118,7 +118,7 @@ def _classes(sets: Mapping[str, Mapping[str, int]]) -> Table:
         total = max(sum(classes.values()), 1)
         rows: list[list[Cell]] = [[kind, Number(n), Number(100 * n / total, 1)] for kind, n in classes.items()]
         groups.append(Group(rows, name))
-    columns = [Column("class"), Column("phrase pairs"), Column("%")]
+    columns = [TableColumn("class"), TableColumn("phrase pairs"), TableColumn("%")]
     about = {name: about_class(name) for name in (*sets, *(kind for classes in sets.values() for kind in classes))}
     caption = "Phrase pairs of the training text by orientation class."
     return Table("orientations", caption, columns, groups, about=about)

@@ -21,7 +21,7 @@ from hyperbaton.report.figures import COLOURS, INK, MONOTONE, style
 _LETTER, _SPACE, _LEVEL, _BETWEEN, _WORD = 0.085, 0.16, 0.13, 0.75, 0.22
 
 
-class Part(NamedTuple):
+class DrawnSegment(NamedTuple):
     """A segment to draw: its own words, the number of levels below it, and the number of its parent."""
 
     segment: Segment
@@ -31,7 +31,7 @@ class Part(NamedTuple):
     parent: int
 
 
-def parts_of(translations: Translations, path: int) -> list[Part]:
+def parts_of(translations: Translations, path: int) -> list[DrawnSegment]:
     """The segments of a translation without glue, each before those in its gaps."""
     segments = translations.segments(path)
     kept = [number for number, segment in enumerate(segments) if segment.kind != "glue"]
@@ -48,7 +48,7 @@ def parts_of(translations: Translations, path: int) -> list[Part]:
         segment = segments[number]
         source = _left_over(segment.source, [child.source for child in inside[place]])
         target = _left_over(segment.target, [child.target for child in inside[place]])
-        parts.append(Part(segment, source, target, levels[place], parents[place]))
+        parts.append(DrawnSegment(segment, source, target, levels[place], parents[place]))
     return parts
 
 
@@ -87,7 +87,7 @@ def describe_derivation(translations: Translations, path: int) -> dict[str, Any]
     }
 
 
-def _sides(translations: Translations, path: int, part: Part) -> tuple[str, str]:
+def _sides(translations: Translations, path: int, part: DrawnSegment) -> tuple[str, str]:
     segment = part.segment
     if segment.rule is not None:
         return segment.rule

@@ -43,7 +43,7 @@ Cell = str | Number | None
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column's title, and which of its numbers is marked as the best."""
 
     title: str
@@ -64,7 +64,7 @@ class Table:
 
     name: str
     caption: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     groups: Sequence[Group]
     note: str = ""
     folded: bool = False  # details that most readers skip
@@ -100,7 +100,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Text:
+class Paragraph:
     """A paragraph."""
 
     text: str
@@ -114,7 +114,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Picture:
+class CaptionedFigure:
     """A picture; `name` is its files' name, `reading` says what it shows.
 
     `numbers` are series, x and y of the underlying data, if they differ from what is drawn.
@@ -136,7 +136,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SystemComparison:
     """Scores of all systems, from which a reader chooses two to compare; only a page can show it.
 
     scores: limit → system → metric → value, with names as shown; lower: the metrics for which lower values are better;
@@ -149,14 +149,14 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class SentenceBrowser:
     """Test sentences to browse: the objects of `sentences` in results.json; `pair` are the systems shown first."""
 
     sentences: Sequence[dict[str, Any]]
     pair: tuple[str, str] | None = None
 
 
-Element = Text | Points | Table | Picture | Listing | Comparison | Sentences
+Element = Paragraph | Points | Table | CaptionedFigure | Listing | SystemComparison | SentenceBrowser
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def plain_table(name: str, caption: str, rows: Sequence[dict[str, Any]], note: s
     keys = list(dict.fromkeys(key for row in rows for key in row))
     decimals = {key: _decimals(row.get(key) for row in rows) for key in keys}
     cells = [[_cell(row.get(key), decimals[key]) for key in keys] for row in rows]
-    return Table(name, caption, [Column(key.replace("_", " ")) for key in keys], [Group(cells)], note)
+    return Table(name, caption, [TableColumn(key.replace("_", " ")) for key in keys], [Group(cells)], note)
 
 
 def _decimals(values: Iterable[Any]) -> int:

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from hyperbaton.report.elements import (
     NOTHING,
+    CaptionedFigure,
     Cell,
-    Comparison,
     Element,
     Listing,
-    Picture,
+    Paragraph,
     Points,
     Section,
-    Sentences,
+    SentenceBrowser,
+    SystemComparison,
     Table,
-    Text,
 )
 from hyperbaton.report.sentences import segments_of
 
@@ -33,7 +33,7 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
 
 def _element(element: Element) -> Iterator[str]:
     match element:
-        case Text():
+        case Paragraph():
             yield _plain(element.text)
         case Points():
             yield "\n".join(f"- {_plain(point)}" for point in element.points)
@@ -42,7 +42,7 @@ def _element(element: Element) -> Iterator[str]:
             yield _table(element)
             if element.note:
                 yield f"*{_plain(element.note)}*"
-        case Picture():
+        case CaptionedFigure():
             yield f"![{_plain(element.caption)}](figures/{element.name}.svg)"
             if element.reading:
                 yield _plain(element.reading)
@@ -50,9 +50,9 @@ def _element(element: Element) -> Iterator[str]:
             fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", element.text))])
             yield f"{_plain(element.title)}:"
             yield f"{fence}\n{element.text}\n{fence}"
-        case Comparison():
+        case SystemComparison():
             pass  # the tables contain these numbers
-        case Sentences():
+        case SentenceBrowser():
             yield from map(_sentence, element.sentences)
 
 

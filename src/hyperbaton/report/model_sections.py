@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
-from hyperbaton.report.elements import Cell, Column, Section, number
+from hyperbaton.report.elements import Cell, Section, TableColumn, number
 
 Results = Mapping[str, Any]
-COSTS = [Column("train s"), Column("train MiB")]
+COSTS = [TableColumn("train s"), TableColumn("train MiB")]
 
 
 class ShapeReport(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperbaton.report import prose
-from hyperbaton.report.elements import Cell, Column, Group, Picture, Section, Table, Text, number
+from hyperbaton.report.elements import CaptionedFigure, Cell, Group, Paragraph, Section, Table, TableColumn, number
 from hyperbaton.report.jumps import jump_figures, jump_lines, shown
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 
@@ -17,8 +17,8 @@ def next_position_section(results: Mapping[str, Any]) -> Section | None:
     if not evaluations:
         return None
     directions = list(dict.fromkeys(name for model in evaluations for name in model.get("by_direction") or {}))
-    columns = [Column("model"), Column("n"), Column("accuracy", "high")]
-    columns += [*(Column(name, "high") for name in directions), Column("log p", "high"), *COSTS]
+    columns = [TableColumn("model"), TableColumn("n"), TableColumn("accuracy", "high")]
+    columns += [*(TableColumn(name, "high") for name in directions), TableColumn("log p", "high"), *COSTS]
     rows: list[list[Cell]] = []
     for model in evaluations:
         parts = [(model.get("by_direction") or {}).get(name) or {} for name in directions]
@@ -49,9 +49,10 @@ def next_position_section(results: Mapping[str, Any]) -> Section | None:
         ),
     }
     pictures = [
-        Picture(kind, captions[kind][0], figure, captions[kind][1]) for kind, figure in jump_figures(by_model).items()
+        CaptionedFigure(kind, captions[kind][0], figure, captions[kind][1])
+        for kind, figure in jump_figures(by_model).items()
     ]
-    opening = Text(
+    opening = Paragraph(
         "Jump models predict which source word is translated next. Each was tested on the jumps of held-out text."
     )
     return Section("next-position", "Next source word", [opening, table, *pictures])

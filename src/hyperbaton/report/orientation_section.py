@@ -7,7 +7,18 @@ from typing import Any
 
 from hyperbaton.report import prose
 from hyperbaton.report.classification import classification_figures, precision_by_distance, precision_by_support
-from hyperbaton.report.elements import Cell, Column, Element, Group, Picture, Section, Table, Text, number, plain_table
+from hyperbaton.report.elements import (
+    CaptionedFigure,
+    Cell,
+    Element,
+    Group,
+    Paragraph,
+    Section,
+    Table,
+    TableColumn,
+    number,
+    plain_table,
+)
 from hyperbaton.report.figures import numbered
 from hyperbaton.report.glossary import about_class
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
@@ -21,7 +32,7 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
     if not evaluations:
         return None
     elements: list[Element] = [
-        Text("Orientation models predict how a phrase moves. Each classified the phrase pairs of held-out text.")
+        Paragraph("Orientation models predict how a phrase moves. Each classified the phrase pairs of held-out text.")
     ]
     sets = list(dict.fromkeys(str(model.get("orientations") or "") for model in evaluations))
     for name in sets:
@@ -41,7 +52,9 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
             "precision-by-support": prose.by_support(precision_by_support(by_model)),
         }
         figures = classification_figures(by_model)
-        elements += [Picture(f"{kind}{ending}", captions[kind], figure, readings[kind]) for kind, figure in figures.items()]
+        elements += [
+            CaptionedFigure(f"{kind}{ending}", captions[kind], figure, readings[kind]) for kind, figure in figures.items()
+        ]
         if rows := _clusters(models):
             elements.append(plain_table(f"clusters{ending}", f"Precision of the largest clusters{words}.", rows))
     return Section("orientation", "Orientation of phrases", elements)
@@ -50,9 +63,9 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
 def _classification(models: Sequence[Mapping[str, Any]], ending: str, words: str) -> Table:
     classes = list(dict.fromkeys(name for model in models for name in model.get("f1") or {}))
     known = any(model.get("known_precision") is not None for model in models)
-    columns = [Column("model"), Column("n"), Column("precision", "high")]
-    columns += [Column("known", "high")] if known else []
-    columns += [Column(f"F1 {name}", "high") for name in classes] + [Column("log p", "high"), *COSTS]
+    columns = [TableColumn("model"), TableColumn("n"), TableColumn("precision", "high")]
+    columns += [TableColumn("known", "high")] if known else []
+    columns += [TableColumn(f"F1 {name}", "high") for name in classes] + [TableColumn("log p", "high"), *COSTS]
     rows: list[list[Cell]] = []
     for model in models:
         f1 = model.get("f1") or {}

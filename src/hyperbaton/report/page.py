@@ -17,17 +17,17 @@ from typing import Any
 
 from hyperbaton.report.elements import (
     NOTHING,
+    CaptionedFigure,
     Cell,
-    Comparison,
     Element,
     Listing,
     Number,
-    Picture,
+    Paragraph,
     Points,
     Section,
-    Sentences,
+    SentenceBrowser,
+    SystemComparison,
     Table,
-    Text,
     in_digits,
     is_number,
     number,
@@ -102,20 +102,20 @@ class _Body:
 
     def section(self, section: Section) -> str:
         elements = []
-        for pictures, run in groupby(section.elements, key=lambda element: isinstance(element, Picture)):
+        for pictures, run in groupby(section.elements, key=lambda element: isinstance(element, CaptionedFigure)):
             inner = "\n".join(map(self.element, run))
             elements.append(f'<div class="pictures">\n{inner}\n</div>' if pictures else inner)
         return f'<section id="{section.id}">\n<h2>{escape(section.title)}</h2>\n' + "\n".join(elements) + "\n</section>"
 
     def element(self, element: Element) -> str:
         match element:
-            case Text():
+            case Paragraph():
                 return f"<p>{escape(element.text)}</p>"
             case Points():
                 return "<ul>" + "".join(f"<li>{escape(point)}</li>" for point in element.points) + "</ul>"
             case Table():
                 return self.table(element)
-            case Picture():
+            case CaptionedFigure():
                 self.n_figures += 1
                 svg = inline_svg(self.svgs[element.name], f"{element.name}-")
                 caption = f"<figcaption><b>Figure {self.n_figures}.</b> {escape(element.caption)}"
@@ -130,9 +130,9 @@ class _Body:
                 return f'<figure class="picture" {names}>{svg}{caption}</figure>'
             case Listing():
                 return f"<details><summary>{escape(element.title)}</summary><pre>{escape(element.text)}</pre></details>"
-            case Comparison():
+            case SystemComparison():
                 return _comparison(element)
-            case Sentences():
+            case SentenceBrowser():
                 return _sentences(element)
 
     def table(self, table: Table) -> str:
@@ -219,7 +219,7 @@ def _choice(pair: tuple[str, str] | None) -> str:
     )
 
 
-def _comparison(comparison: Comparison) -> str:
+def _comparison(comparison: SystemComparison) -> str:
     data = json.dumps({"scores": comparison.scores, "lower": comparison.lower}, ensure_ascii=False)
     return (
         f'<div class="comparison" data-scores="{escape(data, quote=True)}" hidden>\n'
@@ -228,7 +228,7 @@ def _comparison(comparison: Comparison) -> str:
     )
 
 
-def _sentences(element: Sentences) -> str:
+def _sentences(element: SentenceBrowser) -> str:
     return (
         '<p class="key"><span class="forward">jumps forward (d &lt; 0)</span> <span class="monotone">monotone</span> '
         '<span class="back">goes back (d &gt; 0)</span> Point at, tap or focus a phrase for its scores.'

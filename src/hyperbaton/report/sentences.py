@@ -43,7 +43,7 @@ def _char_width(c: str) -> float:
 
 
 @dataclass(frozen=True)
-class Segment:
+class PhraseSegment:
     """One phrase of a translation: source span (half-open), target words, distance d from the previous phrase."""
 
     begin: int
@@ -57,14 +57,14 @@ class Segment:
         return "forward" if self.distance < 0 else "back" if self.distance > 0 else "monotone"
 
 
-def segments_of(hypothesis: Mapping[str, Any], n: int) -> list[Segment]:
+def segments_of(hypothesis: Mapping[str, Any], n: int) -> list[PhraseSegment]:
     """The phrases of a translation of n source words, in target order."""
     segments, after = [], 0
     for record in hypothesis.get("segments") or []:
         begin, end = (min(max(int(k), 0), n) for k in record["source"])
         target = record.get("target") or []
         words = target if isinstance(target, str) else " ".join(map(str, target))
-        segments.append(Segment(begin, end, words, after - begin, record.get("scores") or {}))
+        segments.append(PhraseSegment(begin, end, words, after - begin, record.get("scores") or {}))
         after = end
     return segments
 
@@ -126,7 +126,7 @@ def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any])
     )
 
 
-def _target_widths(segments: Sequence[Segment]) -> list[float]:
+def _target_widths(segments: Sequence[PhraseSegment]) -> list[float]:
     return [EM * text_width(segment.target or "∅") + 2 * _PAD for segment in segments]
 
 
@@ -190,7 +190,7 @@ def _labels(arcs: Sequence[_Arc], y: float) -> Iterator[str]:
         )
 
 
-def _arcs(segments: Sequence[Segment], spots: Sequence[float], widths: Sequence[float]) -> Iterator[_Arc]:
+def _arcs(segments: Sequence[PhraseSegment], spots: Sequence[float], widths: Sequence[float]) -> Iterator[_Arc]:
     after = spots[0] + 4  # the start of the sentence
     for segment in segments:
         if segment.end <= segment.begin:
@@ -201,7 +201,7 @@ def _arcs(segments: Sequence[Segment], spots: Sequence[float], widths: Sequence[
         after = spots[last] + widths[last] - min(widths[last] / 2, 14)
 
 
-def _hover_text(segment: Segment, words: Sequence[str]) -> str:
+def _hover_text(segment: PhraseSegment, words: Sequence[str]) -> str:
     """The text shown for a phrase on hovering, focus or tap."""
     lines = [
         f"{' '.join(words[segment.begin : segment.end])} → {segment.target or '∅'}",
@@ -213,12 +213,12 @@ def _hover_text(segment: Segment, words: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _key(segment: Segment) -> str:
+def _key(segment: PhraseSegment) -> str:
     """A key that is equal for equal phrases of two systems."""
     return escape(f"{segment.begin} {segment.end} {segment.target}", quote=True)
 
 
-def _place(segment: Segment) -> str:
+def _place(segment: PhraseSegment) -> str:
     return f"words {segment.begin + 1}–{segment.end}, monotone"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from hyperbaton.report.elements import Cell, Column, Element, Group, Section, Table, Text, number, plain_table
+from hyperbaton.report.elements import Cell, Element, Group, Paragraph, Section, Table, TableColumn, number, plain_table
 from hyperbaton.report.glossary import about_metrics
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 from hyperbaton.report.model_sections import COSTS, Results, ShapeReport, costs
@@ -29,9 +29,9 @@ def step_section(results: Results) -> Section | None:
     figures = [name for name in _FIGURES if any(model.get(name) is not None for model in evaluations)]
     metrics = list(dict.fromkeys(name for model in evaluations for name in model.get("translation") or {}))
     sized = any(model.get("features") is not None for model in evaluations)
-    columns = [Column("model"), Column("n"), *([Column("features")] if sized else [])]
-    columns += [Column(_FIGURES[name][0], "high") for name in figures]
-    columns += [*(Column(title_of(name), wanted(name)) for name in metrics), *COSTS]
+    columns = [TableColumn("model"), TableColumn("n"), *([TableColumn("features")] if sized else [])]
+    columns += [TableColumn(_FIGURES[name][0], "high") for name in figures]
+    columns += [*(TableColumn(title_of(name), wanted(name)) for name in metrics), *COSTS]
     rows: list[list[Cell]] = []
     for model in evaluations:
         row: list[Cell] = [str(model["model"]), number(model.get("n"))]
@@ -43,12 +43,14 @@ def step_section(results: Results) -> Section | None:
     note += " Metrics are of the system that has this model alone." if metrics else ""
     about = about_metrics(metrics)
     elements: list[Element] = [
-        Text("Step models score the next step of a translation, given what is translated. Each ranked held-out steps."),
+        Paragraph(
+            "Step models score the next step of a translation, given what is translated. Each ranked held-out steps."
+        ),
         Table("step", "Steps of held-out paths.", columns, [Group(rows)], note, about=about),
     ]
     if siblings := next((model["siblings"] for model in evaluations if model.get("siblings")), None):
         elements.append(
-            Text(
+            Paragraph(
                 "Features of parse siblings: a weight above 1 makes the translation likelier while the sibling's coverage "
                 "is as given (0 not, 2 partly, 1 fully translated; orientation −1 left, 1 right)."
             )

@@ -10,16 +10,16 @@ from hyperbaton.base.counted import counted
 from hyperbaton.report import prose
 from hyperbaton.report.curves import draw_by_limit, draw_tuning
 from hyperbaton.report.elements import (
+    CaptionedFigure,
     Cell,
-    Column,
-    Comparison,
     Element,
     Group,
     Number,
-    Picture,
+    Paragraph,
     Section,
+    SystemComparison,
     Table,
-    Text,
+    TableColumn,
     is_number,
     number,
 )
@@ -66,10 +66,10 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
             reading = prose.scores(estimates, title_of(main), higher)
             numbers = [(name, limit, values[limit][0]) for name, values in estimates.items() for limit in values]
-            elements.insert(0, Picture("score-by-limit", caption, figure, reading, numbers))
+            elements.insert(0, CaptionedFigure("score-by-limit", caption, figure, reading, numbers))
     systems = len({str(row["system"]) for row in rows})
     at = f" at {counted(len(limits), 'distortion limit')}" if len(limits) > 1 else ""
-    elements.insert(0, Text(f"{counted(systems, 'system')} translated the test text{at}."))
+    elements.insert(0, Paragraph(f"{counted(systems, 'system')} translated the test text{at}."))
     if (pair := first_pair(results)) is not None:
         elements.append(_comparison(rows, limits, metrics, pair))
     if baselines:
@@ -87,7 +87,7 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
         if (main_score := _estimate(score)).get("signature")
     }
     if signatures:
-        columns = [Column("metric"), Column("signature")]
+        columns = [TableColumn("metric"), TableColumn("signature")]
         elements.append(
             Table("metrics", "Signatures of the metrics.", columns, [Group(list(signatures.items()))], folded=True)
         )
@@ -119,20 +119,20 @@ def limit_text(limit: str) -> str:
 
 def _comparison(
     every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], pair: tuple[str, str]
-) -> Comparison:
+) -> SystemComparison:
     scores: dict[str, dict[str, dict[str, float]]] = {}
     for limit, rows in _by_limit(every_row, limits):
         for row in rows:
             values = {m: _estimate((row.get("scores") or {}).get(m)).get("value") for m in metrics}
             named = {title_of(m): round(value, decimals_of(m)) for m, value in values.items() if is_number(value)}
             scores.setdefault(limit_text(limit), {})[str(row["system"])] = named
-    return Comparison(scores, [title_of(m) for m in metrics if wanted(m) == "low"], pair)
+    return SystemComparison(scores, [title_of(m) for m in metrics if wanted(m) == "low"], pair)
 
 
 def _scores(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], baselines: Sequence[str]) -> Table:
     speed = any(is_number(row.get("words_per_second")) for row in every_row)
-    columns = [Column("system"), *(Column(f"{title_of(m)} {_arrow(m)}", wanted(m)) for m in metrics)]
-    columns += [Column("words/s")] if speed else []
+    columns = [TableColumn("system"), *(TableColumn(f"{title_of(m)} {_arrow(m)}", wanted(m)) for m in metrics)]
+    columns += [TableColumn("words/s")] if speed else []
     groups = []
     for limit, rows in _by_limit(every_row, limits):
         cells: list[list[Cell]] = []
@@ -187,9 +187,9 @@ def _differences(every_row: Sequence[Row], limits: Sequence[str], metrics: Seque
                 cells.append(line)
         if cells:
             groups.append(Group(cells, limit_text(limit)))
-    columns = [Column("system"), Column("against")]
+    columns = [TableColumn("system"), TableColumn("against")]
     for metric in tested:
-        columns += [Column(f"Δ {title_of(metric)}"), Column("p")]
+        columns += [TableColumn(f"Δ {title_of(metric)}"), TableColumn("p")]
     caption, note = "Differences to the baselines at the same limit.", "† p < 0.05, ‡ p < 0.01."
     about = {**about_metrics(tested), "p": "probability of a difference this large by chance"}
     return Table("differences", caption, columns, groups, note, folded=True, about=about)
@@ -204,7 +204,7 @@ def _deviations(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequen
             for row in rows
         ]
         groups.append(Group(cells, limit_text(limit)))
-    columns = [Column("system"), Column("runs"), *(Column(title_of(m)) for m in metrics)]
+    columns = [TableColumn("system"), TableColumn("runs"), *(TableColumn(title_of(m)) for m in metrics)]
     return Table("deviations", "Standard deviation over tuning runs.", columns, groups, folded=True)
 
 
@@ -222,13 +222,13 @@ def tuning_section(results: Mapping[str, Any]) -> Section | None:
         }
         if curves := {system: points for system, points in curves.items() if points}:
             figure = draw_tuning(curves, "objective" if key == "objective" else "held out")
-            elements.append(Picture(name, caption, figure, prose.tuning(curves)))
+            elements.append(CaptionedFigure(name, caption, figure, prose.tuning(curves)))
     if outcomes := results.get("tuned"):
         elements.append(_outcomes(outcomes, runs))
     if elements:
         last = max((len(steps) for steps in runs.values()), default=0)
         systems = counted(len({*runs, *(outcomes or {})}), "system")
-        elements.insert(0, Text(f"{systems} tuned, with at most {counted(last, 'iteration')} each."))
+        elements.insert(0, Paragraph(f"{systems} tuned, with at most {counted(last, 'iteration')} each."))
     return Section("tuning", "Tuning", elements) if elements else None
 
 
@@ -241,7 +241,13 @@ def _outcomes(outcomes: Mapping[str, Row], runs: Mapping[str, Sequence[Row]]) ->
         ended = f"failed: {failure}" if failure else outcome.get("stopped")
         scores: list[Cell] = [number(value, 2) for value in (start, outcome.get("score"))]
         rows.append([system, number(outcome.get("iteration")), *scores, None if ended is None else str(ended)])
-    columns = [Column("system"), Column("iteration taken"), Column("at the start"), Column("taken"), Column("ended by")]
+    columns = [
+        TableColumn("system"),
+        TableColumn("iteration taken"),
+        TableColumn("at the start"),
+        TableColumn("taken"),
+        TableColumn("ended by"),
+    ]
     note = "The weights of the iteration with the best translations of the tuning text are taken; 0 is the start."
     return Table("tuned", "How tuning ended.", columns, [Group(rows)], note)
 

@@ -13,7 +13,7 @@ from hyperbaton.report.closing_sections import costs_section, reproduction_secti
 from hyperbaton.report.corpus_section import corpus_section, movement_section
 
 # Each of these registers the section of a shape of models, in page order.
-from hyperbaton.report.elements import Listing, Picture, Points, Section, Sentences, Table, Text
+from hyperbaton.report.elements import CaptionedFigure, Listing, Paragraph, Points, Section, SentenceBrowser, Table
 from hyperbaton.report.figures import figure_csv, svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.markdown import as_markdown
@@ -32,13 +32,13 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
         return None
     limits = list(dict.fromkeys(limit_of(sentence) for sentence in sentences if "limit" in sentence))
     how = f", translated with {limit_text(limits[0])}" if len(limits) == 1 else ""
-    text = Text(
+    text = Paragraph(
         f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}; "
         "of each kind of difference, the one whose scores are farthest apart comes first."
         if any(sentence.get("differs") for sentence in sentences)
         else f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}."
     )
-    return Section("sentences", "Sentences", [text, Sentences(sentences, first_pair(results))])
+    return Section("sentences", "Sentences", [text, SentenceBrowser(sentences, first_pair(results))])
 
 
 # In page order: key of results.json, the name for its absence, and the section.
@@ -68,13 +68,13 @@ def sections_of(results: Mapping[str, Any]) -> list[Section]:
         sections.append(section)
     summary = Section("summary", "Summary")
     if findings := results.get("findings"):
-        summary.elements.extend([Text("What the run found:"), Points([str(finding) for finding in findings])])
+        summary.elements.extend([Paragraph("What the run found:"), Points([str(finding) for finding in findings])])
     if warnings := results.get("warnings"):
         summary.elements.extend(
-            [Text("Know before you use these numbers:"), Points([str(warning) for warning in warnings])]
+            [Paragraph("Know before you use these numbers:"), Points([str(warning) for warning in warnings])]
         )
     if missing:
-        summary.elements.append(Text(f"Not part of this run: {', '.join(missing)}."))
+        summary.elements.append(Paragraph(f"Not part of this run: {', '.join(missing)}."))
     return [summary, *sections] if summary.elements else sections
 
 
@@ -98,7 +98,7 @@ def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[
         for element in section.elements:
             if isinstance(element, Table):
                 _write(out / "tables" / f"{element.name}.tex", as_latex(element))
-            if isinstance(element, Picture):
+            if isinstance(element, CaptionedFigure):
                 width, height = element.figure.get_size_inches()
                 element.figure.set_size_inches(_WIDTH, height * min(_WIDTH / width * 1.1, 1))
                 svgs[element.name] = svg_text(element.figure)

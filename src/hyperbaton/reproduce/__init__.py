@@ -8,9 +8,20 @@ so the same command goes on where it was interrupted. The page is made from the 
 """
 
 from hyperbaton.base.registry import Registry
-from hyperbaton.reproduce._paper import MARKS, Cell, Item, Paper, Setting
+from hyperbaton.reproduce._paper import MARKS, Cell, Paper, PaperItem, Setting
 from hyperbaton.reproduce._whole import CellFailed, Reproduced, cell_states, reproduce
 
-__all__ = ["MARKS", "PAPERS", "Cell", "CellFailed", "Item", "Paper", "Reproduced", "Setting", "cell_states", "reproduce"]
+__all__ = [
+    "MARKS",
+    "PAPERS",
+    "Cell",
+    "CellFailed",
+    "Paper",
+    "PaperItem",
+    "Reproduced",
+    "Setting",
+    "cell_states",
+    "reproduce",
+]
 
 PAPERS: Registry[Paper] = Registry("paper", "hyperbaton.reproduce", Paper)

@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Corpus:
+class PaperCorpus:
     """A corpus: its folder, its source language and its style where it is generated instead."""
 
     folder: str
@@ -98,9 +98,9 @@ def _read(source: str, target: str, links: str) -> Bitext:
     return Bitext.read(source, target, links)
 
 
-TWLAW = Corpus("twlaw-zh-en", "zh", "chinese")
-KYOTO = Corpus("kyoto-ja-en", "ja", "japanese", test="gold-links/ja-en-kftt/gold")
-TATOEBA = Corpus("tatoeba-ar-en", "ar", "japanese", tags=False, test="dev", n_tuning=600)
+TWLAW = PaperCorpus("twlaw-zh-en", "zh", "chinese")
+KYOTO = PaperCorpus("kyoto-ja-en", "ja", "japanese", test="gold-links/ja-en-kftt/gold")
+TATOEBA = PaperCorpus("tatoeba-ar-en", "ar", "japanese", tags=False, test="dev", n_tuning=600)
 
 
 def within(bitext: Bitext, longest: int = 100, ratio: float = 2.0) -> Bitext:

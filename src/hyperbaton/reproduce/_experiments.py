@@ -15,7 +15,7 @@ from hyperbaton.report.elements import Cell, Number, Table
 from hyperbaton.reproduce._page import table
 from hyperbaton.reproduce._paper import Cell as Job
 from hyperbaton.reproduce._paper import Result, Setting
-from hyperbaton.run.execution import Limits, Observer, StageFailed, execute
+from hyperbaton.run.execution import MachineLimits, Observer, StageFailed, execute
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
@@ -48,7 +48,7 @@ class Experiments(Observer):
         jobs = self.setting.jobs if self.setting.jobs > 1 else min(2, self.setting.threads)
         try:
             stages = chain.from_iterable(plan for _, plan in self.plans.values())
-            execute(stages, self.root, Limits(jobs, self.setting.threads), self)
+            execute(stages, self.root, MachineLimits(jobs, self.setting.threads), self)
         except StageFailed:
             for cell, plan in self.plans.values():
                 self.fail(cell, "; ".join(self.reasons[s.folder_name] for s in plan if s.folder_name in self.reasons))
@@ -71,7 +71,7 @@ class Experiments(Observer):
 def run_experiment(setting: Setting, name: str, values: dict[str, Any], root: Path) -> Plan:
     """Do one experiment in a folder of its own, for cells that need what it left before they can go on."""
     plan = make_plan(parse_experiment({"title": name, "seed": setting.seed, **values}, name, Path.cwd()))
-    execute(plan, root, Limits(min(2, setting.threads), setting.threads))
+    execute(plan, root, MachineLimits(min(2, setting.threads), setting.threads))
     return plan
 
 

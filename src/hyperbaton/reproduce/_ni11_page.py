@@ -10,14 +10,14 @@ import numpy as np
 
 from hyperbaton.evaluate import paired_test
 from hyperbaton.report.classification import draw_by_distance, draw_by_size
+from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
 from hyperbaton.report.elements import Cell as TableCell
-from hyperbaton.report.elements import Element, Number, Picture, Text
 from hyperbaton.report.figures import draw_lines
 from hyperbaton.report.movements import draw_distance_shares
 from hyperbaton.reproduce._experiments import translation_table
 from hyperbaton.reproduce._ni11_numbers import F1, LEARNERS, PAIRS, SIZES, TABLE_7
 from hyperbaton.reproduce._page import PAPER, mean, table
-from hyperbaton.reproduce._paper import Item, Result, Results
+from hyperbaton.reproduce._paper import PaperItem, Result, Results
 
 ORIENTATIONS = ("three", "five")
 METRICS = ("WER", "BLEU", "NIST", "METEOR")
@@ -43,7 +43,7 @@ class Ni11Page:
         """Those of random text, which has most."""
         return self.kinds["random"]
 
-    def elements(self, item: Item) -> list[Element]:
+    def elements(self, item: PaperItem) -> list[Element]:
         """What is shown of a table or figure: the method of its name."""
         elements: list[Element] = getattr(self, f"_{item.name.lower().replace(' ', '_')}")()
         return elements
@@ -157,7 +157,7 @@ class Ni11Page:
                     note = "The paper's MMS is ahead of LR by 8.5 points on average (three classes) and 8.7 (five)."
                     elements.append(table(name, caption, ["sentence pairs", *self.models], groups, note))
                     elements.append(
-                        Picture(f"{name}-lines", f"{caption} Known phrases.", draw_by_size(lines, "precision (%)"))
+                        CaptionedFigure(f"{name}-lines", f"{caption} Known phrases.", draw_by_size(lines, "precision (%)"))
                     )
         return elements
 
@@ -176,7 +176,7 @@ class Ni11Page:
             caption = (
                 f"Precision by distance, five classes, {kind} text, {size:,} sentence pairs, known phrases, one repeat."
             )
-            elements.append(Picture(f"figure-11-{kind}", caption, draw_by_distance(lines)))
+            elements.append(CaptionedFigure(f"figure-11-{kind}", caption, draw_by_distance(lines)))
         return elements
 
     def _figure_12(self) -> list[Element]:
@@ -272,7 +272,7 @@ class Ni11Page:
         features = {"features": {int(n): float(count) for n, count in found["features"].items()}}
         return [
             table("figure-8", "Source phrases by training samples.", ["training samples", "source phrases"], [("", rows)]),
-            Picture(
+            CaptionedFigure(
                 "figure-8-features",
                 "Features by training samples.",
                 draw_lines(features, {}, "training samples", "features"),
@@ -295,7 +295,7 @@ class Ni11Page:
             ["|d| < 4, of all phrase pairs (%)", Number(100 * short, 1), Number(62)],
             ["|d| < 4, of those that move (%)", Number(100 * near, 1), None],
         ]
-        picture = Picture("figure-9-distances", "Phrase pairs by distance.", draw_distance_shares(distances))
+        picture = CaptionedFigure("figure-9-distances", "Phrase pairs by distance.", draw_distance_shares(distances))
         return [table("figure-9", "The text.", ["", "ours", PAPER], [("", rows)]), picture]
 
     def _table_7(self) -> list[Element]:
@@ -319,7 +319,7 @@ class Ni11Page:
         }
         if not found:
             return []
-        text = Text(
+        text = Paragraph(
             "In the paper DPR is ahead of Moses in BLEU from 50,000 pairs on, the more the larger; with 20,000 it is not."
         )
         return [translation_table("figure-16", "Translation by training size.", found, self.systems, "msd", METRICS), text]

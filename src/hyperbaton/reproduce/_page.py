@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hyperbaton.evaluate import summarize
 from hyperbaton.report import write_sections
-from hyperbaton.report.elements import Cell, Column, Element, Group, Listing, Number, Points, Section, Table, Text
+from hyperbaton.report.elements import Cell, Element, Group, Listing, Number, Paragraph, Points, Section, Table, TableColumn
 from hyperbaton.reproduce._paper import Paper, Results
 
 PAPER = "paper"  # the row or column with the paper's own numbers
@@ -17,7 +17,7 @@ def write_page(paper: Paper, results: Results, n_cells: int, command: str) -> Pa
     """Write the page of a paper into its folder, and return it."""
     setting = paper.setting
     first: list[Element] = [
-        Text(
+        Paragraph(
             f"{len(results)} of the {n_cells} cells of the protocol are done. Rows called “{PAPER}” have its own numbers."
         ),
         Points(list(_differences(paper))),
@@ -26,7 +26,7 @@ def write_page(paper: Paper, results: Results, n_cells: int, command: str) -> Pa
         first.append(Listing("Command", command))
     sections = [Section("protocol", "What differs", first)]
     for item in paper.items:
-        elements = paper.elements(item, results) or [Text("Not run yet.")]
+        elements = paper.elements(item, results) or [Paragraph("Not run yet.")]
         key = item.name.lower().replace(" ", "-")
         sections.append(Section(key, f"{item.name}: {item.title}", elements))
     return write_sections(paper.title, sections, setting.output / "page")
@@ -55,4 +55,6 @@ def table(
     name: str, caption: str, columns: Sequence[str], groups: Sequence[tuple[str, Sequence[Sequence[Cell]]]], note: str = ""
 ) -> Table:
     """A table with titles of columns and titled groups of rows; a cell that is missing is a dash."""
-    return Table(name, caption, [Column(title) for title in columns], [Group(rows, title) for title, rows in groups], note)
+    return Table(
+        name, caption, [TableColumn(title) for title in columns], [Group(rows, title) for title, rows in groups], note
+    )

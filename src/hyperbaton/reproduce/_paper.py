@@ -55,7 +55,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Item:
+class PaperItem:
     """A table or figure of a paper."""
 
     name: str  # as in "Table 4"
@@ -66,7 +66,7 @@ class Paper(ABC):
     """One paper. Cells come in the order in which they are worked on, cheap ones first."""
 
     title: ClassVar[str]
-    items: ClassVar[tuple[Item, ...]]
+    items: ClassVar[tuple[PaperItem, ...]]
     differences: ClassVar[tuple[str, ...]]  # of text and protocol, in sentences
 
     def __init__(self, setting: Setting) -> None:
@@ -85,5 +85,5 @@ class Paper(ABC):
         """The experiment file of a cell that is one."""
 
     @abstractmethod
-    def elements(self, item: Item, results: Results) -> list[Element]:
+    def elements(self, item: PaperItem, results: Results) -> list[Element]:
         """What the page shows of a table or figure; nothing where no cell of it is done."""

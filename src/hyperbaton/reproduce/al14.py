@@ -21,13 +21,13 @@ from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import extract
+from hyperbaton.report.elements import CaptionedFigure, Element, Number
 from hyperbaton.report.elements import Cell as TableCell
-from hyperbaton.report.elements import Element, Number, Picture
 from hyperbaton.report.figures import draw_lines
 from hyperbaton.reproduce._corpora import TATOEBA, TWLAW, made_once, random_part, within
 from hyperbaton.reproduce._experiments import search, search_options, translation_table
 from hyperbaton.reproduce._page import PAPER, table
-from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
+from hyperbaton.reproduce._paper import Cell, Paper, PaperItem, Result, Results
 from hyperbaton.reproduce._processes import in_process
 
 PASSES = 100
@@ -52,9 +52,9 @@ class Al14(Paper):
 
     title = "Alrajeh and Niranjan 2014: large-scale reordering model by dual multinomial logistic regression"
     items = (
-        Item("Table 2", "training time and error rate, primal and dual"),
-        Item("Table 3", "translation"),
-        Item("Figure 1", "active set by pass"),
+        PaperItem("Table 2", "training time and error rate, primal and dual"),
+        PaperItem("Table 3", "translation"),
+        PaperItem("Figure 1", "active set by pass"),
     )
     differences = (
         "Classification is on the laws of Taiwan, Chinese to English, not on 47 million samples of Arabic to English.",
@@ -121,7 +121,7 @@ class Al14(Paper):
             },
         }
 
-    def elements(self, item: Item, results: Results) -> list[Element]:
+    def elements(self, item: PaperItem, results: Results) -> list[Element]:
         return {"Table 2": self._table_2, "Table 3": self._table_3, "Figure 1": self._figure_1}[item.name](results)
 
     def _texts(self, results: Results) -> dict[str, str]:
@@ -173,7 +173,9 @@ class Al14(Paper):
             }
             if lines:
                 caption = f"Active samples by pass, {title}."
-                elements.append(Picture(f"figure-1-{text}", caption, draw_lines(lines, {}, "pass", "active samples (%)")))
+                elements.append(
+                    CaptionedFigure(f"figure-1-{text}", caption, draw_lines(lines, {}, "pass", "active samples (%)"))
+                )
         return elements
 
 

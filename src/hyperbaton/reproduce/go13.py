@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
 from hyperbaton.report.elements import Cell as TableCell
-from hyperbaton.report.elements import Element, Number, Picture, Text
 from hyperbaton.report.jumps import draw_average_probability
 from hyperbaton.reproduce._corpora import KYOTO, TWLAW, made_once
 from hyperbaton.reproduce._experiments import p_value, score, search, search_options, translation_table
 from hyperbaton.reproduce._page import PAPER, table
-from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
+from hyperbaton.reproduce._paper import Cell, Paper, PaperItem, Result, Results
 
 LIMITS: tuple[int | str, ...] = (10, 20, 30, "none")
 PAIRS = {"kyoto": KYOTO, "twlaw": TWLAW}
@@ -40,7 +40,7 @@ SYSTEMS: dict[str, list[str]] = {
 
 
 @dataclass(frozen=True)
-class Variant:
+class SystemVariant:
     """Systems beside those of Table 3, or the same with other links, another text or fewer sentences to learn from."""
 
     title: str
@@ -55,23 +55,23 @@ class Variant:
 BASELINE = "LINEAR+LEX"
 RULES = "rules"
 VARIANTS = {
-    "beside": Variant(
+    "beside": SystemVariant(
         "SEQUENCE beside other models",
         ("LINEAR+LEX", "SEQUENCE", "SEQUENCE+LINEAR", "SEQUENCE+LEX", "SEQUENCE+HIER"),
         tuple(PAIRS),
     ),
-    RULES: Variant(
+    RULES: SystemVariant(
         "hierarchical translation", (BASELINE, "SEQUENCE+LINEAR", "HIER", "HIER+SEQUENCE"), tuple(PAIRS), (20, "none")
     ),
-    "few": Variant("jump models of 20,000 sentences", ("LINEAR+LEX", "SEQUENCE"), learn=20_000),
-    "own-links": Variant("links of our aligner", ("LINEAR+LEX", "SEQUENCE"), limits=(10, "none"), links="own"),
-    "content-links": Variant(
+    "few": SystemVariant("jump models of 20,000 sentences", ("LINEAR+LEX", "SEQUENCE"), learn=20_000),
+    "own-links": SystemVariant("links of our aligner", ("LINEAR+LEX", "SEQUENCE"), limits=(10, "none"), links="own"),
+    "content-links": SystemVariant(
         "links of our aligner, particles and articles dropped as in the paper",
         ("LINEAR+LEX", "SEQUENCE"),
         limits=(10, "none"),
         links="content",
     ),
-    "whole": Variant(
+    "whole": SystemVariant(
         "420,858 pairs, jump models of 200,000", ("LINEAR+LEX", "9-CLASS", "PAIR", "SEQUENCE"), size=420_858, learn=200_000
     ),
 }
@@ -95,10 +95,10 @@ class Go13(Paper):
 
     title = "Goto et al. 2013: distortion model considering rich context for statistical machine translation"
     items = (
-        Item("Table 3", "BLEU by distortion limit"),
-        Item("Table 4", "hierarchical translation"),
-        Item("Figure 5", "average probability of far jumps"),
-        Item("Footnote 16", "far jumps in 9-CLASS"),
+        PaperItem("Table 3", "BLEU by distortion limit"),
+        PaperItem("Table 4", "hierarchical translation"),
+        PaperItem("Figure 5", "average probability of far jumps"),
+        PaperItem("Footnote 16", "far jumps in 9-CLASS"),
     )
     differences = (
         "Japanese to English is Wikipedia articles on Kyoto (100,000 pairs), Chinese to English laws of Taiwan (100,000); "
@@ -204,7 +204,7 @@ class Go13(Paper):
         folder = made_once(self.setting.output / "texts" / "dropped", make)
         return {"align": {f"drop-{side}": str((folder / side).resolve()) for side in DROPPED}}
 
-    def elements(self, item: Item, results: Results) -> list[Element]:
+    def elements(self, item: PaperItem, results: Results) -> list[Element]:
         return {
             "Table 3": self._table_3,
             "Table 4": self._table_4,
@@ -245,7 +245,7 @@ class Go13(Paper):
                     translation_table(f"table-4-{pair}", caption, found, systems, BASELINE, ("BLEU", "RIBES", "TER"))
                 )
                 theirs = "; ".join(f"{system} {values[place]}" for system, values in TABLE_4.items())
-                elements.append(Text(f"BLEU in the paper, HIER without a limit, the others at their best: {theirs}."))
+                elements.append(Paragraph(f"BLEU in the paper, HIER without a limit, the others at their best: {theirs}."))
         return elements
 
     def _variants(self, results: Results) -> list[Element]:
@@ -281,7 +281,7 @@ class Go13(Paper):
             corpus = _numbers(rows["pair"]["corpus_probability"])
             caption = f"Average probability of candidates by distortion, {pair}."
             reading = "In the paper PAIR is flat from 5 words on, SEQUENCE falls as the text does."
-            elements.append(Picture(f"figure-5-{pair}", caption, draw_average_probability(lines, corpus), reading))
+            elements.append(CaptionedFigure(f"figure-5-{pair}", caption, draw_average_probability(lines, corpus), reading))
             spans = {"[4, 6]": range(4, 7), "[7, 20]": range(7, 21)}
             cells: list[list[TableCell]] = [
                 [name, *(Number(_mean(values, span), 4) for span in spans.values())]

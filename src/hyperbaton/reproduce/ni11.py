@@ -31,7 +31,7 @@ from hyperbaton.reproduce._corpora import PARTS, TWLAW, within
 from hyperbaton.reproduce._experiments import search, search_options
 from hyperbaton.reproduce._ni11_numbers import SIZES
 from hyperbaton.reproduce._ni11_page import METRICS, ORIENTATIONS, Ni11Page, cell_name
-from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
+from hyperbaton.reproduce._paper import Cell, Paper, PaperItem, Result, Results
 
 LONGEST, FARTHEST = 8, 15  # words of a phrase, |d|
 KNOWN = 10  # training samples of a source phrase that has a sub-model
@@ -54,7 +54,7 @@ REPEATS = 3
 
 
 @dataclass(frozen=True)
-class System:
+class PaperSystem:
     """A system of Table 7: its title, the model beside the distance, and what is fixed."""
 
     title: str
@@ -66,12 +66,12 @@ class System:
 SCALED, INSTEAD = {"scaled": 1.0, "orientations": "three"}, {"Distortion0": 0.0}
 MSD = {"model": "lexicalized", "orientations": "msd", "direction": "bidirectional", "max-distance": 0}
 SYSTEMS = {
-    "distance": System("distance alone", None),
-    "msd": System("msd (Moses)", MSD),
-    "dpr3": System("DPR, 3 classes, eq. 7", {"model": "mms", **SCALED}, INSTEAD),
-    "dpr5": System("DPR, 5 classes, direct", {"model": "mms", "orientations": "five"}),
-    "me3": System("ME, 3 classes, eq. 7", {"model": "maxent", **SCALED}, INSTEAD),
-    "me5": System("ME, 5 classes, direct", {"model": "maxent", "orientations": "five"}),
+    "distance": PaperSystem("distance alone", None),
+    "msd": PaperSystem("msd (Moses)", MSD),
+    "dpr3": PaperSystem("DPR, 3 classes, eq. 7", {"model": "mms", **SCALED}, INSTEAD),
+    "dpr5": PaperSystem("DPR, 5 classes, direct", {"model": "mms", "orientations": "five"}),
+    "me3": PaperSystem("ME, 3 classes, eq. 7", {"model": "maxent", **SCALED}, INSTEAD),
+    "me5": PaperSystem("ME, 5 classes, direct", {"model": "maxent", "orientations": "five"}),
 }
 
 
@@ -80,19 +80,19 @@ class Ni11(Paper):
 
     title = "Ni et al. 2011: exploitation of machine learning techniques in modelling phrase movements"
     items = (
-        Item("Table 4", "phrase pairs of training and test sets"),
-        Item("Table 5", "F1 of three classes"),
-        Item("Table 6", "F1 of five classes"),
-        Item("Table 7", "translation with 50,000 sentence pairs"),
-        Item("Figure 8", "samples and features of clusters"),
-        Item("Figure 9", "the text, and how far phrases move"),
-        Item("Figure 10", "overall precision by training size"),
-        Item("Figure 11", "precision by distance"),
-        Item("Figure 12", "relative gains on phrases that move"),
-        Item("Figure 13", "cluster by cluster"),
-        Item("Figure 14", "phrase movements that MMS gets right"),
-        Item("Figure 15", "training time"),
-        Item("Figure 16", "translation by training size"),
+        PaperItem("Table 4", "phrase pairs of training and test sets"),
+        PaperItem("Table 5", "F1 of three classes"),
+        PaperItem("Table 6", "F1 of five classes"),
+        PaperItem("Table 7", "translation with 50,000 sentence pairs"),
+        PaperItem("Figure 8", "samples and features of clusters"),
+        PaperItem("Figure 9", "the text, and how far phrases move"),
+        PaperItem("Figure 10", "overall precision by training size"),
+        PaperItem("Figure 11", "precision by distance"),
+        PaperItem("Figure 12", "relative gains on phrases that move"),
+        PaperItem("Figure 13", "cluster by cluster"),
+        PaperItem("Figure 14", "phrase movements that MMS gets right"),
+        PaperItem("Figure 15", "training time"),
+        PaperItem("Figure 16", "translation by training size"),
     )
     differences = (
         "The text is the laws of Taiwan, not those of Hong Kong: 122 running words for each word type, the paper's 1,200. "
@@ -282,7 +282,7 @@ class Ni11(Paper):
             },
         }
 
-    def elements(self, item: Item, results: Results) -> list[Element]:
+    def elements(self, item: PaperItem, results: Results) -> list[Element]:
         titles = {name: system.title for name, system in SYSTEMS.items()}
         return Ni11Page(results, self._kinds, self._repeats, tuple(MODELS_OF), titles).elements(item)
 

@@ -20,8 +20,8 @@ from hyperbaton.data import generate
 from hyperbaton.evaluate.explain_blocks import TagAnswer, explain_blocks, explain_tag
 from hyperbaton.models.block_me import BlockMe
 from hyperbaton.report.block_jumps import draw_tag_jumps
+from hyperbaton.report.elements import CaptionedFigure, Element, Number
 from hyperbaton.report.elements import Cell as TableCell
-from hyperbaton.report.elements import Element, Number, Picture
 from hyperbaton.reproduce._corpora import TWLAW, made_once
 from hyperbaton.reproduce._experiments import (
     experiment_result,
@@ -32,7 +32,7 @@ from hyperbaton.reproduce._experiments import (
     tuned_weights,
 )
 from hyperbaton.reproduce._page import PAPER, table
-from hyperbaton.reproduce._paper import Cell, Item, Paper, Result, Results
+from hyperbaton.reproduce._paper import Cell, Paper, PaperItem, Result, Results
 
 _BASE = "lexical,context,tags,coverage"
 _COVERAGE, _SIBLINGS = "parse-coverage", "sibling-word,sibling-tag"
@@ -90,7 +90,7 @@ TREES = 6_761  # sentences of the training text that have one
 
 
 @dataclass(frozen=True)
-class Variant:
+class CellVariant:
     """How the rows of a cell are tuned and tested; its name is that of the cell, behind the text's."""
 
     title: str = ""
@@ -104,13 +104,15 @@ class Variant:
 
 
 VARIANTS = {
-    "": Variant(),
-    "ten": Variant("ten tuning runs", ("ME", "all"), runs=10),
-    "mira": Variant("tuned by MIRA", ("ME", "all"), optimizer="mira"),
-    "shared": Variant("all rows with ME's weights", shared=True),
-    "ancestors": Variant("coverage of all ancestors", ("ME", "cov", "cov-ancestors", "all", "all-ancestors"), ("laws",)),
-    "alone": Variant("the only translation model", texts=("laws",), alone=True),
-    "trees": Variant("only sentences with trees", train=TREES),
+    "": CellVariant(),
+    "ten": CellVariant("ten tuning runs", ("ME", "all"), runs=10),
+    "mira": CellVariant("tuned by MIRA", ("ME", "all"), optimizer="mira"),
+    "shared": CellVariant("all rows with ME's weights", shared=True),
+    "ancestors": CellVariant(
+        "coverage of all ancestors", ("ME", "cov", "cov-ancestors", "all", "all-ancestors"), ("laws",)
+    ),
+    "alone": CellVariant("the only translation model", texts=("laws",), alone=True),
+    "trees": CellVariant("only sentences with trees", train=TREES),
 }
 QUICK = ("", "alone", "shared")
 DE = ("的", "之")  # laws have the second; the one with more features is shown
@@ -123,13 +125,13 @@ class Xi11(Paper):
 
     title = "Xiang, Ge and Ittycheriah 2011: improving reordering with smoothed priors and syntactic features"
     items = (
-        Item("Table 1", "parse sibling features of “de”"),
-        Item("Table 2", "PDscore"),
-        Item("Table 3", "translation, first text"),
-        Item("Table 4", "translation, second text"),
-        Item("Table 5", "parse sibling features of verbs behind prepositional phrases"),
-        Item("Figure 1", "jumps of nouns"),
-        Item("Figure 2", "jumps of nouns of time"),
+        PaperItem("Table 1", "parse sibling features of “de”"),
+        PaperItem("Table 2", "PDscore"),
+        PaperItem("Table 3", "translation, first text"),
+        PaperItem("Table 4", "translation, second text"),
+        PaperItem("Table 5", "parse sibling features of verbs behind prepositional phrases"),
+        PaperItem("Figure 1", "jumps of nouns"),
+        PaperItem("Figure 2", "jumps of nouns of time"),
     )
     differences = (
         "The text is 20,000 sentence pairs of laws, 6,761 of them with trees; the paper has a million with trees. α is "
@@ -159,7 +161,7 @@ class Xi11(Paper):
                 cells.append(Cell("-".join(filter(None, (text, name))), options, experiment=not variant.shared))
         return cells
 
-    def _size(self, variant: Variant) -> int:
+    def _size(self, variant: CellVariant) -> int:
         return 600 if self.setting.quick else variant.train
 
     def work(self, cell: Cell) -> Result:
@@ -250,14 +252,14 @@ class Xi11(Paper):
             "n_features": model.n_features,
         }
 
-    def elements(self, item: Item, results: Results) -> list[Element]:
+    def elements(self, item: PaperItem, results: Results) -> list[Element]:
         if item.name in ("Table 1", "Table 5"):
             return self._feature_table(item, results)
         if item.name in ("Figure 1", "Figure 2"):
             return self._jump_picture(item, results)
         return self._translation_tables(item, results)
 
-    def _feature_table(self, item: Item, results: Results) -> list[Element]:
+    def _feature_table(self, item: PaperItem, results: Results) -> list[Element]:
         found = results.get("features")
         if not found or not found[item.name]:
             return []
@@ -274,15 +276,15 @@ class Xi11(Paper):
         key = item.name.lower().replace(" ", "-")
         return [table(key, "The most frequent features.", columns, [("", rows)], note)]
 
-    def _jump_picture(self, item: Item, results: Results) -> list[Element]:
+    def _jump_picture(self, item: PaperItem, results: Results) -> list[Element]:
         found = results.get("features", {}).get("jumps", {}).get(item.name)
         if not found:
             return []
         answer = TagAnswer(found["tag"], {int(j): int(n) for j, n in found["counts"].items()})
         key = item.name.lower().replace(" ", "-")
-        return [Picture(key, f"Jumps of one-word blocks with the tag {found['tag']}.", draw_tag_jumps(answer))]
+        return [CaptionedFigure(key, f"Jumps of one-word blocks with the tag {found['tag']}.", draw_tag_jumps(answer))]
 
-    def _translation_tables(self, item: Item, results: Results) -> list[Element]:
+    def _translation_tables(self, item: PaperItem, results: Results) -> list[Element]:
         metrics = ("PDscore",) if item.name == "Table 2" else ("BLEU", "TER")
         texts = {"Table 2": tuple(TEXTS), "Table 3": ("laws",), "Table 4": ("news",)}[item.name]
         shown = {

@@ -13,7 +13,7 @@ from hyperbaton.base.lazy import names_from
 
 if TYPE_CHECKING:
     from hyperbaton.run.completion import Finished, finish
-    from hyperbaton.run.execution import Limits, Observer, StageFailed, execute
+    from hyperbaton.run.execution import MachineLimits, Observer, StageFailed, execute
     from hyperbaton.run.experiment import Experiment, parse_experiment, read_experiment
     from hyperbaton.run.plan import Plan, make_plan
     from hyperbaton.run.stage import Stage, Work
@@ -22,7 +22,7 @@ else:
     __getattr__ = names_from(
         __name__,
         {
-            "execution": ("Limits", "Observer", "StageFailed", "execute"),
+            "execution": ("MachineLimits", "Observer", "StageFailed", "execute"),
             "experiment": ("Experiment", "parse_experiment", "read_experiment"),
             "completion": ("Finished", "finish"),
             "plan": ("Plan", "make_plan"),
@@ -34,7 +34,7 @@ else:
 __all__ = [
     "Experiment",
     "Finished",
-    "Limits",
+    "MachineLimits",
     "Observer",
     "Plan",
     "Stage",

@@ -37,7 +37,7 @@ class StageFailed(HyperbatonError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class MachineLimits:
     """How much of the machine may be used, and which executor runs the stages.
 
     With an executor, stages are its tasks, or are split into `shards` tasks; `threads` then applies to each task.
@@ -80,19 +80,21 @@ class _Running:
     started: float
 
 
-def execute(stages: Iterable[Stage], root: Path, limits: Limits | None = None, observer: Observer | None = None) -> None:
+def execute(
+    stages: Iterable[Stage], root: Path, limits: MachineLimits | None = None, observer: Observer | None = None
+) -> None:
     """Run all unfinished stages of one or more plans; those that come first are started first.
 
     If one fails, those that do not depend on it still run before the failure is reported.
     """
     with locked(root) as lock:
-        _Executor(stages, root, limits or Limits(), observer or Observer(), lock).run()
+        _Executor(stages, root, limits or MachineLimits(), observer or Observer(), lock).run()
 
 
 class _Executor:
     """Runs stages, identified by the names of their folders, since stages of different plans may have the same name."""
 
-    def __init__(self, stages: Iterable[Stage], root: Path, limits: Limits, observer: Observer, lock: int) -> None:
+    def __init__(self, stages: Iterable[Stage], root: Path, limits: MachineLimits, observer: Observer, lock: int) -> None:
         self.root, self.limits, self.observer, self.lock = root, limits, observer, lock
         self.stages = {stage.folder_name: stage for stage in stages}
         self.done = {name for name, stage in self.stages.items() if stage.is_done(root)}

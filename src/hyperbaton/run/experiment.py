@@ -25,7 +25,7 @@ from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
 from hyperbaton.data import Language
 from hyperbaton.lm import Estimation
 from hyperbaton.phrases import Extraction, Scoring
-from hyperbaton.run.keys import Table
+from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.models import NamedModel, read_models
 from hyperbaton.run.stage import SPLITS
 from hyperbaton.run.stages import stage_modules
@@ -35,7 +35,7 @@ COLUMNS = ("source", "target", "links", "tags", "trees")
 
 
 @dataclass(frozen=True)
-class Limits:
+class LineLimits:
     """Which lines of a part of the corpus are used."""
 
     skip: int = option(0, "number of lines to skip at the start", minimum=0)
@@ -83,7 +83,7 @@ class Corpus:
     """The source of the text: files of each split, or a generator."""
 
     files: dict[str, dict[str, Path]] = field(default_factory=dict)  # split → column → file
-    limits: dict[str, Limits] = field(default_factory=dict)
+    limits: dict[str, LineLimits] = field(default_factory=dict)
     generating: Generating | None = None
     language: Language | None = None
     cleaning: Cleaning = field(default_factory=Cleaning)
@@ -173,7 +173,7 @@ def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
 
 def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experiment:
     """Check the values of an experiment file; relative file names are relative to `folder`."""
-    top = Table(file, "", values)
+    top = KeyTable(file, "", values)
     title = top.take("title", str, Path(file).stem)
     seed = top.take("seed", int, 1, minimum=0)
     memory = top.take("memory", str, "") or None
@@ -217,7 +217,7 @@ def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experim
     )
 
 
-def _read_corpus(table: Table, folder: Path) -> Corpus:
+def _read_corpus(table: KeyTable, folder: Path) -> Corpus:
     keys = ["root", "generate", "clean", "tokenize", "tag", *SPLITS]
     root = folder / (table.text("root") or ".")
     generated = "generate" in table
@@ -247,7 +247,7 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
         part = split_tables[split]
         paths = {column: part.file_of(column, root, needed=column in COLUMNS[:2]) for column in COLUMNS}
         files[split] = {column: path for column, path in paths.items() if path is not None}
-        limits[split] = part.options(Limits, COLUMNS)
+        limits[split] = part.options(LineLimits, COLUMNS)
         if tagging.source and "tags" in files[split]:
             raise part.error("tags", "corpus.tag and files of tags exclude each other; remove one of them")
     tokenizing = tokenize.options(Tokenizing)
@@ -261,7 +261,7 @@ def _read_corpus(table: Table, folder: Path) -> Corpus:
     return Corpus(files, limits, cleaning=cleaning, tokenizing=tokenizing, tagging=tagging)
 
 
-def _read_text(table: Table, corpus: Corpus) -> TextProcessing:
+def _read_text(table: KeyTable, corpus: Corpus) -> TextProcessing:
     """The processing of raw text; tokenizers are those of the corpus unless others are named."""
     sides = []
     for name in SIDES:
@@ -299,14 +299,14 @@ def _implied_text(corpus: Corpus) -> TextProcessing | None:
     )
 
 
-def _read_aligner(table: Table) -> WordAligner:
+def _read_aligner(table: KeyTable) -> WordAligner:
     name = table.choice("aligner", table.take("aligner", str, "hmm"), ALIGNERS.names())
     if any(opt.flag == "for" for opt in options_of(ALIGNERS[name])):
         table.rest.setdefault("for", "phrases")
     return table.options(ALIGNERS[name], ["aligner"])
 
 
-def _two(table: Table, first: type[Any], second: type[Any]) -> tuple[Any, Any]:
+def _two(table: KeyTable, first: type[Any], second: type[Any]) -> tuple[Any, Any]:
     """A table with the options of two classes."""
     own = {opt.name for opt in options_of(first)}
     rest = {key: table.rest.pop(key) for key in list(table.rest) if key not in own}

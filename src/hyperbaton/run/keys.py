@@ -5,9 +5,9 @@
 >>> @dataclass
 ... class Cleaning:
 ...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
->>> Table("exp.toml", "corpus.clean", {"max-length": 50}).options(Cleaning)
+>>> KeyTable("exp.toml", "corpus.clean", {"max-length": 50}).options(Cleaning)
 Cleaning(max_length=50)
->>> Table("a.toml", "clean", {"length": 50}).options(Cleaning)
+>>> KeyTable("a.toml", "clean", {"length": 50}).options(Cleaning)
 Traceback (most recent call last):
     ...
 hyperbaton.base.errors.OptionError: a.toml: key 'clean.length': unknown (did you mean max-length?); allowed: max-length
@@ -30,7 +30,7 @@ T = TypeVar("T")
 _PARAMETER = re.compile(r"\$\{(\w+)\}")
 
 
-class Table:
+class KeyTable:
     """One table of the file: its values are taken out one by one, and any key left over is unknown.
 
     Keys may be written with - or _.
@@ -72,10 +72,10 @@ class Table:
                 raise self.error(key, f"must be a list of {kind.__name__}, but contains {value!r}")
         return values
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> KeyTable:
         """A table inside this one; empty if it is missing."""
         name = self.written.get(key, key)
-        return Table(self.file, f"{self.path}.{name}".lstrip("."), self.rest.pop(key, {}))
+        return KeyTable(self.file, f"{self.path}.{name}".lstrip("."), self.rest.pop(key, {}))
 
     def options(self, cls: type[T], also: Collection[str] = ()) -> T:
         """All remaining values as an options class; `also` lists further keys that are allowed here, for the message."""

@@ -9,7 +9,7 @@ from typing import Any
 from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.models import MODELS, ReorderingModel
 from hyperbaton.phrases import ReorderingType, RuleLimits, orientation_set
-from hyperbaton.run.keys import Table
+from hyperbaton.run.keys import KeyTable
 
 RULES = "rules"  # as a model: replaces phrases in a hierarchical system
 # Keys of a model's table besides the model's own options.
@@ -66,7 +66,7 @@ class Rules:
         return {"model": RULES, **to_mapping(self.limits), "for-texts": self.for_texts}
 
 
-def read_models(table: Table, has: Callable[[str], bool]) -> tuple[dict[str, NamedModel], dict[str, Rules]]:
+def read_models(table: KeyTable, has: Callable[[str], bool]) -> tuple[dict[str, NamedModel], dict[str, Rules]]:
     """Read `[models.*]`: reordering models and rules; `has` tells whether the corpus has a column."""
     if not table.rest:
         raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
@@ -85,7 +85,7 @@ def read_models(table: Table, has: Callable[[str], bool]) -> tuple[dict[str, Nam
     return models, rules
 
 
-def _read_model(table: Table, name: str, has: Callable[[str], bool]) -> NamedModel:
+def _read_model(table: KeyTable, name: str, has: Callable[[str], bool]) -> NamedModel:
     model = table.choice("model", table.take("model", str, name), [*MODELS.names(), RULES]).replace("-", "_")
     cls = MODELS[model]
     directions = ReorderingType.DIRECTIONS

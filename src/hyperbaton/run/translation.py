@@ -12,7 +12,7 @@ from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.models import PerJump
-from hyperbaton.run.keys import Table
+from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.models import NamedModel, Rules
 from hyperbaton.tune import OPTIMIZERS, Tuning
 
@@ -107,7 +107,7 @@ def shown_limit(limit: int) -> int | str:
     return "none" if limit == NO_LIMIT else limit
 
 
-def read_translation(table: Table, models: Mapping[str, NamedModel], rules: Mapping[str, Rules]) -> Translation:
+def read_translation(table: KeyTable, models: Mapping[str, NamedModel], rules: Mapping[str, Rules]) -> Translation:
     """Read `[translation]`."""
     sparse = _read_sparse(table.table("sparse"), {**models, **rules})
     systems = _read_systems(table, models, sparse, rules)
@@ -138,7 +138,7 @@ def read_translation(table: Table, models: Mapping[str, NamedModel], rules: Mapp
     )
 
 
-def _read_sparse(table: Table, models: Mapping[str, Any]) -> dict[str, Sparse]:
+def _read_sparse(table: KeyTable, models: Mapping[str, Any]) -> dict[str, Sparse]:
     """Sparse features by their names in systems."""
     features = {}
     for key in list(table.rest):
@@ -149,7 +149,7 @@ def _read_sparse(table: Table, models: Mapping[str, Any]) -> dict[str, Sparse]:
     return features
 
 
-def _read_tuning(table: Table, systems: Mapping[str, Any]) -> tuple[Tuning, dict[str, Tuning]]:
+def _read_tuning(table: KeyTable, systems: Mapping[str, Any]) -> tuple[Tuning, dict[str, Tuning]]:
     """Options of tuning, and on top of them those of systems with their own table."""
     tables = {key: table.table(key) for key in list(table.rest) if isinstance(table.rest[key], dict)}
     general = _checked_tuning(table, table.options(Tuning, systems))
@@ -162,14 +162,14 @@ def _read_tuning(table: Table, systems: Mapping[str, Any]) -> tuple[Tuning, dict
     return general, own
 
 
-def _checked_tuning(table: Table, tuning: Tuning) -> Tuning:
+def _checked_tuning(table: KeyTable, tuning: Tuning) -> Tuning:
     table.trying(lambda: make_metric(tuning.metric))
     table.trying(lambda: OPTIMIZERS.make(tuning.optimizer))
     return tuning
 
 
 def _read_systems(
-    table: Table, models: Mapping[str, NamedModel], sparse: Mapping[str, Sparse], rules: Mapping[str, Rules]
+    table: KeyTable, models: Mapping[str, NamedModel], sparse: Mapping[str, Sparse], rules: Mapping[str, Rules]
 ) -> dict[str, tuple[str, ...]]:
     """Each system and its models; unless systems are named, there is one for every model and for all rules."""
     if "systems" not in table:
@@ -195,7 +195,7 @@ def _read_systems(
     return systems
 
 
-def _read_fix(table: Table, systems: Mapping[str, Any]) -> dict[str, dict[str, float | list[float]]]:
+def _read_fix(table: KeyTable, systems: Mapping[str, Any]) -> dict[str, dict[str, float | list[float]]]:
     """The fixed weights of each system; whether a system has such a feature is known when it is built."""
     fix: dict[str, dict[str, float | list[float]]] = {}
     for key in list(table.rest):
@@ -210,7 +210,7 @@ def _read_fix(table: Table, systems: Mapping[str, Any]) -> dict[str, dict[str, f
     return fix
 
 
-def _limit(table: Table, key: str, value: Any) -> int:
+def _limit(table: KeyTable, key: str, value: Any) -> int:
     if value == "none":
         return NO_LIMIT
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hyperbaton.base.counted import counted
-from hyperbaton.run.execution import Limits, Observer
+from hyperbaton.run.execution import MachineLimits, Observer
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
@@ -30,7 +30,7 @@ class Watch(Observer):
         self,
         plan: Plan,
         root: Path,
-        limits: Limits,
+        limits: MachineLimits,
         say: Callable[[str], None],
         says_starts: bool = True,
         clock: Callable[[], float] = time.monotonic,

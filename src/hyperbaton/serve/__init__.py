@@ -6,8 +6,8 @@ from hyperbaton.base.lazy import names_from
 
 if TYPE_CHECKING:
     from hyperbaton.serve.app import make_app
-    from hyperbaton.serve.engine import Answered, Engine, Request
-    from hyperbaton.serve.options import Limits
+    from hyperbaton.serve.engine import Answered, Engine, EngineRequest
+    from hyperbaton.serve.options import ServiceLimits
     from hyperbaton.serve.server import listen, serve
     from hyperbaton.serve.service import Service
 else:
@@ -15,11 +15,11 @@ else:
         __name__,
         {
             "app": ("make_app",),
-            "engine": ("Answered", "Engine", "Request"),
-            "options": ("Limits",),
+            "engine": ("Answered", "Engine", "EngineRequest"),
+            "options": ("ServiceLimits",),
             "server": ("listen", "serve"),
             "service": ("Service",),
         },
     )
 
-__all__ = ["Answered", "Engine", "Limits", "Request", "Service", "listen", "make_app", "serve"]
+__all__ = ["Answered", "Engine", "EngineRequest", "Service", "ServiceLimits", "listen", "make_app", "serve"]

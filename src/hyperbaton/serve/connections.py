@@ -17,7 +17,7 @@ import h11
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hyperbaton.serve.options import Limits
+from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.refusal import Refusal
 
 REFUSED_TIMEOUT = 2.0  # seconds to send a request on a connection that is above the limits
@@ -29,7 +29,7 @@ PIECE = 16_384  # bytes that are parsed before other connections get their turn
 class Open:
     """The open connections, by address."""
 
-    def __init__(self, limits: Limits, most: int | None = None) -> None:
+    def __init__(self, limits: ServiceLimits, most: int | None = None) -> None:
         self.limits, self.most = limits, min(limits.max_connections, most or limits.max_connections)
         self._by_client: Counter[str] = Counter()
 

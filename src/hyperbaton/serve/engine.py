@@ -63,7 +63,7 @@ class Searched(NamedTuple):
 
 
 @dataclass
-class Request:
+class EngineRequest:
     """A client's request to a system.
 
     Arguments:
@@ -184,7 +184,7 @@ class Engine:
         system = self.system.with_weights({name: list(values) for name, values in weights}) if weights else self.system
         return Translator(system, Decoding(**dict(options)), threads=self.threads)
 
-    def job(self, request: Request, timeout: float) -> Job:
+    def job(self, request: EngineRequest, timeout: float) -> Job:
         """A request as a job: those with the same number of translations, options and weights are searched together."""
         options = request.options or self.system.options
         key = (
@@ -209,9 +209,9 @@ def _weights_key(weights: Mapping[str, Sequence[float]]) -> _WeightsKey:
 def run_jobs(jobs: Sequence[Job]) -> None:
     """Process jobs of one engine and key."""
     engine: Engine = jobs[0].work[0]
-    prepared: list[tuple[Job, Request, list[Document], list[Constraints], list[str]]] = []
+    prepared: list[tuple[Job, EngineRequest, list[Document], list[Constraints], list[str]]] = []
     for job in jobs:
-        request: Request = job.work[1]
+        request: EngineRequest = job.work[1]
         try:
             documents = _documents(engine, job)
             constraints, conflicts = _constraints(job, documents)
@@ -245,11 +245,11 @@ class _Group(NamedTuple):
 
     sentences: list[Sentence]
     constraints: list[Constraints]
-    request: Request
+    request: EngineRequest
 
 
 def _documents(engine: Engine, job: Job) -> list[Document]:
-    request: Request = job.work[1]
+    request: EngineRequest = job.work[1]
     documents = []
     for text in request.texts if request.lines is None else ():
         job.check()
@@ -265,7 +265,7 @@ def _documents(engine: Engine, job: Job) -> list[Document]:
 
 
 def _constraints(job: Job, documents: list[Document]) -> tuple[list[Constraints], list[str]]:
-    request: Request = job.work[1]
+    request: EngineRequest = job.work[1]
     sentences = [sentence for document in documents for sentence in document.sentences]
     constraints, conflicts = [], []
     for n, sentence in enumerate(sentences):

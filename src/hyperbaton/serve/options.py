@@ -8,8 +8,8 @@ from hyperbaton.base.options import option
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits on the size, number and duration of requests."""
+class ServiceLimits:
+    """ServiceLimits on the size, number and duration of requests."""
 
     max_characters: int = option(20_000, "maximum number of characters in one request", minimum=1)
     max_body: int = option(1_000_000, "maximum size of a request, in bytes", minimum=1000)

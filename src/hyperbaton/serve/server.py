@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.serve.connections import Open, Protocol
-from hyperbaton.serve.options import Limits
+from hyperbaton.serve.options import ServiceLimits
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(
     app: Starlette,
     sockets: list[socket.socket],
-    limits: Limits,
+    limits: ServiceLimits,
     ready: Callable[[], None] | None = None,
     reload: Callable[[], None] | None = None,
 ) -> None:
@@ -70,7 +70,7 @@ def serve(
         server.run(sockets)
 
 
-def _most_connections(limits: Limits) -> int:
+def _most_connections(limits: ServiceLimits) -> int:
     """The number of connections that this process can have; the same number again can be refused."""
     wanted = 2 * limits.max_connections + FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

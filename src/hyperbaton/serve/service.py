@@ -19,12 +19,12 @@ from starlette.requests import Request as HttpRequest
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
 from hyperbaton.serve.batching import Batcher, Job
-from hyperbaton.serve.engine import Answered, Engine, Request
+from hyperbaton.serve.engine import Answered, Engine, EngineRequest
 from hyperbaton.serve.fields import parse_body, parse_query
 from hyperbaton.serve.keys import Keys
 from hyperbaton.serve.languages import Detector, base_code
 from hyperbaton.serve.metrics import Metrics
-from hyperbaton.serve.options import Limits
+from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.refusal import Refusal
 
 DRAINED = 32_000_000  # bytes of an oversized body that are read before it is refused, so that the client sees the response
@@ -42,14 +42,14 @@ class Service:
     def __init__(
         self,
         engines: Sequence[Engine],
-        limits: Limits | None = None,
+        limits: ServiceLimits | None = None,
         *,
         keys: Keys | None = None,
         aligner: Aligner | None = None,
         log: Callable[[str], None] | None = None,
         log_texts: bool = False,
     ) -> None:
-        self.engines, self.limits, self.keys = list(engines), limits or Limits(), keys or Keys([])
+        self.engines, self.limits, self.keys = list(engines), limits or ServiceLimits(), keys or Keys([])
         self.aligner, self.log, self.log_texts = aligner, log, log_texts
         pairs = [engine.pair for engine in self.engines]
         if len(set(pairs)) != len(pairs):
@@ -245,7 +245,7 @@ class Call:
                 return base64.b64decode(rest).decode("utf-8").partition(":")[2]
         return headers.get("x-api-key")
 
-    async def translate(self, engine: Engine, request: Request) -> Any:
+    async def translate(self, engine: Engine, request: EngineRequest) -> Any:
         """Process a request, unless its client disconnects first."""
         service = self.service
         texts = request.texts if request.lines is None else request.lines

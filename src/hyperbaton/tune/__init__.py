@@ -5,8 +5,18 @@ describes the optimizers.
 """
 
 from hyperbaton.tune.loop import Tuned, Tuning, tune
-from hyperbaton.tune.nbest import Decode, Lists, NBest
+from hyperbaton.tune.nbest import CandidateLists, Candidates, Decode
 from hyperbaton.tune.optimizers import OPTIMIZERS, Optimizer
 from hyperbaton.tune.protocol import tune_and_choose
 
-__all__ = ["OPTIMIZERS", "Decode", "Lists", "NBest", "Optimizer", "Tuned", "Tuning", "tune", "tune_and_choose"]
+__all__ = [
+    "OPTIMIZERS",
+    "CandidateLists",
+    "Candidates",
+    "Decode",
+    "Optimizer",
+    "Tuned",
+    "Tuning",
+    "tune",
+    "tune_and_choose",
+]

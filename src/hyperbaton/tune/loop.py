@@ -24,8 +24,8 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
 from hyperbaton.tune.average import Scale
-from hyperbaton.tune.nbest import Decode, Floats, Lists, check_nbest, first_of_each
-from hyperbaton.tune.optimizers import OPTIMIZERS, Job, Optimizer
+from hyperbaton.tune.nbest import CandidateLists, Decode, Floats, check_nbest, first_of_each
+from hyperbaton.tune.optimizers import OPTIMIZERS, Optimizer, OptimizerJob
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class _State:
     """The state of tuning: everything that the next iteration needs."""
 
     weights: Floats
-    lists: Lists
+    lists: CandidateLists
     history: list[Iteration]
     stopped: str | None = None
     failure: str | None = None
@@ -165,7 +165,9 @@ def tune(
         if state.stopped is None:
             best_so_far = np.array(state.best(metric).weights)
             starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
-            job = Job(state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress, fixed)
+            job = OptimizerJob(
+                state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress, fixed
+            )
             state = _move(state, optimizer.optimize(job), metric, options, state.scale(start, fixed))
         if folder is not None:
             _store(folder, identity, state, seed)
@@ -319,7 +321,7 @@ def _identity(
 _TURN = {"score": float, "list_score": float, "n_candidates": int, "n_new": int, "weights": list[float]}
 STORED = Kind(
     KIND,
-    {"weights": "f8 n_weights", **Lists.LAYOUT},
+    {"weights": "f8 n_weights", **CandidateLists.LAYOUT},
     {"details": {"history": [_TURN], "stopped": str | None, "failure": str | None, "averaged?": list[int] | None}},
 )
 
@@ -334,7 +336,7 @@ def _store(folder: str | PathLike[str], identity: dict[str, str], state: _State,
 
 
 def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sentences: int, start: Floats) -> _State:
-    fresh = _State(start, Lists.empty(n_sentences, len(start)), [])
+    fresh = _State(start, CandidateLists.empty(n_sentences, len(start)), [])
     if folder is None or not Path(folder).exists():
         return fresh
 
@@ -346,7 +348,7 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
                 )
         details = artefact.details
         history = [Iteration(**{name: turn[name] for name in _TURN}) for turn in details["history"]]
-        lists, averaged = Lists.from_arrays(artefact.arrays()), details.get("averaged")
+        lists, averaged = CandidateLists.from_arrays(artefact.arrays()), details.get("averaged")
         done = (details["stopped"], details["failure"], None if averaged is None else tuple(averaged))
         return _State(np.array(artefact["weights"]), lists, history, *done)
 

@@ -30,7 +30,7 @@ Ints = npt.NDArray[np.int64]
 COMPANY = 9
 
 
-class NBest(NamedTuple):
+class Candidates(NamedTuple):
     """Translations of sentences, grouped by sentence, the decoder's best first."""
 
     sentence: Ints  # (n,), not decreasing
@@ -38,11 +38,11 @@ class NBest(NamedTuple):
     hypotheses: Sequence[str]
     sparse: csr_array | None = None  # (n, n_sparse), whose weights follow those of the features
 
-    def select(self, chosen: npt.NDArray[np.bool_]) -> NBest:
+    def select(self, chosen: npt.NDArray[np.bool_]) -> Candidates:
         """Some of the translations."""
         texts = [self.hypotheses[i] for i in np.flatnonzero(chosen).tolist()]
         rows = None if self.sparse is None else self.sparse[np.flatnonzero(chosen)]
-        return NBest(self.sentence[chosen], self.features[chosen], texts, rows)
+        return Candidates(self.sentence[chosen], self.features[chosen], texts, rows)
 
     def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for a file."""
@@ -57,7 +57,7 @@ class NBest(NamedTuple):
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> NBest:
+    def from_arrays(cls, arrays: Arrays) -> Candidates:
         """The inverse of `arrays`."""
         sparse = group(arrays, "sparse")
         rows = csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
@@ -67,11 +67,11 @@ class NBest(NamedTuple):
 class Decode(Protocol):
     """A decoder: translates all sentences with weights, (n_features,)."""
 
-    def __call__(self, weights: Floats) -> NBest: ...
+    def __call__(self, weights: Floats) -> Candidates: ...
 
 
 @dataclass(frozen=True)
-class Lists:
+class CandidateLists:
     """Candidates of all sentences, by columns; those of sentence s are the rows `offsets[s]` to `offsets[s + 1]`."""
 
     features: Floats  # (n, n_features)
@@ -89,7 +89,7 @@ class Lists:
     }
 
     @classmethod
-    def empty(cls, n_sentences: int, n_features: int) -> Lists:
+    def empty(cls, n_sentences: int, n_features: int) -> CandidateLists:
         """Empty lists."""
         return cls(np.zeros((0, n_features)), np.zeros((0, 0)), np.zeros(0, np.uint64), np.zeros(n_sentences + 1, np.int64))
 
@@ -144,7 +144,7 @@ class Lists:
         scores = numeric.product(self.features, weights[:n])
         return scores if self.sparse is None else scores + numeric.sparse_product(self.sparse, weights[n:])
 
-    def is_new(self, nbest: NBest) -> npt.NDArray[np.bool_]:
+    def is_new(self, nbest: Candidates) -> npt.NDArray[np.bool_]:
         """Which translations are new: neither in these lists nor earlier in their own."""
         return self._is_new(_keys(nbest))
 
@@ -154,7 +154,7 @@ class Lists:
         is_first[first] = True
         return is_first & ~np.isin(keys, self.keys)
 
-    def with_new(self, nbest: NBest, statistics: Floats) -> Lists:
+    def with_new(self, nbest: Candidates, statistics: Floats) -> CandidateLists:
         """These lists with the new translations of others appended to each sentence's list."""
         keys = _keys(nbest)
         new = self._is_new(keys)
@@ -165,7 +165,7 @@ class Lists:
         if rows is not None:
             rows = rows[np.flatnonzero(new)]
             rows = (rows if self.sparse is None else vstack([self.sparse, rows], format="csr"))[order]
-        return Lists(
+        return CandidateLists(
             np.concatenate([self.features if len(self) else nbest.features[:0], nbest.features[new]])[order],
             np.concatenate([before, statistics[new]])[order],
             np.concatenate([self.keys, keys[new]])[order],
@@ -203,7 +203,7 @@ class Lists:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Lists:
+    def from_arrays(cls, arrays: Arrays) -> CandidateLists:
         """The inverse of `arrays`."""
         sparse = group(arrays, "sparse")
         rows = csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
@@ -213,7 +213,7 @@ class Lists:
         return cls(features, statistics, keys, offsets, rows)
 
 
-def check_nbest(nbest: NBest, n_sentences: int, n_features: int) -> None:
+def check_nbest(nbest: Candidates, n_sentences: int, n_features: int) -> None:
     """Raise InputError if a decoder's result cannot be used for tuning."""
     sentence = nbest.sentence
     n_sparse = 0 if nbest.sparse is None else nbest.sparse.shape[1]
@@ -232,12 +232,12 @@ def check_nbest(nbest: NBest, n_sentences: int, n_features: int) -> None:
         raise InputError(f"feature {column + 1} of a translation of sentence {int(sentence[row]) + 1} is not finite")
 
 
-def first_of_each(nbest: NBest) -> Ints:
+def first_of_each(nbest: Candidates) -> Ints:
     """The decoder's best translation of each sentence."""
     return np.flatnonzero(np.diff(nbest.sentence, prepend=-1))
 
 
-def _keys(nbest: NBest) -> npt.NDArray[np.uint64]:
+def _keys(nbest: Candidates) -> npt.NDArray[np.uint64]:
     """A hash of each translation by its sentence, words and features."""
     digests = b"".join(hashlib.blake2b(text.encode(), digest_size=8).digest() for text in nbest.hypotheses)
     keys = np.frombuffer(digests, "<u8").astype(np.uint64)

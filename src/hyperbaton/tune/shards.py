@@ -23,7 +23,7 @@ from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import System
 from hyperbaton.decode.annotated import AnnotatedLines
 from hyperbaton.decode.shards import SYSTEM, read_shard, write_shards
-from hyperbaton.tune.nbest import Floats, NBest
+from hyperbaton.tune.nbest import Candidates, Floats
 from hyperbaton.tune.system import SystemDecoder
 
 
@@ -56,19 +56,19 @@ class ShardedDecoder(SystemDecoder):
         self.sharding = sharding
         self.how = how | {"threads": self.sharding.threads}
 
-    def _translate(self, weights: Floats) -> NBest:
+    def _translate(self, weights: Floats) -> Candidates:
         folder, starts = self.sharding.folder, shard_starts(len(self.sentences), self.sharding.shards)
         if not (folder / SYSTEM).exists():
             folder.mkdir(parents=True, exist_ok=True)
             write_shards(folder, self._groups(starts), starts)
             self.system.save(folder / SYSTEM)
         job = _Job(folder, tuple(starts), weights.tolist(), self.how)
-        parts: list[NBest] = []
+        parts: list[Candidates] = []
         for shard, n_lists in enumerate(self.sharding.do(_translate_shard, job, self.progress)):
             if n_lists:
-                part = NBest.from_arrays(map_arrays(folder, _lists(shard)))
+                part = Candidates.from_arrays(map_arrays(folder, _lists(shard)))
                 parts.append(part._replace(sentence=part.sentence + starts[shard]))
-        return NBest(
+        return Candidates(
             np.concatenate([part.sentence for part in parts]),
             np.concatenate([part.features for part in parts]),
             [line for part in parts for line in part.hypotheses],

@@ -13,9 +13,8 @@ from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.decode import Decoding, System, Translations, Translator
-from hyperbaton.decode import NBest as Wanted
-from hyperbaton.tune.nbest import Floats, Ints, NBest
+from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
+from hyperbaton.tune.nbest import Candidates, Floats, Ints
 
 # A line translated in pieces has no n-best list: tuning accepts the longest lines that the decoder translates whole.
 MAX_WORDS = 2000
@@ -55,7 +54,7 @@ class SystemDecoder:
         self.options = replace(options or system.options, max_words=MAX_WORDS)
         self.threads, self.progress = threads, progress
         n_dense = sum(system.dense_features.values())
-        self.wanted = Wanted(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
+        self.wanted = NBest(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
 
     @property
     def start(self) -> Floats:
@@ -66,13 +65,13 @@ class SystemDecoder:
         """The system with these weights."""
         return with_flat_weights(self.system, weights)
 
-    def __call__(self, weights: Floats) -> NBest:
+    def __call__(self, weights: Floats) -> Candidates:
         try:
             return self._translate(weights)
         except SentenceError as error:
             raise error.moved(self.first) from error
 
-    def _translate(self, weights: Floats) -> NBest:
+    def _translate(self, weights: Floats) -> Candidates:
         translator = Translator(self.with_weights(weights), self.options, threads=self.threads)
         sentence: list[Ints] = []
         features: list[Floats] = []
@@ -89,7 +88,7 @@ class SystemDecoder:
             if self.progress:
                 self.progress(done, len(self.sentences))
         rows = sparse.vstack(fired, format="csr") if self.system.sparse else None
-        return NBest(np.concatenate(sentence), np.concatenate(features), hypotheses, rows)
+        return Candidates(np.concatenate(sentence), np.concatenate(features), hypotheses, rows)
 
 
 def columns_of(system: System, name: str) -> slice:

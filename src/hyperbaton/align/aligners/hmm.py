@@ -53,7 +53,7 @@ from hyperbaton import _core
 from hyperbaton.align.base import Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
-from hyperbaton.align.prior import PairCounts, alike_words, check_languages, stem_translations, translations
+from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.align.training import Rounds, train_in_shards
 from hyperbaton.base.errors import OptionError
@@ -192,7 +192,7 @@ class Aligner(WordAligner):
         self.model_ = self._model_of(self._model_arrays(0.0))  # the same, without the texts that training looks at
         return self
 
-    def _prior(self, source: Text, target: Text, stems: PairCounts | None) -> _core.AlignerPrior | None:
+    def _prior(self, source: Text, target: Text, stems: WordPairCounts | None) -> _core.AlignerPrior | None:
         """What is believed of the words of both normalised texts, with counts that stems gave."""
         counts, jumps = alike_words(self.vocabularies_, self.alike) if self.alike else None, None
         if self.prior is not None:
@@ -218,7 +218,7 @@ class Aligner(WordAligner):
 
     def _stem_counts(
         self, source: Text, target: Text, threads: int | None, progress: Progress | None, sharding: Sharding | None
-    ) -> PairCounts:
+    ) -> WordPairCounts:
         """Translations of stems as translations of words."""
         if sharding is not None:
             sharding.folder.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
 """The objective of PAIR and SEQUENCE in PyTorch, on a CPU or a GPU: the same lists of features, the same optimum.
 
-This file needs NumPy and PyTorch alone. The features of all lists (see `Lists`) are a sparse binary matrix M of lists
+This file needs NumPy and PyTorch alone. The features of all lists (see `TorchLists`) are a sparse binary matrix M of lists
 × features:
 
     sums of lists = M · w                gradient by w = Mᵀ · (gradient by sums)
@@ -44,7 +44,7 @@ _MAKING = 72 * _BLOCK
 _READERS = 4
 
 
-class Lists(NamedTuple):
+class TorchLists(NamedTuple):
     """Features of sentences, sorted by length; the layout of the core's `JumpLists`.
 
     For each sentence of n words: the unary features of CP 0 … n for o = 0 and 1; of NP 1 … n + 1 for o = 0 and 1; the
@@ -252,7 +252,7 @@ class TorchObjective:
 
     def __init__(
         self,
-        lists: Lists,
+        lists: TorchLists,
         planes: int,
         device: str = "cpu",
         dtype: torch.dtype = torch.float64,
@@ -269,7 +269,7 @@ class TorchObjective:
         lengths = {batch.n for block in self.blocks for batch in block.batches}
         self.grids = {n: _grid(n, self.device) for n in lengths}
 
-    def _cut(self, lists: Lists, largest: int) -> Iterator[_Block]:
+    def _cut(self, lists: TorchLists, largest: int) -> Iterator[_Block]:
         """Sentences of one length become batches, and batches blocks."""
         counts, ids = lists.counts, lists.ids
         batches: list[_Batch] = []

@@ -33,7 +33,7 @@ from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 
 if TYPE_CHECKING:
-    from hyperbaton.models.jumps.torch_objective import Lists
+    from hyperbaton.models.jumps.torch_objective import TorchLists
 
 KIND = "jump-training"
 
@@ -159,9 +159,9 @@ class JumpWeights(NextPositionModel):
             progress=training.progress,
         )
 
-    def lists(self, training: JumpTraining) -> Lists:
+    def lists(self, training: JumpTraining) -> TorchLists:
         """The features of the training sentences that have jumps, by length, for PyTorch."""
-        from hyperbaton.models.jumps.torch_objective import NEVER, Lists
+        from hyperbaton.models.jumps.torch_objective import NEVER, TorchLists
 
         sorted_training = training.by_length()
         found = feature_lists(sorted_training, self.keys_, threads=self._n_threads, scratch=training.scratch or Scratch())
@@ -174,7 +174,7 @@ class JumpWeights(NextPositionModel):
         if self.candidates == "remaining":
             when = np.full(len(following), NEVER)
             when[rows + jumps.current + 1] = np.arange(len(rows))  # only the order inside a sentence counts
-        return Lists(lengths, found.counts, found.ids, following, self.n_features, when)
+        return TorchLists(lengths, found.counts, found.ids, following, self.n_features, when)
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         return _core.jump_logprobs(

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.models.networks.training import Array, Reader, ReaderShape, Text, Tokens
+from hyperbaton.models.networks.training import Array, EncodedText, ReaderShape, SentenceReader, Tokens
 
 # The smallest distances |j − i| of the buckets of one direction.
 DISTANCES = (1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 41)
@@ -22,7 +22,7 @@ N_BUCKETS = 2 * len(DISTANCES)
 _NEVER = 1 << 30
 
 
-class Sentences(NamedTuple):
+class JumpSentences(NamedTuple):
     """Sentences as rows of the embeddings, and the order in which their words are visited (none: not for training)."""
 
     words: Array  # (n_tokens,), without start and end
@@ -38,18 +38,18 @@ class Sentences(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape(ReaderShape):
+class JumpShape(ReaderShape):
     """Sizes of a network of jumps."""
 
     distances: bool
 
 
-class Network(Reader):
+class JumpNetwork(SentenceReader):
     """score(i, j) = q(hᵢ)·k(hⱼ)/√d + b(hⱼ) + Q(hᵢ)[bucket of j − i] + K(hⱼ)[bucket of j − i]."""
 
     heads = ("query", "key", "bias", "from_distance", "to_distance")
 
-    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+    def __init__(self, shape: JumpShape, dropout: float = 0.0) -> None:
         super().__init__(shape, dropout)
         self.shape = shape
         hidden, state = shape.hidden, 2 * shape.hidden
@@ -94,7 +94,7 @@ def bucket_table(farthest: int) -> Array:
     return np.where(distance > 0, len(DISTANCES) + place, len(DISTANCES) - 1 - place)
 
 
-class Batch(NamedTuple):
+class JumpBatch(NamedTuple):
     """Sentences with the jumps through them."""
 
     tokens: Tokens
@@ -110,10 +110,10 @@ class Batch(NamedTuple):
         return exists & (place[None, 1:] != place[:-1, None])
 
 
-class Data(Text):
+class JumpData(EncodedText):
     """Sentences with the orders in which their words are visited."""
 
-    def __init__(self, sentences: Sentences, device: str) -> None:
+    def __init__(self, sentences: JumpSentences, device: str) -> None:
         super().__init__(sentences.words, sentences.labels, sentences.offsets, device)
         n_visits = np.diff(sentences.visit_offsets)
         self.usable = np.flatnonzero(n_visits > 0)
@@ -130,41 +130,41 @@ class Data(Text):
         first[self.usable] = sentences.visits[sentences.visit_offsets[self.usable]]
         self._add(ranks=ranks, following=following, first=first)
 
-    def batch(self, chosen: Array) -> Batch:
+    def batch(self, chosen: Array) -> JumpBatch:
         """The chosen sentences."""
         ranks = self._padded(chosen, "ranks", 0, _NEVER, _NEVER)
         targets = self._padded(chosen, "following", -1, -1, -1)[:, :-1]
         targets[:, 0] = self._columns["first"][torch.as_tensor(chosen, device=self.device)].long()
-        return Batch(self.tokens(chosen), ranks, targets)
+        return JumpBatch(self.tokens(chosen), ranks, targets)
 
 
 @dataclass(frozen=True)
-class Jumps:
+class NextWords:
     """The next word of each jump, among all, or among those not yet visited."""
 
-    shape: Shape
-    sentences: Sentences
+    shape: JumpShape
+    sentences: JumpSentences
     remaining: bool
 
-    def network(self, dropout: float) -> Network:
-        return Network(self.shape, dropout)
+    def network(self, dropout: float) -> JumpNetwork:
+        return JumpNetwork(self.shape, dropout)
 
-    def data(self, device: str) -> Data:
-        return Data(self.sentences, device)
+    def data(self, device: str) -> JumpData:
+        return JumpData(self.sentences, device)
 
-    def decisions(self, network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
+    def decisions(self, network: JumpNetwork, batch: JumpBatch) -> tuple[Tensor, Tensor]:
         jumps = batch.targets >= 0
         return _logprobs(network, batch, self.remaining)[jumps], batch.targets[jumps]
 
 
-def _logprobs(network: Network, batch: Batch, remaining: bool) -> Tensor:
+def _logprobs(network: JumpNetwork, batch: JumpBatch, remaining: bool) -> Tensor:
     scores = network(*batch.tokens)
     return torch.log_softmax(scores.masked_fill(~batch.candidates(remaining), -1e9), -1)
 
 
-def matrices(network: Network, sentences: Sentences) -> Iterator[Array]:
+def matrices(network: JumpNetwork, sentences: JumpSentences) -> Iterator[Array]:
     """log P(NP | CP) of each sentence over all words, shape (n + 1, n + 1), as the core computes it."""
-    data = Data(sentences, "cpu")
+    data = JumpData(sentences, "cpu")
     network.eval()
     with torch.no_grad():
         for s in range(len(data.lengths)):

@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.models.networks.training import Array, Reader, ReaderShape, Text, Tokens
+from hyperbaton.models.networks.training import Array, EncodedText, ReaderShape, SentenceReader, Tokens
 
 # Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word behind it.
 _PLACES = 4
 _NOTHING = -1e9
 
 
-class Phrases(NamedTuple):
+class PhraseSpans(NamedTuple):
     """Sentences as rows of the embeddings, and phrase pairs in them, by sentence."""
 
     words: Array  # (n_tokens,), without start and end
@@ -33,7 +33,7 @@ class Phrases(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape(ReaderShape):
+class OrientationShape(ReaderShape):
     """Sizes of a network."""
 
     n_target_words: int  # rows of the embeddings of target words
@@ -43,7 +43,7 @@ class Shape(ReaderShape):
     size: int  # of the vector of a phrase pair
 
 
-class Batch(NamedTuple):
+class OrientationBatch(NamedTuple):
     """Sentences with their phrase pairs."""
 
     tokens: Tokens
@@ -57,12 +57,12 @@ class Batch(NamedTuple):
     states: Tensor
 
 
-class Network(Reader):
+class OrientationNetwork(SentenceReader):
     """score = out · relu(Σ P hᵢ + F[first target word] + L[last target word] + S[length]) + weight of the coverage."""
 
     heads = ("places", "first", "last", "length", "out", "coverage")
 
-    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+    def __init__(self, shape: OrientationShape, dropout: float = 0.0) -> None:
         super().__init__(shape, dropout)
         self.shape = shape
         self.places = nn.Linear(2 * shape.hidden, _PLACES * shape.size)
@@ -75,7 +75,7 @@ class Network(Reader):
         if self.coverage is not None:
             nn.init.zeros_(self.coverage.weight)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: OrientationBatch) -> Tensor:
         """Scores of the classes of the phrase pairs, without the coverage, (n, n_classes)."""
         places = self.places(self.read(*batch.tokens)).unflatten(-1, (_PLACES, self.shape.size))
         # The word i is the token i + 1.
@@ -87,18 +87,18 @@ class Network(Reader):
         return scores
 
 
-class Data(Text):
+class OrientationData(EncodedText):
     """Sentences with their phrase pairs, on a device."""
 
-    def __init__(self, phrases: Phrases, device: str) -> None:
+    def __init__(self, phrases: PhraseSpans, device: str) -> None:
         super().__init__(phrases.words, phrases.labels, phrases.offsets, device)
         self.n_phrases = np.diff(phrases.phrase_offsets)
         self.usable = np.flatnonzero(self.n_phrases > 0)
         self.starts = phrases.phrase_offsets[:-1]
-        self._names = Phrases._fields[4:]
+        self._names = PhraseSpans._fields[4:]
         self._add(**{f"phrase.{name}": getattr(phrases, name) for name in self._names})
 
-    def batch(self, chosen: Array) -> Batch:
+    def batch(self, chosen: Array) -> OrientationBatch:
         """The chosen sentences."""
         counts = self.n_phrases[chosen]
         sentence = np.repeat(np.arange(len(chosen)), counts)
@@ -106,23 +106,23 @@ class Data(Text):
         which = np.arange(int(ends[-1])) - np.repeat(ends - counts - self.starts[chosen], counts)
         rows = torch.as_tensor(which, device=self.device)
         columns = {name: self._columns[f"phrase.{name}"][rows].long() for name in self._names}
-        return Batch(self.tokens(chosen), torch.as_tensor(sentence, device=self.device), **columns)
+        return OrientationBatch(self.tokens(chosen), torch.as_tensor(sentence, device=self.device), **columns)
 
 
 @dataclass(frozen=True)
 class Orientations:
     """The class of each phrase pair, among those that are possible."""
 
-    shape: Shape
-    phrases: Phrases
+    shape: OrientationShape
+    phrases: PhraseSpans
 
-    def network(self, dropout: float) -> Network:
-        return Network(self.shape, dropout)
+    def network(self, dropout: float) -> OrientationNetwork:
+        return OrientationNetwork(self.shape, dropout)
 
-    def data(self, device: str) -> Data:
-        return Data(self.phrases, device)
+    def data(self, device: str) -> OrientationData:
+        return OrientationData(self.phrases, device)
 
-    def decisions(self, network: Network, batch: Batch) -> tuple[Tensor, Tensor]:
+    def decisions(self, network: OrientationNetwork, batch: OrientationBatch) -> tuple[Tensor, Tensor]:
         scores = network(batch)
         if network.coverage is not None:
             scores = scores + network.coverage(batch.states)
@@ -131,9 +131,9 @@ class Orientations:
         return torch.log_softmax(scores.masked_fill(impossible, _NOTHING), -1), batch.classes
 
 
-def scores(network: Network, phrases: Phrases) -> Any:
+def scores(network: OrientationNetwork, phrases: PhraseSpans) -> Any:
     """Scores of the classes of phrase pairs without the coverage, as the core computes them."""
-    data = Data(phrases, "cpu")
+    data = OrientationData(phrases, "cpu")
     network.eval()
     with torch.no_grad():
         return np.concatenate([network(data.batch(np.array([s]))).numpy() for s in data.usable])

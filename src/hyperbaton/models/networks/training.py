@@ -1,9 +1,9 @@
 """Training of networks that read a sentence whole, on a processor or a GPU: what all of them share.
 
-`Reader` reads the sentence; `jumps` and `orientations` have the networks, each a `Reader` with
+`SentenceReader` reads the sentence; `jumps` and `orientations` have the networks, each a `SentenceReader` with
 what it makes of the states. These files need NumPy and PyTorch alone, so that a machine that has only these can train
 (benchmarks/encoder). What was learned is a dictionary of arrays, in the names and shapes that the forward pass of the core
-reads (`Reader.arrays`).
+reads (`SentenceReader.arrays`).
 
 `train` learns what a `Task` says: which network, which text, and which decisions a batch of sentences has. A sentence of n
 words is n + 2 tokens: the start, the words, the end.
@@ -69,7 +69,7 @@ class State(NamedTuple):
     arrays: dict[str, Array]
 
 
-class Reader(nn.Module):
+class SentenceReader(nn.Module):
     """From words and labels to a state of each token; a network adds what it makes of them.
 
     `heads` are the names of its own linear layers and embeddings: they are stored as NAME.weight and NAME.bias, or as NAME
@@ -165,7 +165,7 @@ class Tokens(NamedTuple):
     lengths: Tensor  # (size,), tokens
 
 
-class Text:
+class EncodedText:
     """Sentences on a device, cut into batches; `usable` are those that training learns from."""
 
     def __init__(self, words: Array, labels: Array | None, offsets: Array, device: str) -> None:
@@ -227,11 +227,11 @@ class Text:
 class Task(Protocol):
     """What is learned: a network, a text, and the decisions that its sentences show."""
 
-    def network(self, dropout: float) -> Reader:
+    def network(self, dropout: float) -> SentenceReader:
         """A network that has learned nothing yet."""
 
     def data(self, device: str) -> Any:
-        """The text: a `Text` with a method `batch`, whose answer has `tokens`."""
+        """The text: an `EncodedText` with a method `batch`, whose answer has `tokens`."""
 
     def decisions(self, network: Any, batch: Any) -> tuple[Tensor, Tensor]:
         """Log-probabilities of what could be chosen, (n, choices), and what was, (n,)."""
@@ -333,13 +333,13 @@ def _step_size(part: float) -> float:
     return _END_SIZE + (1 - _END_SIZE) * (1 + math.cos(math.pi * (part - _RISE) / (1 - _RISE))) / 2
 
 
-def _loss(task: Task, network: Reader, batch: Any) -> tuple[Tensor, int]:
+def _loss(task: Task, network: SentenceReader, batch: Any) -> tuple[Tensor, int]:
     """−Σ log p of the decisions, and their number."""
     logprobs, chosen = task.decisions(network, batch)
     return -logprobs.gather(1, chosen[:, None]).sum(), len(chosen)
 
 
-def figures(task: Task, network: Reader, data: Any, sentences: Array) -> tuple[float, float]:
+def figures(task: Task, network: SentenceReader, data: Any, sentences: Array) -> tuple[float, float]:
     """Percent of the decisions of these sentences that are predicted, and the mean of their log-probabilities."""
     network.eval()
     right, total, n = 0, 0.0, 0
@@ -353,7 +353,7 @@ def figures(task: Task, network: Reader, data: Any, sentences: Array) -> tuple[f
     return 100 * right / max(n, 1), total / max(n, 1)
 
 
-def _state_arrays(network: Reader, optimizer: torch.optim.Optimizer, best: Mapping[str, Array]) -> dict[str, Array]:
+def _state_arrays(network: SentenceReader, optimizer: torch.optim.Optimizer, best: Mapping[str, Array]) -> dict[str, Array]:
     """Everything that changes in training, by name."""
     found: dict[str, Array] = {f"best.{name}": array for name, array in best.items()}
     for name, parameter in network.named_parameters():
@@ -364,7 +364,7 @@ def _state_arrays(network: Reader, optimizer: torch.optim.Optimizer, best: Mappi
     return found
 
 
-def _restore(network: Reader, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _restore(network: SentenceReader, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Take back what `_state_arrays` gave; returns the best arrays."""
     with torch.no_grad():
         for name, parameter in network.named_parameters():

@@ -58,7 +58,7 @@ LEAST_LOGPROB = -100.0
 _CHUNK = 200_000
 
 
-class Training(NamedTuple):
+class TrainingSamples(NamedTuple):
     """What a model learns from: phrase pairs in context and their classes."""
 
     occurrences: Occurrences
@@ -158,7 +158,7 @@ class OrientationModel(ReorderingModel):
             if self.sees_coverage:
                 coverage = scratch.filled(n, np.uint8, 16, lambda rows: states_of_samples(bitext, samples.part(rows)))
             moved = distances(samples, cast(Side, self.side))
-            self._fit(Training(occurrences, labels, moved, progress, possible, coverage, scratch))
+            self._fit(TrainingSamples(occurrences, labels, moved, progress, possible, coverage, scratch))
         return self
 
     def labels(self, samples: Samples) -> npt.NDArray[np.uint8]:
@@ -314,7 +314,7 @@ class OrientationModel(ReorderingModel):
             raise OptionError("coverage is known of movements from the previous phrase: use --side before")
 
     @abstractmethod
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: TrainingSamples) -> None:
         """Learn."""
 
     @abstractmethod

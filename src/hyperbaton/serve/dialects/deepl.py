@@ -20,7 +20,7 @@ from starlette.routing import Route
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.raw_structure import HTML, PLAIN, XML, TextFormat
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, Request
+from hyperbaton.serve.engine import Answered, EngineRequest
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import base_code, name_of
 from hyperbaton.serve.refusal import Refusal
@@ -121,7 +121,7 @@ class DeepL(Dialect):
             if asked["source_lang"] is None:
                 raise Refusal(400, "a glossary needs source_lang")
             glossary = stored.terms.copy()
-        request = Request(
+        request = EngineRequest(
             Answered.texts,
             texts,
             form=_format(asked),

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from hyperbaton.decode.raw import Document
 from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, Request, Searched
+from hyperbaton.serve.engine import Answered, EngineRequest, Searched
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.refusal import Refusal
@@ -53,7 +53,7 @@ class LibreTranslate(Dialect):
                 found["alternatives"] = [_alternatives(answered, document, searched, n) for document in answered.documents]
             return found
 
-        request = Request(answer, texts, form=HTML if asked["format"] == "html" else PLAIN, n_best=n + 1)
+        request = EngineRequest(answer, texts, form=HTML if asked["format"] == "html" else PLAIN, n_best=n + 1)
         found = await call.translate(engine, request)
         if asked["source"] in AUTO:
             scores = await call.apart(self._scores, call.while_wanted(texts), engine.source)

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, Engine, Request, Searched, parse_line
+from hyperbaton.serve.engine import Answered, Engine, EngineRequest, Searched, parse_line
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Call
@@ -132,7 +132,7 @@ class Moses(Dialect):
             return found
 
         distinct = asked["nbest-distinct"]
-        request = Request(
+        request = EngineRequest(
             answer,
             lines=[line],
             n_best=max(asked["nbest"], 1),

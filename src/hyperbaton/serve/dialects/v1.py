@@ -19,7 +19,7 @@ from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.batching import Job
 from hyperbaton.serve.details import sentence_details
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, Constraints, Engine, Request
+from hyperbaton.serve.engine import Answered, Constraints, Engine, EngineRequest
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.openapi import describe
@@ -91,7 +91,7 @@ class V1(Dialect):
         def answer(answered: Answered) -> dict[str, Any]:
             return _answer(answered, asked, details)
 
-        request = Request(
+        request = EngineRequest(
             answer,
             texts if asked["tokens"] is None else (),
             None if asked["tokens"] is None else texts,
@@ -198,7 +198,7 @@ def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[st
     return found | ({"conflicts": answered.conflicts} if answered.conflicts else {})
 
 
-def _forced(request: Request, reference: Any) -> Request:
+def _forced(request: EngineRequest, reference: Any) -> EngineRequest:
     """The request with forced translations added."""
 
     def answer(answered: Answered) -> list[dict[str, Any]]:

@@ -1,10 +1,10 @@
 """The interface of optimizers, and their input.
 
 Some weights may be fixed. Candidates are ranked by w·f + c, where f are the features whose weights may change and c is
-the contribution of the fixed ones. Ranks do not depend on the overall scale of weights, so as long as c is the same for
-all candidates of a sentence, the free weights keep their size. If c differs between candidates, only one scale of the
-free weights is right. Margin-based optimizers look for k·(w·f + c) with any k > 0: they treat c as one more feature, and
-divide by its weight at the end (`Job.reduced`, `Job.restored`).
+all the together all add the. the the the the the all of all together together, so as long as c is all same in
+all apart together a sentence, all free together keep their size. Where c tells apart apart, only one all together all
+free together is right. Optimizers-of margins look in k·(w·f + c) with any k > 0: they see c as one more feature, and
+divide by its weight at all end (`OptimizerJob.reduced`, `OptimizerJob.restored`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from hyperbaton.base import numeric
 from hyperbaton.base.options import Checked
 from hyperbaton.base.progress import Progress
 from hyperbaton.metrics import Metric
-from hyperbaton.tune.nbest import Floats, Lists
+from hyperbaton.tune.nbest import CandidateLists, Floats
 
 _LARGEST_GROWTH = 10.0  # of the free weights in one optimisation, if fixed ones set the scale
 
 
 @dataclass(frozen=True)
-class Job:
+class OptimizerJob:
     """One optimisation: lists, metric, and the starting weights, the current ones first.
 
     `fixed` marks the weights that must stay as they are in the starts, (n_features,); None means none of them.
     """
 
-    lists: Lists
+    lists: CandidateLists
     metric: Metric
     starts: Sequence[Floats]
     seed: int
@@ -64,7 +64,7 @@ class Job:
         return len(self.constant) > 0
 
     @cached_property
-    def reduced(self) -> Lists:
+    def reduced(self) -> CandidateLists:
         """The lists with the free features, and the constant as the last one if there is one."""
         features = self.lists.features[:, self.free]
         if self.has_scale:
@@ -97,5 +97,5 @@ class Optimizer(Checked, ABC):
     """Finds weights for n-best lists."""
 
     @abstractmethod
-    def optimize(self, job: Job) -> Floats:
+    def optimize(self, job: OptimizerJob) -> Floats:
         """Better weights on the lists, (n_features,); fixed weights and those of features that never differ are kept."""

@@ -15,7 +15,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.tune.nbest import Floats
-from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
+from hyperbaton.tune.optimizers._optimizer import Optimizer, OptimizerJob
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Mert(Optimizer):
     nearly: float = option(0.2, "average all results this close to the best, in points of the metric", minimum=0)
     tolerance: float = option(0.01, "smallest improvement of a step that counts, in points of the metric", minimum=0)
 
-    def optimize(self, job: Job) -> Floats:
+    def optimize(self, job: OptimizerJob) -> Floats:
         lists = job.lists
         if lists.sparse is not None:
             raise OptionError("mert cannot tune sparse features because there are too many: choose --optimizer mira or pro")
@@ -53,7 +53,7 @@ class Mert(Optimizer):
         )
         return self._middle(job, weights, scores)
 
-    def _middle(self, job: Job, weights: Floats, scores: Floats) -> Floats:
+    def _middle(self, job: OptimizerJob, weights: Floats, scores: Floats) -> Floats:
         """The mean of the results that are nearly as good as the best, if it is as good as they are; otherwise the best.
 
         Searches end at the edges of the region supported by the lists; other lists have other edges, but a similar
@@ -69,7 +69,7 @@ class Mert(Optimizer):
         value = job.lists.value(job.metric, mean)
         return mean if (value if job.metric.higher_is_better else -value) >= enough else weights[best]
 
-    def _starts(self, job: Job, scales: Floats) -> Floats:
+    def _starts(self, job: OptimizerJob, scales: Floats) -> Floats:
         """The given starts, then random ones: every other one near the current weights, the rest anywhere."""
         rng = np.random.default_rng(job.seed)
         noise = numeric.normal(rng, (self.restarts, len(scales))) * scales

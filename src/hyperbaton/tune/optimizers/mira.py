@@ -21,7 +21,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.tune.nbest import COMPANY, Floats
-from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
+from hyperbaton.tune.optimizers._optimizer import Optimizer, OptimizerJob
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Mira(Optimizer):
         5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1
     )
 
-    def optimize(self, job: Job) -> Floats:
+    def optimize(self, job: OptimizerJob) -> Floats:
         if not job.free.any():
             return job.start
         gains = job.lists.gains(job.metric, job.start, self.company) / 100
@@ -71,7 +71,7 @@ class Mira(Optimizer):
             total = total + averages(order)
         return total / self.orders
 
-    def _optimize_sparse(self, job: Job, gains: Floats) -> Floats:
+    def _optimize_sparse(self, job: OptimizerJob, gains: Floats) -> Floats:
         lists, n = job.lists, job.lists.features.shape[1]
         rows = scaled_rows(job, lists.n_lists >= self.min_lists)
         spread = np.append(lists.spread[:n], np.ones(rows.shape[1] - n))
@@ -103,13 +103,13 @@ class Mira(Optimizer):
         return of_old_size(job, _best_of(job, ends))
 
 
-def _best_of(job: Job, ends: list[Floats]) -> Floats:
+def _best_of(job: OptimizerJob, ends: list[Floats]) -> Floats:
     """The weights with the best metric on the lists; ties go to the first."""
     values = [job.lists.value(job.metric, weights) for weights in ends]
     return ends[int(np.argmax(values) if job.metric.higher_is_better else np.argmin(values))]
 
 
-def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
+def scaled_rows(job: OptimizerJob, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
     """Features of all candidates: dense ones scaled to the same spread, and the frequent sparse ones."""
     lists = job.lists
     if job.fixed is not None and job.fixed.any():
@@ -120,7 +120,7 @@ def scaled_rows(job: Job, frequent: npt.NDArray[np.bool_]) -> sparse.csr_array:
     return sparse.hstack([sparse.csr_array(scaled), sparse.csr_array(lists.sparse).dot(chosen)], format="csr")
 
 
-def of_old_size(job: Job, weights: Floats) -> Floats:
+def of_old_size(job: OptimizerJob, weights: Floats) -> Floats:
     """New weights at the scale of the old ones, sparse ones not counted; features that never differ keep theirs."""
     varies, n = job.lists.spread > 0, job.lists.features.shape[1]
     old, new = (np.abs(each[:n][varies[:n]]).sum() for each in (job.start, weights))

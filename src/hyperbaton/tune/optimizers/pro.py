@@ -15,7 +15,7 @@ from scipy import sparse
 from hyperbaton.base.options import option
 from hyperbaton.learn.lbfgs import Lbfgs
 from hyperbaton.tune.nbest import COMPANY, Floats, Ints
-from hyperbaton.tune.optimizers._optimizer import Job, Optimizer
+from hyperbaton.tune.optimizers._optimizer import Optimizer, OptimizerJob
 from hyperbaton.tune.optimizers.mira import of_old_size, scaled_rows
 
 
@@ -33,7 +33,7 @@ class Pro(Optimizer):
         5, "sparse features: number of n-best lists in which a feature must vary to get a weight", minimum=1
     )
 
-    def optimize(self, job: Job) -> Floats:
+    def optimize(self, job: OptimizerJob) -> Floats:
         gains = job.lists.gains(job.metric, job.start, self.company)
         better, worse = self._pairs(job.lists.offsets, gains, np.random.default_rng(job.seed))
         if len(better) == 0:
@@ -50,7 +50,7 @@ class Pro(Optimizer):
         direction = learner.weights_[:, 1] - learner.weights_[:, 0]
         return job.restored(np.divide(direction, spread, out=np.zeros_like(spread), where=spread > 0))
 
-    def _optimize_sparse(self, job: Job, better: Ints, worse: Ints) -> Floats:
+    def _optimize_sparse(self, job: OptimizerJob, better: Ints, worse: Ints) -> Floats:
         lists, n = job.lists, job.lists.features.shape[1]
         rows = scaled_rows(job, lists.n_lists >= self.min_lists)
         # A smaller variance is a smaller unit.
