@@ -162,7 +162,7 @@ def test_a_client_that_does_not_take_its_answer_is_cut_off() -> None:
             part("q", "a").replace(b"\r\n\r\n", b"\r\nContent-Transfer-Encoding: base64\r\n\r\n") + b"--x--",
             FORM,
             400,
-            "as it is",
+            "send it unencoded",
         ),
         (b"--x--", {"Content-Type": "multipart/form-data"}, 400, "its boundary is missing"),
     ],
