@@ -149,7 +149,7 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
         reproduce("al14", Setting(tmp_path, data=tmp_path / "corpora"))
     (tmp_path / "cells").mkdir()
     (tmp_path / "cells" / "statistics.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="this is no result of a cell"):
+    with pytest.raises(InputError, match="this is not a result of a cell"):
         reproduce("ni11", Setting(tmp_path, quick=True), cells=["statistics"])
     listed = hyperbaton("reproduce", "go13", "--quick", "-o", tmp_path / "go13", "--list")
     names = ["kyoto-prediction", "kyoto-limit-10", "kyoto-beside-limit-10", "kyoto-rules-limit-20"]
