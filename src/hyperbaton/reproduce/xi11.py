@@ -127,7 +127,7 @@ class Xi11(Paper):
         Item("Table 2", "PDscore"),
         Item("Table 3", "translation, first text"),
         Item("Table 4", "translation, second text"),
-        Item("Table 5", "parse sibling features of verbs behind prepositional phrases"),
+        Item("Table 5", "parse sibling features of verbs after prepositional phrases"),
         Item("Figure 1", "jumps of nouns"),
         Item("Figure 2", "jumps of nouns of time"),
     )
