@@ -24,7 +24,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# What `pip install` leaves in the folder of a page.
+# Files of `pip install` in the folder of a page.
 INSTALLED = ".installed"
 
 _PROGRAM = f"""#!{sys.executable} -IS
@@ -91,7 +91,7 @@ def _serve(address: str) -> None:
 
     for verb in cli.verbs():
         cli._function(verb)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the forks are not waited for
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()

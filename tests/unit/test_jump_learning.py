@@ -42,7 +42,7 @@ def model(name: str, **options: object) -> JumpWeights:
 
 
 def objective(fitted: JumpWeights, corpus: tuple[Bitext, Tags]) -> float:
-    """What was minimised, at the weights that were found."""
+    """The objective at the weights found."""
     bitext, tags = corpus
     training = JumpTraining(
         fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()), None

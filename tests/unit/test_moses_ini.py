@@ -227,7 +227,7 @@ def test_every_section_that_changes_translations_is_applied(tmp_path: Path) -> N
     assert (options.threshold, options.drop_unknown, options.monotone_at_punctuation) == (0.25, True, True)
     assert (options.markup, options.distortion_limit, options.future_distortion) == (True, 6, False)
     assert len(system.table) == 1
-    # What a moses.ini does not say is as in Moses: no distortion limit, for one.
+    # Missing sections have Moses' defaults: no distortion limit, for one.
     system = import_moses(folder(plain, edit("[distortion-limit]\n6\n", "")))
     assert (system.options.distortion_limit, system.options.search, system.options.stack) == (-1, "stack", 200)
     assert (system.options.threshold, system.options.table_limit, len(system.table)) == (1e-5, 20, 2)

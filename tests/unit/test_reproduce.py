@@ -45,7 +45,7 @@ def test_short_cells_of_every_paper_make_a_page(name: str, tmp_path: Path) -> No
     for item in PAPERS[name].items:
         assert f"## {item.name}: " in text.replace("\\", "")
     assert "Not run yet." in text and lines
-    # What is done is not done again, and the same results make the same page.
+    # Finished cells are not run again, and the same results give the same page.
     lines.clear()
     assert reproduce(name, setting, cells=SHORT[name], command="the command") == done and not lines
     assert done.page.read_text(encoding="utf-8") == page

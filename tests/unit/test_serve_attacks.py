@@ -247,7 +247,7 @@ def test_processor_time_grows_with_the_length_of_the_text(small: Running) -> Non
 
 
 def replace_system(folder: Path, word: str) -> None:
-    """What a user does who has a new version."""
+    """Install a new version, as a user would."""
     make_system(word).save(folder.with_name("new"))
     shutil.rmtree(folder)
     folder.with_name("new").rename(folder)

@@ -19,7 +19,7 @@ from tests.clocks import PATIENCE
 ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).with_name("at_terminal.py")
 
-# What each needs, the ones before it have made. `< file` is stdin.
+# Each uses files made by earlier ones. `< file` is stdin.
 COMMANDS = """
 clean raw.source raw.target -o train --json
 align train.source train.target
@@ -101,7 +101,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def runs(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    """What every command left, by kind and line."""
+    """The output of every command, by kind and line."""
     lines = [
         (kind, line)
         for kind in KINDS
