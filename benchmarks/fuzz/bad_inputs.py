@@ -294,7 +294,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("project markup c/dev.source c/test.target c/dev.links", 1, r"6 annotated sentences, but c/test.target has 4"),
     (f"project markup {BITEXT} --report new -o new", 1, "--output and --report would both write to new"),
     (f"order {BITEXT} --limits far", 1, "--limits expects comma-separated numbers of words, not 'far'"),
-    (f"order {BITEXT} --limits -3", 1, "--limits expects numbers of words"),
+    (f"order {BITEXT} --limits -3", 1, "--limits expects comma-separated numbers of words"),
     (f"order {BITEXT} --per-line --tags c/dev.source.tags", 1, "--per-line prints the measures of each pair and nothing"),
     (f"order {BITEXT} --tags c/test.source.tags", 1, r"c/test.source.tags:5: 4 lines of labels"),
     (f"order {BITEXT} --dependencies c/dev.source", 1, r"c/dev.source:1: "),

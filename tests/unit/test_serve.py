@@ -631,7 +631,7 @@ def test_keys(german: System, tmp_path: Path) -> None:
     assert not any("first-key-1" in line or "Ja!" in line for line in service.log)
     assert any("POST /translate 200" in line and "de-en 3 characters key2" in line for line in service.log)
     path.write_text("short\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"keys:1: a key has at least 8 characters"):
+    with pytest.raises(InputError, match=r"keys:1: a key must have at least 8 ASCII characters"):
         Keys.read(str(path))
 
 
