@@ -136,7 +136,7 @@ def test_what_cannot_be_tuned_on() -> None:
     decoder = MadeUp(3, 4, 2)
     with pytest.raises(OptionError, match="finite weights"):
         tune(decoder, np.zeros(5), [decoder.references])
-    with pytest.raises(HyperbatonError, match="look at sentence 4"):
+    with pytest.raises(HyperbatonError, match="see sentence 4"):
         tune(decoder, START, [[*decoder.references, "one more"]])
     decoder.features[1, :, 2] = np.inf
     with pytest.raises(HyperbatonError, match="feature 3 of a translation of sentence 2 is not finite"):
