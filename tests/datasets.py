@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hyperbaton.data.datasets import Catalogue, _without_its_manners
 
-# What mtdata stores as its index, with no dataset in it: its own takes a minute to make.
+# An empty index in mtdata's format: its own takes a minute to make.
 EMPTY_INDEX = b"cmtdata.index\nIndex\n(tR."
 
 

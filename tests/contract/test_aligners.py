@@ -1,4 +1,4 @@
-"""What every aligner promises: links of words that are there, by the options that all aligners share."""
+"""The contract of aligners: valid links, and the options common to all aligners."""
 
 from __future__ import annotations
 

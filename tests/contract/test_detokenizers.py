@@ -1,4 +1,4 @@
-"""What every detokenizer promises: the tokens, in their order, with blanks between some of them."""
+"""The contract of detokenizers: the tokens, in order, with blanks between some of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every dialect of the service promises: paths that are its own, and for every bad request one line, never a crash."""
+"""The contract of dialects of the service: unique paths, and one line for every bad request, never a crash."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_bad_requests_are_refused_in_one_line(name: str, body: str, services: di
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_a_key_nothing_is_translated(name: str, services: dict[str, Service]) -> None:
-    """What does not ask for a key says the same with and without one, whatever the body."""
+    """Paths that need no key respond the same with and without one, whatever the body."""
     for method, path in requests(name, services["keys"]):
         status, text = ask(
             services["keys"], method, path, b'{"q": "ja", "text": "ja", "target": "en", "target_lang": "EN"}'

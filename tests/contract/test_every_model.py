@@ -1,4 +1,4 @@
-"""What every model of every shape promises to whoever does not know its shape: the registry of models is the list."""
+"""The contract of models of every shape, run over the registry of models."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_it_is_evaluated_and_says_its_shape(model: ReorderingModel, loaded: Reor
 
 
 def test_it_explains_itself(model: ReorderingModel, loaded: ReorderingModel, parts: Parts) -> None:
-    """What it is, and what it says of a phrase or of a sentence: whichever its shape knows."""
+    """Explain the model, and a phrase or a sentence, whichever its shape supports."""
     words, tags = parts.bitext.source[int(TEST[0])], parts.of(("source_tags",), TEST).source_tags
     assert tags is not None
     asked = {"tags": " ".join(tags[0])} if "source_tags" in model.needs else {}

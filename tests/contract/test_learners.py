@@ -1,4 +1,4 @@
-"""What every learner of the registry promises."""
+"""The contract of learners, run over the registry."""
 
 import dataclasses
 import warnings

@@ -1,4 +1,4 @@
-"""What every metric must do."""
+"""The contract of metrics."""
 
 from __future__ import annotations
 

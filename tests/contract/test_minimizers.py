@@ -1,4 +1,4 @@
-"""What every minimizer of structured models promises: some model learns by it, and it ends lower than it began."""
+"""The contract of minimizers of structured models: some model can use it, and it lowers the objective."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every orientation model promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
+"""The contract of orientation models, run over all files in `hyperbaton/models`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every jump model promises, whoever wrote it: the file names in `hyperbaton/models` are the list."""
+"""The contract of jump models, run over all files in `hyperbaton/models`."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts
 
 @pytest.mark.parametrize("name", NAMES)
 def test_over_what_is_left(name: str, parts: Parts, tmp_path: Path) -> None:
-    """What a model says of a path is a distribution over what is left, and so is what evaluate and explain say."""
+    """Probabilities along a path are distributions over the remaining words, also in evaluate and explain."""
     trained = make(name, candidates="remaining", **quick(name, 10, "lbfgs")).fit(parts.train)
     trained.save(tmp_path / "model")
     model = load_model(tmp_path / "model")

@@ -1,4 +1,4 @@
-"""What every optimizer of weights promises."""
+"""The contract of optimizers of weights."""
 
 from __future__ import annotations
 

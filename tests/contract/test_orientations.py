@@ -1,4 +1,4 @@
-"""What every orientation set must do."""
+"""The contract of orientation sets."""
 
 from __future__ import annotations
 

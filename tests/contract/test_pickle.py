@@ -1,4 +1,4 @@
-"""What every model and everything around it promises: a pickled or copied object gives the same answers."""
+"""The contract of pickling: a pickled or copied object gives the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every plug-in of every registry promises: a name, a description, options that are written down and come back."""
+"""The contract of plug-ins of every registry: a name, a description, options that can be stored and restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every smoothing of phrase probabilities promises."""
+"""The contract of smoothings of phrase probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every tagger promises: a tag for each token, and tokens that stay as they are."""
+"""The contract of taggers: a tag for each token, and unchanged tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAGGED = [
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What to write for each tagger whose library is here; models are made of two sentences."""
+    """Specifications of the taggers whose libraries are installed; models are trained on two sentences."""
     folder = tmp_path_factory.mktemp("models")
     made = {"fugashi": "fugashi", "jieba": "jieba", "stanza": "stanza:language=xx"}
     if find_spec("spacy"):

@@ -1,4 +1,4 @@
-"""What every tokenizer promises: one line for each line, tokens that the text reader accepts, tags that fit."""
+"""The contract of tokenizers: one line for each line, tokens that the text reader accepts, matching tags."""
 
 from __future__ import annotations
 

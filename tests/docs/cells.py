@@ -70,7 +70,7 @@ def run(cell: Cell, folder: Path, names: dict[str, object], bash: Shell) -> str:
 
 
 def _with_checks(code: str) -> ast.Module:
-    """Code whose expressions are compared with the comment behind them, where that is a value: `len(text)  # 12`."""
+    """Code whose expressions are compared with the comment after them, if that is a value: `len(text)  # 12`."""
     tree, lines = ast.parse(code), code.splitlines()
     for i, statement in enumerate(tree.body):
         if isinstance(statement, ast.Expr):

@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# What `pip install` leaves in the folder of a page.
+# Files of `pip install` in the folder of a page.
 INSTALLED = ".installed"
 
 

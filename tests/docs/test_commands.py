@@ -25,7 +25,7 @@ MENTION = re.compile(r"`hyperbaton ([a-z][a-z-]*)( [^`\n]*)`")
 
 
 def commands(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
-    """Where a command stands, its verb, and the words behind it as written."""
+    """The location of a command, its verb, and the words after it as written."""
     for page in PAGES:
         for verb, rest in pattern.findall(page.read_text(encoding="utf-8").replace("\\\n", " ")):
             if verb in verbs():  # else a sentence that begins with the name

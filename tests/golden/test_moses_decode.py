@@ -119,7 +119,7 @@ def test_scores_equal_moses(kind: str, limit: int, search: int) -> None:
             assert translated.scores[path] == pytest.approx(total, abs=1e-4)
             path += 1
         assert ours[sentence][0].total >= theirs[0].total - 1e-4
-        # What Moses lists and is no worse than our last one, we list too.
+        # Translations in Moses' list that are no worse than our last one are in ours, too.
         totals = np.array([line.total for line in ours[sentence]])
         assert all(np.abs(totals - line.total).min() < 2e-3 for line in theirs if line.total > totals[-1] + 2e-3)
 

@@ -24,7 +24,7 @@ def corpus(golden: Path, name: str) -> Bitext:
 
 
 def with_sorted_links(line: str) -> str:
-    """A line of `extract-rules`; Moses has the links of gaps in an order of its own."""
+    """A line of `extract-rules`; Moses lists the links of gaps in a different order."""
     source, target, links, *rest = line.split(" ||| ")
     return " ||| ".join([source, target, " ".join(sorted(links.split())), *rest])
 
@@ -53,7 +53,7 @@ def moses_table(golden: Path) -> list[str]:
 
 
 def halves(row: str) -> tuple[list[str], list[str]]:
-    """What Moses' two half tables say of a rule: links and lex(t|s); p(s|t), lex(s|t), p(t|s) and counts."""
+    """The contents of Moses' two half tables for a rule: links and lex(t|s); p(s|t), lex(s|t), p(t|s) and counts."""
     _, _, scores, links, counts, _ = row.split(" ||| ")
     p_source, lex_source, p_target, lex_target = scores.split()
     return [links, lex_target], [p_source, lex_source, p_target, counts]

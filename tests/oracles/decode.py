@@ -1,6 +1,6 @@
 """Plain scores of a translation step by step, and the best one by trying all; slow, for short sentences.
 
-A path is a list of steps (first source word, one behind the last, target words, inner links). Spans are half-open.
+A path is a list of steps (first source word, one past the last, target words, inner links). Spans are half-open.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def distortion(path: Sequence[Step]) -> float:
 
 
 def early_distortion(path: Sequence[Step]) -> float:
-    """Moore and Quirk (2007): the way over a gap and back is charged when a phrase behind the gap is chosen."""
+    """Moore and Quirk (2007): the way over a gap and back is charged when a phrase after the gap is chosen."""
     covered: set[int] = set()
     previous: set[int] = set()
     total = 0

@@ -106,7 +106,7 @@ def sequence_logprobs(n: int, weight: Callable[[int, int, str], float]) -> list[
 
 
 def candidate_class(n: int, visited: set[int], i: int, j: int) -> int:
-    """What coverage says of candidate j (n + 1 is EOS), from CP i: the number of the class in the core."""
+    """The coverage class of candidate j (n + 1 is EOS), from CP i, by its number in the core."""
     left = [p for p in range(1, n + 1) if p not in visited]
     if j == n + 1:
         return 48 + next(c for c, most in enumerate([0, 1, 2, 4, 8, n]) if len(left) <= most)

@@ -34,7 +34,7 @@ def order_agreement(hypothesis: list[int], reference: list[int]) -> list[int]:
 
 
 def completed(order: list[int], every: list[int]) -> list[int]:
-    """The order with the missing positions, each behind the one before it."""
+    """The order with the missing positions, each after the one before it."""
     order = list(order)
     for before, position in zip([None, *every], every, strict=False):
         if position not in order:

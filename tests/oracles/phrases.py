@@ -109,7 +109,7 @@ def visited(phrase: Phrase, links: set[Point]) -> set[int]:
 
 
 def visited_with_unlinked(phrase: Phrase, n_source: int, links: set[Point]) -> set[int]:
-    """The same with unlinked words: those whose next linked words, not looking past the phrase, are all visited."""
+    """Visited words including unlinked ones whose next linked words, not looking past the phrase, are all visited."""
     linked, own = {i for i, _ in links}, visited(phrase, links)
     result = set(own)
     for word in set(range(n_source)) - linked - set(range(*phrase.source)):
@@ -126,7 +126,7 @@ def visited_with_unlinked(phrase: Phrase, n_source: int, links: set[Point]) -> s
 
 
 def coverage_state(begin: int, end: int, covered: set[int], n_source: int) -> int:
-    """What a span sees of the coverage: its neighbours, and the words to come on either side."""
+    """The coverage state of a span: its neighbours, and the remaining words on either side."""
 
     def neighbour(word: int) -> int:
         return 0 if not 0 <= word < n_source else 1 if word in covered else 2

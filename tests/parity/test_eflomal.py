@@ -1,4 +1,4 @@
-"""eflomal behind the common interface, where it is installed."""
+"""eflomal through the common interface, if it is installed."""
 
 from __future__ import annotations
 

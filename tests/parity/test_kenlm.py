@@ -24,7 +24,7 @@ def agree(path: Path, sentences: list[str]) -> None:
     try:
         theirs = kenlm.LanguageModel(str(path), config)
     except OSError as error:
-        assert "probing_multiplier" in str(error)  # KenLM's tables have no room for so many missing n-grams
+        assert "probing_multiplier" in str(error)  # KenLM's tables have no room for that many missing n-grams
         reject()
     ours = LanguageModel.read_arpa(path)
     logprobs, starts = ours.score_words(sentences)

@@ -195,7 +195,7 @@ def distance_case(use: str, side: str, classes: str = "all", coverage: bool = Fa
 
 
 class JumpsLeft(Jumps):
-    """The same over what is left."""
+    """Jump scores normalised over the remaining words."""
 
     candidates = "remaining"
 

@@ -99,7 +99,7 @@ def test_conllu_equals_a_plain_reading(tmp_path_factory: Any, content: str) -> N
     ]
     assert sentences == parse_conllu(content)
 
-    # The same against a text, which may have empty lines.
+    # Also against a text, which may have empty lines.
     spaced = Text.of([line for sentence in text for line in (" ".join(sentence), "")])
     again = Dependencies.read(path, spaced)
     assert again.heads.tolist() == dependencies.heads.tolist() and len(again) == 2 * len(text)

@@ -196,7 +196,7 @@ def first_targets(model: BlockMe) -> dict[str, oracle.Targets]:
     }
 
 
-# What comes before v matters, though v is not among the most frequent targets of a.
+# The word before v matters, though v is not among the most frequent targets of a.
 RARE = Corpus(
     [["c", "a"], ["c", "a"], *[["a"]] * 3],
     [["x", "v"], ["y", "v"], *[["u"]] * 3],

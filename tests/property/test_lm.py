@@ -48,7 +48,7 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
     scores, starts = built.score_words([" ".join(words) for words in texts], threads=1)
     assert starts.tolist() == [0, *itertools.accumulate(len(words) + 1 for words in texts)]
     np.testing.assert_allclose(scores / LN10, wanted, atol=1e-4)
-    # What is written is what was read, blanks left out.
+    # The output equals the input, except for blanks.
     again = b"".join(built.arpa_pieces()).decode()
     assert oracle.parse_arpa(again) == arpa
     # Few enough values for bins of their own: nothing is lost.

@@ -114,7 +114,7 @@ def test_rules(tree: Any, action: str, child: str, parent: str) -> None:
     changed = apply_rules(Trees.of([line], text), parse_rules([f"{action} {child} {parent}"]))
     if action == "splice":
         if any(isinstance(n, list) and n[0] == child == parent for n in _all(tree)) or _bare(tree, child, parent):
-            return  # a spliced word has no bracket of its own in the oracle
+            return  # a spliced word has no separate bracket in the oracle
         expected = spliced(tree, child, parent)
     else:
         (expected,) = raised(tree, child, parent)

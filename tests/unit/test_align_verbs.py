@@ -80,7 +80,7 @@ def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:
         (("align", *texts, "--aligner", "eflomal", "--save-model", tmp_path / "m"), "only the aligner hmm"),
         (("align", *texts, "--model", tmp_path / "none"), "no such artefact"),
         (("align", *texts, "--prior", tmp_path / "none"), "no such artefact"),
-        (("align", *texts, "--prior", tmp_path, "--model", tmp_path), "--model and --prior: nothing is learned"),
+        (("align", *texts, "--prior", tmp_path, "--model", tmp_path), "--model and --prior: a saved model is not trained"),
         (("align", *texts, "--aligner", "giza:shift=1"), "unknown aligner 'giza'; known: eflomal, hmm"),
         (("align", *texts, "--aligner", "hmm:shift=1"), "unknown option 'shift'; known: symmetrization,"),
         (("symmetrize", texts[0], texts[1]), "src:1: expected links like 0-0, found 'Das'"),

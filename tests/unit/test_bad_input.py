@@ -28,7 +28,7 @@ N_CASES = 150  # of benchmarks/fuzz/bad_inputs.py
 
 
 def message(path: Path, content: bytes, read: Callable[[Path], Any]) -> str:
-    """What a reader says about a file, with the folder cut off."""
+    """The message of a reader about a file, without the folder."""
     path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         read(path)

@@ -105,7 +105,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(parts: Parts, tmp_path: P
 def sibling_language(n: int, seed: int) -> tuple[Bitext, dict[str, Any], list[int]]:
     """Sentences X a m c z with a phrase X of one to three words, c always first.
 
-    Where X comes next, m follows its neighbour a (jump 1); where X comes last, m is reached from z behind it (jump −2).
+    Where X comes next, m follows its neighbour a (jump 1); where X comes last, m is reached from z after it (jump −2).
     When m is translated, a and c on its sides are translated either way, the words around it are the same, and so are those
     before its translation: two words without links, drawn at random. The coverage of X, no neighbour, tells all.
     """

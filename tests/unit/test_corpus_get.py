@@ -62,7 +62,7 @@ def japanese(n: int, seed: int) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    """What the server has, by path."""
+    """The content of the server, by path."""
     german, english = sentences(300)
     kftt = {}
     for part, n in (("train", 120), ("tune", 15), ("dev", 15), ("test", 15)):

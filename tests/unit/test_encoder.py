@@ -182,7 +182,7 @@ def bitext() -> Bitext:
 
 
 class TestTraining:
-    """What needs PyTorch."""
+    """Tests that need PyTorch."""
 
     @pytest.fixture(autouse=True)
     def torch(self) -> Any:

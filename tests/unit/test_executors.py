@@ -193,7 +193,7 @@ def digest_of_classes(**how: Any) -> bytes:
 
 
 def do_classes_stage(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
-    """What the stage `classes` of a run leaves; its runs are tasks."""
+    """The output of the stage `classes` of a run; its runs are tasks."""
     folder.mkdir()
     (folder / "small.toml").write_text(EXPERIMENT + CLASSES)
     plan = make_plan(read_experiment(folder / "small.toml"))
@@ -497,7 +497,7 @@ def wait_for_port(port: int) -> None:
 
 
 def wait_for(n: int, executor: Executor | None) -> Executor:
-    """Wait until a Dask executor has so many workers."""
+    """Wait until a Dask executor has n workers."""
     assert executor is not None
     client = executor._client  # type: ignore[attr-defined]
     client.wait_for_workers(n, timeout=120)

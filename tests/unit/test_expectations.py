@@ -1,4 +1,4 @@
-"""What reordering models of each shape expected at the steps of a translation."""
+"""Expectations of reordering models of each shape at the steps of a translation."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_models_scored_in_the_core_score_what_could_have_followed() -> None:
                 row = by_model[name]
                 assert set(row["words"]) == set(range(len(bitext.source[piece]))) - covered and row["chosen"] == step.begin
                 assert sum(row["words"].values()) == pytest.approx(1, abs=1e-4)
-                # What was chosen has the score that the search charged.
+                # The chosen option has the score that the search charged.
                 assert row["scores"][step.begin] == pytest.approx(step.features[name][0] * unit, abs=1e-3)
             covered |= set(range(step.begin, step.end))
     with pytest.raises(HyperbatonError, match="a path contains an option of another sentence"):

@@ -112,7 +112,7 @@ def tokenized(**keys: str) -> dict[str, Any]:
         ),
         (
             values(translation={"sparse": {"few": {"orientations": "three"}}}),
-            "key 'translation.sparse.few': sparse features know Moses' orientations, like hier-mslr, not 'three'",
+            "key 'translation.sparse.few': sparse features need Moses' orientations, like hier-mslr, not 'three'",
         ),
         (
             corpus(generate={"sentences": 1000}, train={}),

@@ -201,7 +201,7 @@ def _compiled(item: Any, pattern: re.Pattern[str]) -> re.Pattern[str]:
 
 
 def attacks(items: Any, pattern: re.Pattern[str], before: str = "") -> Iterator[tuple[str, str]]:
-    """What comes first, and what is repeated: for each repetition of an expression, and for its beginnings."""
+    """The first part, and the repeated part: for each repetition of an expression, and for its beginnings."""
     for item in items:
         operator, value = item
         if operator in _REPEATS:

@@ -1,4 +1,4 @@
-"""What the findings of a run say, word for word."""
+"""The exact text of the findings of a run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_movement_counts_every_phrase_pair_however_far_it_moves() -> None:
 
 
 def reading(kind: type[Evaluation]) -> dict[str, str]:
-    """What an evaluation says of how to read it."""
+    """An evaluation says how to read its figures."""
     return {"shape": kind.shape, "figure": kind.figure, "predicts": kind.predicts, "comparable": ""}
 
 

@@ -1,4 +1,4 @@
-"""What help lists, and bars that start again."""
+"""The content of help, and progress bars that start again."""
 
 from __future__ import annotations
 

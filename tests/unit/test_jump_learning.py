@@ -42,7 +42,7 @@ def model(name: str, **options: object) -> JumpWeights:
 
 
 def objective(fitted: JumpWeights, corpus: tuple[Bitext, Tags]) -> float:
-    """What was minimised, at the weights that were found."""
+    """The objective at the weights found."""
     bitext, tags = corpus
     training = JumpTraining(
         fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()), None
@@ -326,7 +326,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(minimizer: str, corpus: t
 
 
 def test_models_that_have_no_shards_say_so(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="nine_class is trained in memory, by one process: only pair and sequence"):
+    with pytest.raises(OptionError, match="nine_class is trained in memory, in one process: only pair and sequence"):
         MODELS["nine_class"]().fit(corpus[0], sharding=Sharding(tmp_path, 2))  # type: ignore[call-arg]
     with pytest.raises(OptionError, match="this model cannot be trained by adagrad; it can by lbfgs"):
         model("pair", learner="adagrad").fit(corpus[0], sharding=Sharding(tmp_path, 2))

@@ -146,7 +146,7 @@ def test_core_has_no_python_no_files_and_no_printing() -> None:
 
 
 def test_bound_functions_have_few_parameters() -> None:
-    """What belongs together comes as one object, so that no two numbers in a row can be taken for each other."""
+    """Related values come as one object, so that no two numbers in a row can be taken for each other."""
     stub = ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8"))
     for node in ast.walk(stub):
         if isinstance(node, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""What the verbs `lm` and `perplexity` do, and what bad language models are told."""
+"""The commands `lm` and `perplexity`, and errors for bad language models."""
 
 from __future__ import annotations
 

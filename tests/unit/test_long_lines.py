@@ -80,7 +80,7 @@ def test_a_fault_in_a_later_batch_has_its_line(system: Path, tmp_path: Path) -> 
 
 
 def said(*command: object) -> str:
-    """What a command that fails says before the first semicolon."""
+    """The message of a failing command up to the first semicolon."""
     done = hyperbaton(*command, "-q")
     assert done.returncode == 1 and not done.stdout
     return done.stderr.removeprefix("hyperbaton: error: ").strip().partition(";")[0]

@@ -1,4 +1,4 @@
-"""What things say of themselves at a prompt and in a notebook, and the names that scikit-learn's users look for."""
+"""Representations at a prompt and in a notebook, and scikit-learn's attribute names."""
 
 from __future__ import annotations
 

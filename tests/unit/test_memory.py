@@ -190,7 +190,7 @@ def test_extract_keeps_to_its_memory(tmp_path: Path) -> None:
 @pytest.mark.slow
 @linux_only
 def test_training_keeps_to_its_memory(tmp_path: Path) -> None:
-    """The same for the features of all jumps of long sentences."""
+    """The memory limit applies to the features of all jumps of long sentences."""
     write_pairs(tmp_path, n_pairs=6000, n_words=5, length=30)
     check_training(tmp_path, "pair", "--min-count", "20", "--learner", "lbfgs:max-passes=1")
 
@@ -232,7 +232,7 @@ def test_training_fits_into_the_memory_that_it_names(tmp_path: Path) -> None:
 @pytest.mark.slow
 @linux_only
 def test_orientation_models_keep_to_their_memory(tmp_path: Path) -> None:
-    """The same for samples and their rows of features."""
+    """The memory limit applies to samples and their rows of features."""
     write_pairs(tmp_path, n_pairs=30_000, n_words=3, length=12)
     check_training(tmp_path, "dpr", "--learner", "lbfgs:max-passes=1", "--global-learner", "sgd:max-passes=1")
     check_training(tmp_path, "dual_mlr", "--learner", "dual_eg:max-passes=2")

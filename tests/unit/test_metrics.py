@@ -124,7 +124,7 @@ def test_word_order_where_words_are_not_visited() -> None:
     assert value("pdscore", order=[0, 2, 3], ref=[0, 1, 2, 3]) == pytest.approx(100 * 2 / 4)
     # More steps of the hypothesis cost nothing as long as the reference's are among them.
     assert value("pdscore", order=[0, 1, 2, 3, 4, 5], ref=[0, 1]) == 100
-    # Kendall: 1 is put behind 0, so 2 0 1 against 0 1 2.
+    # Kendall: 1 is inserted after 0, so 2 0 1 against 0 1 2.
     assert value("kendall", order=[2, 0], ref=[0, 1, 2]) == pytest.approx(100 / 3)
     assert value("kendall", order=[], ref=[0, 1, 2]) == 100
     assert value("pdscore", order=[], ref=[0, 1, 2]) == 0

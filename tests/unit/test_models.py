@@ -1,4 +1,4 @@
-"""What particular models promise."""
+"""Behaviour of particular models."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_small_clusters_are_left_to_the_counts(bitext: Bitext) -> None:
 
 
 def test_context_beats_counts_where_context_decides() -> None:
-    """A word moves back behind `q`, and stays behind `p`: only a model that sees the neighbour can tell."""
+    """A word moves back after `q`, and stays in place after `p`: only a model that sees the neighbour can know."""
     stays, moves = ("p w e", "P W E", [(0, 0), (1, 1), (2, 2)]), ("q w e", "W Q E", [(0, 1), (1, 0), (2, 2)])
     lines = [stays, moves] * 40
     bitext = Bitext.of([s for s, _, _ in lines], [t for _, t, _ in lines], [links for _, _, links in lines])
@@ -104,7 +104,7 @@ def test_context_beats_counts_where_context_decides() -> None:
 @pytest.mark.parametrize("name", ["maxent", "mms", "dual_mlr", "dpr"])
 @pytest.mark.parametrize("options", [{}, {"scope": "global"}, {"combination": "interpolate"}])
 def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict[str, str]) -> None:
-    """What the features of a phrase pair add, over all features, is its log-probability up to a constant."""
+    """The contributions of all features of a phrase pair add up to its log-probability, up to a constant."""
     if "combination" in options and name != "dpr":
         pytest.skip("has nothing to combine")
     samples = extract(bitext, 3)

@@ -106,9 +106,9 @@ BROKEN: dict[str, tuple[Change, str]] = {
         "moses.ini:20: [search-algorithm] cannot be imported unless its value is 0 or 1 or 3",
     ),
     "markup": (add("[xml-input]\ninclusive\n"), "moses.ini:20: [xml-input] cannot be imported unless"),
-    "section twice": (add("[stack]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] stands twice, first in line 19"),
+    "section twice": (add("[stack]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] occurs twice, first in line 19"),
     "no such section": (add("[stacks]\n9\n"), "moses.ini:19: [stacks] is not a section that Moses has"),
-    "both names": (add("[s]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] stands twice, first in line 19"),
+    "both names": (add("[s]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] occurs twice, first in line 19"),
     "short name": (add("[sd]\n9\n"), "moses.ini:20: [sd] cannot be imported unless its value is '0'; found '9'"),
     "short name of an old weight": (add("[w]\n-1\n"), "moses.ini:19: [w] cannot be imported: the format of Moses"),
     "unknown short name": (add("[q]\n1\n"), "moses.ini:19: [q] is not a section that Moses has"),
@@ -227,7 +227,7 @@ def test_every_section_that_changes_translations_is_applied(tmp_path: Path) -> N
     assert (options.threshold, options.drop_unknown, options.monotone_at_punctuation) == (0.25, True, True)
     assert (options.markup, options.distortion_limit, options.future_distortion) == (True, 6, False)
     assert len(system.table) == 1
-    # What a moses.ini does not say is as in Moses: no distortion limit, for one.
+    # Missing sections have Moses' defaults: no distortion limit, for one.
     system = import_moses(folder(plain, edit("[distortion-limit]\n6\n", "")))
     assert (system.options.distortion_limit, system.options.search, system.options.stack) == (-1, "stack", 200)
     assert (system.options.threshold, system.options.table_limit, len(system.table)) == (1e-5, 20, 2)
@@ -276,14 +276,14 @@ def test_names_of_models_are_not_used_twice(tmp_path: Path) -> None:
     table, lm = read_phrase_table(path / "table"), LanguageModel.read_arpa(path / "lm.arpa")
     model = import_moses(path).reordering["LexicalReordering0"]
     for name in ("LM0", "Distortion0"):
-        with pytest.raises(OptionError, match=f"there are two features called {name}; give the model another name"):
+        with pytest.raises(OptionError, match=f"there are two features named {name}; give the model another name"):
             System.of(table, [lm], {name: model})
-    with pytest.raises(OptionError, match=re.escape("a model cannot be called 'a b'")):
+    with pytest.raises(OptionError, match=re.escape("a model cannot be named 'a b'")):
         System.of(table, [lm], {"a b": model})
     parts = ["--phrases", path / "table", "--lm", path / "lm.arpa", "-o", tmp_path / "out"]
     for names, message in (
         (("X", "X"), f"--reordering gives X twice, '{kind_file(path)}' and '{kind_file(path)}'"),
-        (("X", "LM0"), "there are two features called LM0"),
+        (("X", "LM0"), "there are two features named LM0"),
     ):
         flags = [part for name in names for part in ("--reordering", f"{name}={kind_file(path)}")]
         done = hyperbaton("system", *parts, *flags)

@@ -32,7 +32,7 @@ def path_logprob(scores: np.ndarray, path: tuple[int, ...]) -> float:
 
 
 def attached(path: tuple[int, ...], n: int) -> list[int]:
-    """Words that are left out are put behind the word before them, from left to right."""
+    """Unvisited words are inserted after the word before them, from left to right."""
     order = list(path)
     for word in range(n):
         if word not in path:

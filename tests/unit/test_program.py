@@ -1,4 +1,4 @@
-"""What holds for the whole program: exit statuses, JSON, version, completion, Ctrl-C while it starts."""
+"""Behaviour of the whole program: exit statuses, JSON, version, completion, Ctrl-C while it starts."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def test_interrupted_while_it_starts() -> None:
 
 
 def test_interrupted_where_nothing_can_be_raised() -> None:
-    """Ctrl-C while Python frees an object, as it does behind an import, is not lost."""
+    """Ctrl-C while Python frees an object, as it does after an import, is not lost."""
     code = """
 import os, signal, time, weakref
 from hyperbaton.base.signals import Signals
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent process may ignore it
 Signals().interrupt()
 watch = weakref.ref(freed := type("Freed", (), {})(), lambda _: os.kill(os.getpid(), signal.SIGINT))
 try:

@@ -45,7 +45,7 @@ def test_short_cells_of_every_paper_make_a_page(name: str, tmp_path: Path) -> No
     for item in PAPERS[name].items:
         assert f"## {item.name}: " in text.replace("\\", "")
     assert "Not run yet." in text and lines
-    # What is done is not done again, and the same results make the same page.
+    # Finished cells are not run again, and the same results give the same page.
     lines.clear()
     assert reproduce(name, setting, cells=SHORT[name], command="the command") == done and not lines
     assert done.page.read_text(encoding="utf-8") == page
@@ -149,7 +149,7 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
         reproduce("al14", Setting(tmp_path, data=tmp_path / "corpora"))
     (tmp_path / "cells").mkdir()
     (tmp_path / "cells" / "statistics.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="this is no result of a cell"):
+    with pytest.raises(InputError, match="this is not a result of a cell"):
         reproduce("ni11", Setting(tmp_path, quick=True), cells=["statistics"])
     listed = hyperbaton("reproduce", "go13", "--quick", "-o", tmp_path / "go13", "--list")
     names = ["kyoto-prediction", "kyoto-limit-10", "kyoto-beside-limit-10", "kyoto-rules-limit-20"]

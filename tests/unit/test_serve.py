@@ -424,12 +424,12 @@ GOOD = {"q": "Ja!", "source": "de", "target": "en"}
         ("/translate", GOOD | {"alternatives": 1000}, 400, "alternatives must be between 0 and 20"),
         ("/v2/translate", {"text": ["a"]}, 400, "target_lang is missing"),
         ("/v2/translate", {"text": "a", "target_lang": "EN", "glossary_id": "x"}, 404, "no such glossary"),
-        ("/v1/translate", {}, 400, "give text or tokens"),
+        ("/v1/translate", {}, 400, "give either text or tokens"),
         ("/v1/translate", {"text": "a", "source": "de", "options": {"stack": 9}}, 400, "'stack' cannot be changed"),
         ("/v1/translate", {"text": "a", "source": "de", "options": {"distortion-limit": 999}}, 400, "between 0 and 50"),
         ("/v1/translate", {"text": "a", "source": "de", "constraints": [{"demands": [[0, 9, "b"]]}]}, 400, "the span 0-9"),
         ("/v1/translate", {"text": "a", "source": "de", "constraints": [{"demands": 3}]}, 400, "a constraint is"),
-        ("/v1/align", {"src_tokens": ["a b"], "trg_tokens": ["c"]}, 400, "have no blanks"),
+        ("/v1/align", {"src_tokens": ["a b"], "trg_tokens": ["c"]}, 400, "without blanks"),
         ("/v2/glossaries", {"name": "a", "source_lang": "de", "target_lang": "en", "entries": "a"}, 400, "entry 1 of the"),
         ("/nowhere", {}, 404, "nothing at this path"),
         ("/languages", {}, 405, "does not take POST"),
@@ -631,7 +631,7 @@ def test_keys(german: System, tmp_path: Path) -> None:
     assert not any("first-key-1" in line or "Ja!" in line for line in service.log)
     assert any("POST /translate 200" in line and "de-en 3 characters key2" in line for line in service.log)
     path.write_text("short\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"keys:1: a key has at least 8 characters"):
+    with pytest.raises(InputError, match=r"keys:1: a key must have at least 8 ASCII characters"):
         Keys.read(str(path))
 
 

@@ -162,7 +162,7 @@ def test_a_client_that_does_not_take_its_answer_is_cut_off() -> None:
             part("q", "a").replace(b"\r\n\r\n", b"\r\nContent-Transfer-Encoding: base64\r\n\r\n") + b"--x--",
             FORM,
             400,
-            "as it is",
+            "send it unencoded",
         ),
         (b"--x--", {"Content-Type": "multipart/form-data"}, 400, "its boundary is missing"),
     ],
@@ -247,7 +247,7 @@ def test_processor_time_grows_with_the_length_of_the_text(small: Running) -> Non
 
 
 def replace_system(folder: Path, word: str) -> None:
-    """What a user does who has a new version."""
+    """Install a new version, as a user would."""
     make_system(word).save(folder.with_name("new"))
     shutil.rmtree(folder)
     folder.with_name("new").rename(folder)

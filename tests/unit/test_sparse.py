@@ -164,7 +164,7 @@ def test_what_cannot_be_done_is_said(parts: Parts) -> None:
     with pytest.raises(OptionError, match="sparse features cannot be tuned while weights are fixed"):
         options = Tuning(optimizer="mira", iterations=2)
         tune(decoder, decoder.start, references, options, fixed=decoder.fixed, threads=1)
-    with pytest.raises(OptionError, match="know Moses' orientations"):
+    with pytest.raises(OptionError, match="need Moses' orientations"):
         SparseReordering("three", ())
 
 

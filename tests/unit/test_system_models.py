@@ -115,7 +115,7 @@ def _check_weights_per_class(parts: Path, lines: list[str]) -> None:
         values = many.totals[:, many.columns[name]]
         assert values.sum(axis=1) == pytest.approx(one.totals[:, one.columns[name][0]], abs=1e-3)
         assert (np.abs(values).sum(axis=0) > 0).sum() > 1
-    for name, message in (("pair", "only a model of orientation classes"), ("none", "no reordering model 'none'")):
+    for name, message in (("pair", "only an orientation model"), ("none", "no reordering model 'none'")):
         with pytest.raises(OptionError, match=message):
             assemble(parts / "phrases", [parts / "lm"], {"pair": str(parts / "pair")}, per_class=[name])
 

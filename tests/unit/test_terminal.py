@@ -18,7 +18,7 @@ from tests.clocks import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
-# What each needs, the ones before it have made. `< file` is stdin.
+# Each uses files made by earlier ones. `< file` is stdin.
 COMMANDS = """
 clean raw.source raw.target -o train --json
 align train.source train.target

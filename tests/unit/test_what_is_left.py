@@ -123,9 +123,9 @@ def test_explain_says_what_is_possible(parts: dict[str, Bitext]) -> None:
     sentence = " ".join(parts["test"].source[0])
     asked = explain(model, Question(sentence=sentence, span=(2, 3), translated=(0, 1)))
     assert asked.as_json()[0]["probabilities"]["d>0"] < 1e-20
-    assert "whatever is translated" not in str(asked)
-    assert "whatever is translated" in str(explain(model, Question(sentence=sentence, span=(2, 3))))
-    with pytest.raises(OptionError, match="a word of the span 2-3 is translated already"):
+    assert "regardless of the coverage" not in str(asked)
+    assert "regardless of the coverage" in str(explain(model, Question(sentence=sentence, span=(2, 3))))
+    with pytest.raises(OptionError, match="a word of the span 2-3 is already translated"):
         explain(model, Question(sentence=sentence, span=(2, 3), translated=(2,)))
     with pytest.raises(OptionError, match="not among the"):
         explain(model, Question(sentence=sentence, translated=(99,)))

@@ -77,7 +77,7 @@ CONLLU = """1\tta\t_\tPRON\t_\t_\t2\tnsubj\t_\t_
 
 def test_heads_and_dependents(tmp_path: Path) -> None:
     (tmp_path / "s.conllu").write_text(CONLLU * 2)
-    # Subject before the verb in both; the object behind it in the source, before it in one of the targets.
+    # Subject before the verb in both; the object after it in the source, before it in one of the targets.
     bitext = Bitext.of(
         ["ta chi fan"] * 2, ["he eats rice", "he rice eats"], [[(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 2), (2, 1)]]
     )

@@ -1,4 +1,4 @@
-"""What `make wheel` built: one binary for every Python from 3.11 on, whole, and working in an empty environment.
+"""The result of `make wheel`: one complete binary for every Python from 3.11 on that works in an empty environment.
 
 These tests run only where HYPERBATON_DIST names the folder that holds the source archive and the wheel.
 """

@@ -1,4 +1,4 @@
-"""Sentences to translate with their annotations: made from lines, cut into batches, or read as they arrive."""
+"""Sentences to translate with their annotations: made from lines, split into batches, or read as they arrive."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Annotations, Tags, Text, Trees
 from hyperbaton.decode.markup import parse_markup
 
-# What no token may contain: control characters, and what JSON escapes can smuggle in.
+# Characters that no token may contain: control characters, and unpaired surrogates from JSON escapes.
 _CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
 class AnnotatedLines(NamedTuple):
-    """Sentences, and what is known of them besides their words."""
+    """Sentences with their annotations."""
 
     lines: Sequence[str]
     annotations: Annotations
 
     def arrays(self) -> dict[str, Array]:
-        """The lines and what the search looks at, tags and trees, as named arrays, for a file."""
+        """The lines and the annotations that the search uses, tags and trees, as named arrays, for a file."""
         tags, trees = self.annotations.source_tags, self.annotations.source_trees
         return {
             "lines": lines_as_array(self.lines),
@@ -52,7 +52,7 @@ def without_control(line: str) -> str:
 
 
 def words_of(line: str) -> list[str]:
-    """The tokens of a line as the search sees them: blanks alone separate them.
+    """The tokens of a line as the search sees them, separated only by blanks.
 
     >>> words_of("a\\tb  c\\u00a0d")
     ['a', 'b', 'c\\xa0d']
@@ -61,7 +61,7 @@ def words_of(line: str) -> list[str]:
 
 
 def without_separator(line: str) -> str:
-    """Moses' field separator cannot be a token; its tokenizer writes it so."""
+    """Escape Moses' field separator, which cannot be a token, as Moses' tokenizer does."""
     return line.replace("|||", "&#124;" * 3)
 
 
@@ -104,7 +104,7 @@ def in_batches(sentences: Iterable[str], annotations: Annotations, size: int) ->
 def as_they_arrive(
     groups: Iterable[Sequence[str]], tags: Iterable[str] | None, trees: Iterable[str] | None, *, markup: bool = False
 ) -> Iterator[AnnotatedLines]:
-    """Groups of sentences with the next lines of tags and trees, each as soon as it is there.
+    """Groups of sentences with the next lines of tags and trees, each yielded at once.
 
     With `markup`, annotations are those of the words without the markup in the sentences.
     """
@@ -120,7 +120,7 @@ def as_they_arrive(
             raise error.moved(done) from error
         yield AnnotatedLines(lines, annotations)
         done += len(lines)
-    # A file of few trees goes on with empty lines.
+    # A file with fewer trees continues with empty lines.
     if next(columns.get("trees", iter(())), ""):
         _check_number("trees", done + 1, done, ended=True)
     if next(columns.get("tags", iter(())), None) is not None:
@@ -128,7 +128,7 @@ def as_they_arrive(
 
 
 def _check_number(kind: str, n: int, n_sentences: int, *, ended: bool) -> None:
-    """Refuse fewer annotations than sentences and, when there are no more of these, others that are left."""
+    """Refuse too few annotations and, at the end of the sentences, annotations left over."""
     if n < n_sentences:
         raise AnnotationError(kind, f"only {counted(n, 'line')} of {kind}, fewer than of text", n + 1)
     if ended and n > n_sentences:
@@ -145,7 +145,7 @@ def _tags_of(lines: Sequence[str], text: Text) -> Tags:
 
 
 def check_tags(n_tags: Array, n_words: Array) -> None:
-    """Say which sentence has not one tag for each word."""
+    """Report a sentence that does not have one tag for each word."""
     for s in np.flatnonzero(n_tags != n_words).tolist():
         raise AnnotationError("tags", f"{counted(n_tags[s], 'tag')} for {counted(n_words[s], 'word')}", s + 1)
 

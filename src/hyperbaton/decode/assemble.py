@@ -31,7 +31,7 @@ from hyperbaton.phrases.table import KIND as TABLE_KIND
 AnyPath = str | PathLike[str]
 T = TypeVar("T")
 
-# Memory for a piece of a reordering table that is counted: the table itself can be larger than memory.
+# Memory for a piece of a counted reordering table: the whole table can be larger than memory.
 _PIECE = 1 << 26
 
 
@@ -47,20 +47,20 @@ def assemble(
     per_class: Sequence[str] = (),
     rules: AnyPath | None = None,
 ) -> System:
-    """Build a system from artefacts, which it refers to when it is saved, and Moses' text files.
+    """Build a system from artefacts, to which it refers when it is saved, and Moses' text files.
 
     Arguments:
-        phrases: what `hyperbaton extract` wrote, a saved phrase table, or a text table of Moses.
-        lms: what `hyperbaton lm` wrote, or ARPA files.
+        phrases: output of `hyperbaton extract`, a saved phrase table, or a Moses text table.
+        lms: output of `hyperbaton lm`, or ARPA files.
         reordering: name → a trained model's folder; or the type of a lexicalized table, which is counted from the phrases
             (`hier-mslr-bidirectional-fe`), read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`), or made of
             trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`); or
-            `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of classes of
-            words where there are files of them (`:source-classes=FILE:target-classes=FILE`).
-        scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are charged
-            inside phrase pairs too.
-        per_class: names of orientation models with a weight for each class; tables have them anyway.
-        rules: what `hyperbaton extract --hierarchical` wrote, or a rule table of Moses, in place of phrases.
+            `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of word
+            classes, if there are files of them (`:source-classes=FILE:target-classes=FILE`).
+        scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are also
+        charged inside phrase pairs.
+        per_class: names of orientation models with a weight for each class; tables always have them.
+        rules: output of `hyperbaton extract --hierarchical`, or a Moses rule table, instead of phrases.
     """
     located: list[Located] = []
 
@@ -96,11 +96,11 @@ def assemble(
 
 
 def _per_class(name: str, model: Any) -> Any:
-    """The same reordering model with a weight for each class."""
+    """The reordering model with a weight for each class."""
     if isinstance(model, ReorderingTable):
         return model
     if not isinstance(model, ModelUse) or not isinstance(model.model, PerOption):
-        raise OptionError(f"{name}: only a model of orientation classes can have a weight for each class")
+        raise OptionError(f"{name}: only an orientation model can have a weight for each class")
     return replace(model, per_class=True)
 
 
@@ -133,7 +133,7 @@ def _check_scores_derivations(reordering: Mapping[str, str]) -> None:
 
 
 def phrases_location(path: AnyPath) -> Location | None:
-    """Where an artefact has its phrase table; nowhere if the path is a text file."""
+    """The location of an artefact's phrase table; None if the path is a text file."""
     if not (Path(path) / MANIFEST).exists():
         return None
     is_extracted = Artefact(path).kind == extracted_phrases.KIND
@@ -155,7 +155,7 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
     unknown = [key for key in given if key not in ("words", "source-classes", "target-classes")]
     if unknown or not given.get("words", "80").isdigit():
         raise OptionError(
-            f"{where}: expected sparse:ORIENTATIONS, then, each behind a colon, words=N, source-classes=FILE or "
+            f"{where}: expected sparse:ORIENTATIONS, then, each after a colon, words=N, source-classes=FILE or "
             "target-classes=FILE"
         )
     made = []
@@ -183,7 +183,7 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
 def _model_probabilities(
     where: str, kind: ReorderingType, folders: Sequence[str], table: PhraseTable
 ) -> npt.NDArray[np.float32]:
-    """A table of what lexicalized models say about each phrase pair."""
+    """A table made of the probabilities of lexicalized models for each phrase pair."""
     models = [load_model(folder) for folder in folders]
     if len(models) != len(kind.sides):
         raise OptionError(f"{where}: {kind.name} needs {len(kind.sides)} models, for {' and '.join(kind.sides)}")
@@ -220,7 +220,7 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         return ReorderingTable(kind, read_reordering_table(file, kind, table))
     if not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extracted_phrases.KIND:
         raise OptionError(
-            f"a {kind.name} table can only be counted from what 'hyperbaton extract -o' wrote; give {name}:FILE"
+            f"a {kind.name} table can only be counted from the output of 'hyperbaton extract -o'; give {name}:FILE"
         )
     extracted, min_count = Extracted.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
     probabilities = reordering_probabilities(

@@ -18,7 +18,7 @@ from hyperbaton.models import Batch
 from hyperbaton.phrases import Options, Spans
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
-# Rules that are not in the table, by the numbers that the core has for them.
+# Rules that are not in the table, by the core's numbers for them.
 _UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
 _KINDS = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}
 _NO_TEXT, _NO_POINTS = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint16)
@@ -27,8 +27,8 @@ _NO_TEXT, _NO_POINTS = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint16)
 class RuleUse(NamedTuple):
     """A rule of a derivation: its source span, both sides, and its features, unweighted.
 
-    `parent` is the number of the rule in whose gap it stands, -1 at the top; `kind` is rule, unknown, demanded, glue or
-    start. `target_begin` and `target_end` are the target span, gaps included; `source_words` and `target_words` the
+    `parent` is the number of the rule whose gap it fills, -1 at the top; `kind` is rule, unknown, demanded, glue or
+    start. `target_begin` and `target_end` are the target span, including gaps; `source_words` and `target_words` are the
     positions of its own words. A glue rule spans the part that it adds.
     """
 
@@ -46,7 +46,7 @@ class RuleUse(NamedTuple):
 
 
 def source_batch(request: Request) -> Batch:
-    """The sentences of a request without options: all that a jump model asks for."""
+    """The sentences of a request without options, as needed by jump models."""
     none = np.zeros(0, np.int64)
     spans = Spans(none.astype(np.uint32), none.astype(np.uint16), none.astype(np.uint16))
     target = Text(_NO_TEXT, np.zeros(1, np.int64), request.target.vocabulary)
@@ -58,8 +58,8 @@ def source_batch(request: Request) -> Batch:
 class Derivations(Translations):
     """Translations whose steps are rules, each before those in its gaps, glue rules from left to right.
 
-    A step's target side has `[X,1]` and `[X,2]` where its gaps stand. The last row of a translation's features belongs to
-    the end of the sentence.
+    A step's target side has `[X,1]` and `[X,2]` for its gaps. The last row of a translation's features belongs to the end
+    of the sentence.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("hypotheses", "source_sides", "spans")  # source sides that matched spans
@@ -71,7 +71,7 @@ class Derivations(Translations):
 
     @classmethod
     def of(cls, system: System, request: Request, columns: dict[str, list[int]], found: Mapping[str, Any]) -> Derivations:
-        """What the core found for a request; `columns` are those of each feature."""
+        """Wrap the core's result for a request; `columns` are those of each feature."""
         vocabulary = request.target.vocabulary
         begin, pairs = found["step_begin"], found["step_pair"]
         n_pieces = len(request.source)
@@ -109,7 +109,7 @@ class Derivations(Translations):
         return self.words
 
     def links(self) -> Links:
-        """The links of each sentence to its best translation: those inside its rules, in place."""
+        """The links between each sentence and its best translation: those inside its rules, shifted into place."""
         pieces = np.flatnonzero(np.diff(self.path_offsets) > 0)
         best = self.path_offsets[pieces]
         return self._in_place(self.word_links, best, pieces, np.zeros_like(pieces), self.words.lengths[best])
@@ -170,7 +170,7 @@ class Derivations(Translations):
         return sorted((int(i), int(j)) for i, j in self.word_links.points[first:last].tolist())
 
     def records(self, piece: int, path: int) -> list[dict[str, Any]]:
-        """The rules of a derivation, for people and programs; `parent` is the number of the rule above."""
+        """The rules of a derivation, for people and programs; `parent` is the number of the parent rule."""
         return [
             {
                 "span": [step.begin, step.end],
@@ -193,7 +193,7 @@ class Derivations(Translations):
         return max((abs(j - i - 1) for i, j in pairwise(order)), default=0)
 
     def graph(self, first: int = 0) -> Iterator[str]:
-        """Lines of the search graph: each is a way to a hypothesis; sentences are numbered from `first`."""
+        """Lines of the search graph: each is a path to a hypothesis; sentences are numbered from `first`."""
         for sentence in range(len(self)):
             for row in range(*self.graph_offsets[self.pieces[[sentence, sentence + 1]]].tolist()):
                 hypothesis, begin, end, _, *children = self.graph_places[row].tolist()
@@ -217,7 +217,7 @@ def _place_targets(
     begins, ends = [0] * len(targets), [0] * len(targets)
     own: list[list[int]] = [[] for _ in targets]
     at = 0
-    # A stack instead of recursion, since rules can be nested deeply; what is left to do of each open rule.
+    # A stack instead of recursion, since rules can be deeply nested: the remaining work of each open rule.
     for top in (number for number, parent in enumerate(parents) if parent < 0):
         stack: list[tuple[int, Iterator[int | None]]] = []
         opened: int | None = top
@@ -240,7 +240,7 @@ def _place_targets(
 
 
 def _parts(target: Sequence[str], kind: str, children: Sequence[int]) -> Iterator[int | None]:
-    """What a target side consists of, from left to right: the rules in its gaps, and None for each word."""
+    """The parts of a target side, from left to right: the rules in its gaps, and None for each word."""
     if kind in ("glue", "start"):
         yield from children
         return

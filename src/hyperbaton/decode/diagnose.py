@@ -1,14 +1,14 @@
-"""Why translations are not the references: the model prefers others, the search missed them, or the limits forbid them.
+"""Why translations differ from references: model errors, search errors, or limits on the order.
 
-For each sentence the best way to its reference is searched without a distortion or span limit (forced decoding). Where
-there is one, its score F is compared with the score S of the translation that the ordinary search finds:
+For each sentence the best derivation of its reference is searched without a distortion or span limit (forced decoding).
+If there is one, its score F is compared with the score S of the translation found by the ordinary search:
 
     the reference itself    the search returned it
-    model error             S ≥ F: the model likes another translation at least as well
-    search error            S < F: the search overlooked a better one, namely the reference
-    beyond the limit        S < F, and no way to the reference keeps the distortion limit
+    model error             S ≥ F: the model scores another translation at least as high
+    search error            S < F: the search missed a better one, the reference
+    beyond the limit        S < F, and no derivation of the reference satisfies the distortion limit
 
-Sentences are sorted by the longest jump on the way to the reference.
+Sentences are grouped by the longest jump in the derivation of the reference.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from hyperbaton.decode.translator import BATCH, NBest, Translator
 
 JUMPS = (0, 1, 3, 6, 10, 20)  # buckets: the longest jump is at least this
 _FORCED_STACK = 1000
-_EQUAL = 1e-4  # scores closer than this are the same
+_EQUAL = 1e-4  # scores closer than this count as equal
 
 
 @dataclass
 class Verdicts:
-    """Sentences whose reference can be reached, by what became of them."""
+    """Counts of sentences with a reachable reference, by verdict."""
 
     reference: int = 0
     model_error: int = 0
@@ -49,7 +49,7 @@ class Verdicts:
 
 @dataclass
 class Diagnosis:
-    """What became of the sentences; `by_jump`: by the longest jump on the way to the reference."""
+    """The verdicts of all sentences; `by_jump`: by the longest jump in the derivation of the reference."""
 
     sentences: int = 0
     reachable: int = 0
@@ -60,7 +60,7 @@ class Diagnosis:
 
     @property
     def cut_fraction(self) -> float:
-        """Extensions of hypotheses that the limits on the order forbade, of all that were considered."""
+        """The fraction of considered extensions of hypotheses that the limits on the order forbade."""
         return self.spans_cut / self.spans if self.spans else 0.0
 
     def as_json(self) -> dict[str, Any]:
@@ -74,14 +74,14 @@ class Diagnosis:
 
 
 class Judgement(NamedTuple):
-    """What became of one sentence whose reference can be reached, and the longest jump on the way to that."""
+    """The verdict on one sentence with a reachable reference, and the longest jump in the reference's derivation."""
 
     verdict: str  # a field of Verdicts
     longest_jump: int
 
 
 class Judge:
-    """Tells why translations of a system are not the references."""
+    """Finds out why translations of a system differ from the references."""
 
     def __init__(self, system: System, options: Decoding, *, threads: int | None = None) -> None:
         unlimited = replace(
@@ -97,7 +97,7 @@ class Judge:
         translations: Translations,
         annotations: Annotations = NOTHING,
     ) -> list[Judgement | None]:
-        """A judgement for each sentence, None where its reference cannot be reached; `translations` are the system's."""
+        """A judgement for each sentence, None if its reference cannot be reached; `translations` are the system's."""
         how: dict[str, Any] = {"annotations": annotations, "forced": references, "relax": False}
         forced = self._forcing.translate_batch(lines, NBest(1), **how)
         within = self._forcing_limited.translate_batch(lines, NBest(1), **how)
@@ -131,7 +131,7 @@ def diagnose(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Say for sentences with references why the search did not return them."""
+    """Find out, for sentences with references, why the search did not return the references."""
     if len(sources) != len(references):
         raise InputError(f"there are {len(sources)} sentences, but {len(references)} references")
     ordinary = Translator(system, options, threads=threads)

@@ -1,7 +1,7 @@
-"""A glossary: terms whose translations are forced, through the same demands that markup in sentences makes.
+"""A glossary: terms whose translations are forced, in the same way as by markup in sentences.
 
-A term is found where its words stand in a sentence in this form, whatever their case; inflected forms are other words.
-Where terms overlap, the longer one counts, then the one further left.
+A term matches if its words occur in a sentence in this form, regardless of case; inflected forms are different words. If
+terms overlap, the longer one is used, then the one further left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_CONFLICTS = 100  # kept for a report
 
 
 class Term(NamedTuple):
-    """The words of a term in lower case, its translation as tokens, and how the glossary writes both."""
+    """The words of a term in lower case, its translation as tokens, and the spelling of both in the glossary."""
 
     words: tuple[str, ...]
     translation: str
@@ -31,7 +31,7 @@ class Term(NamedTuple):
 
 @dataclass
 class Glossary:
-    """Terms by their first word, the longest first; `conflicts` says which could not be followed, and why.
+    """Terms by their first word, the longest first; `conflicts` lists terms that could not be used, and why.
 
     >>> glossary = Glossary.of([("haus", "house"), ("altes Haus", "old friend"), ("Haus", "home")])
     >>> glossary.conflicts
@@ -45,9 +45,9 @@ class Glossary:
 
     @classmethod
     def read(cls, path: str | PathLike[str], text: TextProcessing | None = None) -> Glossary:
-        """Read lines `term TAB translation`; empty lines and those that start with # do not count.
+        """Read lines `term TAB translation`; empty lines and those that start with # are ignored.
 
-        Terms are tokenized as `text` says; without it they are taken as tokens with blanks between them.
+        Terms are tokenized by `text`; without it they are tokens separated by blanks.
         """
         pairs, places = [], []
         for n, line in enumerate(read_lines(path), start=1):
@@ -64,14 +64,14 @@ class Glossary:
     def of(
         cls, pairs: Iterable[tuple[str, str]], text: TextProcessing | None = None, places: Sequence[str] = ()
     ) -> Glossary:
-        """Make a glossary of terms and translations; `places` says where each comes from, for messages."""
+        """Make a glossary of terms and translations; `places` are their origins, for messages."""
         made, seen = cls(), dict[tuple[str, ...], Term]()
         text = text or TextProcessing()
         source, target = text.source.make_tokenizer(), text.target.make_tokenizer()
         for n, (term, translation) in enumerate(pairs):
             place = places[n] if places else ""
             words = tuple(word.lower() for word in text.source.as_trained(source(term)[0]))
-            # The case of a translation is as the glossary writes it.
+            # Translations keep the case of the glossary.
             tokens = [text.target.escaped(token) for token in target(translation)[0]]
             if not words or not tokens or len(words) > LONGEST or len(tokens) > LONGEST:
                 raise InputError(f"{place}a term and its translation must have between 1 and {LONGEST} words")
@@ -86,14 +86,14 @@ class Glossary:
         return made
 
     def copy(self) -> Glossary:
-        """The same terms, with conflicts of its own."""
+        """A copy of the glossary with a separate list of conflicts."""
         return Glossary(self.terms)
 
     def __len__(self) -> int:
         return sum(map(len, self.terms.values()))
 
     def find(self, tokens: Sequence[str], label: str = "") -> list[tuple[int, int, str]]:
-        """The terms of a sentence: first word, one behind the last, translation."""
+        """The terms of a sentence: first word, one past the last, translation."""
         words = [token.lower() for token in tokens]
         matches = [
             (at, at + len(term.words), term.translation)
@@ -112,7 +112,7 @@ class Glossary:
         return sorted(taken)
 
     def add_to(self, markup: Markup) -> None:
-        """Demand the translations of terms, except where the markup demands something already."""
+        """Require the translations of terms, except where the markup already requires one."""
         own: dict[int, list[Demand]] = {}
         for demand in markup.demands:
             own.setdefault(demand.span[0], []).append(demand)

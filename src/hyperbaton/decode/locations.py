@@ -1,8 +1,8 @@
-"""Where the parts of a system lie: a system refers to its phrase table, language models and reordering models on disk.
+"""Locations of parts: a system refers to its phrase table, language models and reordering models on disk.
 
-A part is an artefact, or some arrays of one: `table.*` of what `hyperbaton extract` wrote. A system keeps the path, and
-a digest of what was there, so that another artefact under the same path is refused. The path is relative to the system's
-folder, so that both can be moved together; it is absolute where the two have only the root folder in common.
+A part is an artefact, or some arrays of one: `table.*` of the output of `hyperbaton extract`. A system stores the path
+and a digest of the content, so that a different artefact under this path is refused. The path is relative to the system's
+folder, so that both can be moved together; it is absolute if they have only the root folder in common.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Location:
 
     @classmethod
     def of(cls, path: str | PathLike[str], arrays: str = "") -> Location:
-        """Where something is that was just read."""
+        """The location of something that was just read."""
         where = Path(os.path.realpath(path))
         return cls(where, arrays, Artefact(where).digest(arrays))
 
     @classmethod
     def from_json(cls, entry: dict[str, str], system: Path, part: str) -> Location:
-        """The location of a part that a stored system refers to; an error if it is not what it was."""
+        """The location of a part of a stored system; an error if its content has changed."""
         path = Path(os.path.normpath(Path(os.path.realpath(system)) / entry["path"]))
         advice = "or build the system again, with --copy if its parts may be moved or deleted"
         try:
@@ -47,7 +47,7 @@ class Location:
         return location
 
     def as_json(self, system: Path) -> dict[str, str]:
-        """The location as a system in that folder stores it."""
+        """The location in the form stored by a system in that folder."""
         home = os.path.realpath(system)
         apart = os.path.commonpath([home, self.path]) == os.path.sep
         path = str(self.path) if apart else os.path.relpath(self.path, home)
@@ -59,7 +59,7 @@ class Location:
 
 
 class Located(NamedTuple):
-    """A part of a system as read, and where from."""
+    """A part of a system, and the location it was read from."""
 
     part: Any
     location: Location

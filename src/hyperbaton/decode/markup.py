@@ -1,8 +1,8 @@
-"""Markup in sentences, as in Moses: translations that are demanded, zones and walls.
+"""Markup in sentences, as in Moses: required translations, zones and walls.
 
-das ist <x translation="a small house">ein kleines haus</x>      this translation for these words, and no other
-<zone> ein wort </zone>                                          once entered, finished before it is left
-er kam <wall/> sie ging                                          all of the left before anything of the right
+das ist <x translation="a small house">ein kleines haus</x>      this translation for these words
+<zone> ein wort </zone>                                          once entered, translated completely before leaving it
+er kam <wall/> sie ging                                          the left part is translated before the right part
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PUNCTUATION = frozenset(',.!?:;"')
 
 
 class Demand(NamedTuple):
-    """A span (sentence, first word, one behind the last) and the translation that is demanded."""
+    """A span (sentence, first word, one past the last) and its required translation."""
 
     span: tuple[int, int, int]
     translation: str
@@ -32,7 +32,7 @@ class Demand(NamedTuple):
 
 @dataclass
 class Markup:
-    """Sentences without their markup, and what it said; everything by sentence."""
+    """Sentences without their markup, and its content, by sentence."""
 
     lines: list[str]
     demands: list[Demand] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Markup:
 
 
 def parse_markup(lines: Sequence[str]) -> Markup:
-    """Take the markup out of sentences.
+    """Remove the markup from sentences.
 
     >>> found = parse_markup(['das <x translation="a house">haus</x> <wall/> da'])
     >>> found.lines, found.demands[0], found.walls
@@ -73,7 +73,7 @@ def parse_markup(lines: Sequence[str]) -> Markup:
                     raise SentenceError(f"</{name}> closes nothing", number + 1)
                 _, values, begin = opened.pop()
                 if begin == len(words):
-                    raise SentenceError(f"nothing stands inside <{name}>", number + 1)
+                    raise SentenceError(f"there is nothing inside <{name}>", number + 1)
                 if name == "zone":
                     markup.zones.append((number, begin, len(words)))
                 elif "translation" in values:
@@ -88,7 +88,7 @@ def parse_markup(lines: Sequence[str]) -> Markup:
     markup.demands.sort()
     for a, b in zip(markup.demands, markup.demands[1:], strict=False):
         if a.span[0] == b.span[0] and b.span[1] < a.span[2]:
-            raise SentenceError("demanded translations overlap", a.span[0] + 1)
+            raise SentenceError("required translations overlap", a.span[0] + 1)
     return markup
 
 

@@ -1,6 +1,6 @@
-"""Systems from and to Moses: a `moses.ini` with text tables and ARPA models.
+"""Import and export of Moses systems: a `moses.ini` with text tables and ARPA models.
 
-A system with rules is one for Moses' chart decoder, `[search-algorithm]` 3: its first table has the rules, the second is
+A system with rules is for Moses' chart decoder, `[search-algorithm]` 3: its first table contains the rules, the second is
 the glue grammar.
 """
 
@@ -44,12 +44,12 @@ _PLAIN = {
     "PhrasePenalty": PHRASE_PENALTY,
     "Distortion": DISTORTION,
 }
-# What may stand in a feature's line, by its kind; None where any value will do.
+# Allowed values in a feature's line, by kind; None if any value is allowed.
 _ANY = {"tuneable": None, "num-features": None}
 _FACTORS = {"input-factor": "0", "output-factor": "0"}
-# Keys of sparse features in the line of a reordering table, but for the files of words and classes.
+# Keys of sparse features in the line of a reordering table, except for the files of words and classes.
 _SPARSE_PARTS = ("sparse-phrase", "sparse-stack", "sparse-between")
-_SPARSE = "sparse"  # what the name of the model of sparse features ends in, behind that of the table
+_SPARSE = "sparse"  # suffix of the name of the model of sparse features, after that of the table
 _KEYS: dict[str, dict[str, str | None]] = {
     _TABLE: {"path": None, "table-limit": None, "cache-size": None, "num-input-features": "0", **_FACTORS, **_ANY},
     _REORDERING: {"path": None, "type": None, **_FACTORS, **_ANY},
@@ -57,7 +57,7 @@ _KEYS: dict[str, dict[str, str | None]] = {
     **{kind: {"path": None, "order": None, "factor": "0", "lazyken": None, "load": None, **_ANY} for kind in _LMS},
     **{kind: {**_ANY} for kind in _PLAIN},
 }
-# Options that a moses.ini has as a section, and those that it has not, which are kept in a comment.
+# Options with a section in moses.ini, and others, which are kept in a comment.
 _SECTIONS = {
     "stack": "stack",
     "pop_limit": "cube-pruning-pop-limit",
@@ -73,15 +73,15 @@ _OWN = ("future_distortion", "max_words")
 _SEARCHES = {"0": "stack", "1": "cube"}
 _PHRASES_ALONE = ("distortion_limit", "early_distortion", "monotone_at_punctuation", "future_distortion")
 _CHART_SPAN = "max-chart-span"
-_WHOLE_SENTENCE = 1000  # the span of glue rules that Moses' training writes
+_WHOLE_SENTENCE = 1000  # the span of glue rules written by Moses' training
 _MARKUP = {"pass-through": False, "exclusive": True}
-_MAX_PHRASE_LENGTH = 20  # where a moses.ini does not say
+_MAX_PHRASE_LENGTH = 20  # default if a moses.ini has none
 
 
 def import_moses(path: str | PathLike[str]) -> System:
-    """Build a system from a moses.ini (or the folder it is in) with text tables and ARPA language models.
+    """Build a system from a moses.ini (or its folder) with text tables and ARPA language models.
 
-    Whatever changes translations is applied or refused; a warning names the sections that do not.
+    Everything that changes translations is applied or refused; a warning names the sections that do not.
     """
     ini = MosesIni.read(path)
     for feature in ini.features.values():
@@ -142,7 +142,7 @@ def import_moses(path: str | PathLike[str]) -> System:
 
 
 def _check_feature(ini: MosesIni, feature: Feature) -> None:
-    """Refuse a kind of feature, or a key in its line, that is not known."""
+    """Refuse unknown kinds of features and unknown keys in their lines."""
     known = _KEYS.get(_TABLE if feature.kind.startswith(_TABLE) else feature.kind)
     if known is None:
         kinds = ", ".join([*_PLAIN, f"{_TABLE}…", _REORDERING, _OPERATIONS, *_LMS])
@@ -158,7 +158,7 @@ def _check_feature(ini: MosesIni, feature: Feature) -> None:
 
 
 def _natural(ini: MosesIni, feature: Feature, key: str) -> int | None:
-    """A whole number in a feature's line."""
+    """An integer in a feature's line."""
     text = feature.values.get(key)
     if text is not None and not (text.isascii() and text.isdigit()):
         raise InputError(f"{key} must be a whole number, found {text!r}", ini.path, feature.line)
@@ -188,7 +188,7 @@ def _read_table(ini: MosesIni, feature: Feature) -> PhraseTable:
 
 
 def _read_rules(ini: MosesIni, rules: Feature, glue: Feature) -> RuleTable:
-    """The rules of a rule table, and a check of the glue grammar, which is built in."""
+    """Read the rules of a rule table, and check the glue grammar, which is built in."""
     if "table-limit" in glue.values:
         raise InputError("a glue grammar has no table-limit", ini.path, glue.line)
     file = ini.file(rules)
@@ -228,7 +228,7 @@ def _read_reordering(ini: MosesIni, feature: Feature, table: PhraseTable) -> Reo
 
 
 def _read_sparse(ini: MosesIni, feature: Feature, model: Reordering) -> SparseReordering | None:
-    """The sparse features that go with a reordering table."""
+    """The sparse features of a reordering table's line."""
     keys = [key for key in feature.values if key.startswith("sparse-")]
     if not keys or not isinstance(model, ReorderingTable):
         return None
@@ -261,13 +261,13 @@ def _read_sparse(ini: MosesIni, feature: Feature, model: Reordering) -> SparseRe
 
 
 def _set_name(model: ReorderingTable) -> str:
-    """What the orientation set of a table is called here."""
+    """Our name for the orientation set of a table."""
     kind = model.kind
     return kind.orientations if kind.unit == "wbe" else f"{kind.unit}-{kind.orientations}"
 
 
 def _sparse_weights(ini: MosesIni, system: System) -> dict[str, list[float]]:
-    """The weights of sparse features, out of [weight-file]."""
+    """The weights of sparse features from [weight-file]."""
     line = ini.value("weight-file")
     if line is None:
         return {}
@@ -280,7 +280,7 @@ def _sparse_weights(ini: MosesIni, system: System) -> dict[str, list[float]]:
 
 
 def _read_operations(ini: MosesIni, feature: Feature) -> ModelUse:
-    # Moses takes anything but "no" for yes.
+    # Moses treats anything but "no" as yes.
     supporting = feature.values.get("support-features") != "no"
     file = ini.file(feature)
     try:
@@ -295,7 +295,7 @@ def _read_lm(ini: MosesIni, feature: Feature) -> LanguageModel:
     _check_n_features(ini, feature, 1, "the features of a language model are")
     lm = LanguageModel.read_arpa(ini.file(feature))
     order = _natural(ini, feature, "order")
-    # KenLM uses the whole model whatever is said here.
+    # KenLM uses the whole model regardless of this value.
     if feature.kind not in ("KENLM", "LazyKENLM") and order is not None and order < lm.order:
         message = f"{feature.kind} with order={order} cannot be imported: the model is of order {lm.order}"
         raise InputError(message, ini.path, feature.line)
@@ -303,7 +303,7 @@ def _read_lm(ini: MosesIni, feature: Feature) -> LanguageModel:
 
 
 def _decoding(ini: MosesIni, table: Feature) -> Decoding:
-    """The options of the search; those that are not given are Moses' defaults."""
+    """The options of the search; those that are not given have Moses' defaults."""
     known = {opt.name: opt for opt in options_of(Decoding)}
     defaults = Decoding(
         search="stack",
@@ -325,7 +325,7 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
     if ini.is_chart:
         values |= _chart_span(ini, known["max_span"])
     else:
-        values |= _choice(ini, "search-algorithm", "search", {**_SEARCHES, CHART: ""})  # that one is not asked for
+        values |= _choice(ini, "search-algorithm", "search", {**_SEARCHES, CHART: ""})  # not a choice of ours
     values |= _choice(ini, "xml-input", "markup", _MARKUP)
     if (own := ini.own_options) is not None:
         try:
@@ -362,7 +362,7 @@ def _choice(ini: MosesIni, section: str, name: str, choices: dict[str, Any]) -> 
 
 
 def _reordering_rows(system: System, model: ReorderingTable, progress: Progress | None) -> Iterator[bytes]:
-    """The rows of a reordering table, without those that it has not."""
+    """The rows of a reordering table, without missing ones."""
     table, probabilities = system.table, model.probabilities
     known = ~np.isnan(probabilities[:, 0])
     if model.kind.conditioning == "fe":
@@ -373,7 +373,7 @@ def _reordering_rows(system: System, model: ReorderingTable, progress: Progress 
 
 
 def _table_of(system: System, sparse_name: str) -> str | None:
-    """The table that sparse features go with: of the same orientations, both sides, and no other sparse features."""
+    """The table that sparse features belong to: with the same orientations, both sides, and no other sparse features."""
     sparse = system.sparse[sparse_name]
     for name, model in system.reordering.items():
         if (
@@ -392,7 +392,7 @@ def _label_lines(labels: Labels) -> Iterator[bytes]:
 
 
 def _operation_lm(model: Reordering) -> LanguageModel | None:
-    """The operation model of an operation sequence model as Moses has them."""
+    """The operation model of an operation sequence model in Moses' form."""
     if isinstance(model, ModelUse) and isinstance(model.model, OperationSequence):
         return model.model.moses_lm
     return None
@@ -403,7 +403,7 @@ def _rule_rows(table: PhraseTable, progress: Progress | None, *, exact: bool) ->
 
 
 def _chart_sections(options: Decoding) -> dict[str, Any]:
-    """How Moses' chart decoder searches."""
+    """The search settings of Moses' chart decoder."""
     return {
         "mapping": "0 T 0\n1 T 1",
         "search-algorithm": CHART,
@@ -414,7 +414,7 @@ def _chart_sections(options: Decoding) -> dict[str, Any]:
 
 
 def _phrase_sections(system: System) -> dict[str, Any]:
-    """How Moses' decoder of phrases searches."""
+    """The search settings of Moses' phrase decoder."""
     return {
         "mapping": "0 T 0",
         "search-algorithm": next(number for number, search in _SEARCHES.items() if search == system.options.search),
@@ -423,7 +423,7 @@ def _phrase_sections(system: System) -> dict[str, Any]:
 
 
 def export_moses(system: System, folder: str | PathLike[str], progress: Progress | None = None) -> Path:
-    """Write a system as Moses reads it: moses.ini, text tables, ARPA models; returns the moses.ini.
+    """Write a system in Moses' format: moses.ini, text tables, ARPA models; returns the path of moses.ini.
 
     Reordering models that Moses does not have are an error.
     """

@@ -1,16 +1,16 @@
-"""A moses.ini as text: its sections, feature lines and weights, each with its line, and which sections are understood.
+"""Parse a moses.ini: its sections, feature lines and weights with their line numbers, and the supported sections.
 
 Every section that Moses knows is in one of four groups. A section that is in none is an error, as it is for Moses.
 
-    APPLIED     what it says is done here
-    NEUTRAL     changes translations; the values listed switch it off, any other is refused
-    REFUSED     changes translations, and is refused whatever it says
+    APPLIED     its settings are applied
+    NEUTRAL     changes translations; only the listed values, which switch it off, are accepted
+    REFUSED     changes translations, and is always refused
     HARMLESS    does not change translations: what is printed, how fast, in which threads
 
-Moses accepts the short name of a parameter as a section too, but only its command line gives a short name an effect.
-Here both names mean the same, and a warning names the short ones that Moses passes over.
+Moses also accepts the short name of a parameter as a section, but only on its command line do short names have an effect.
+Here both names are equivalent, and a warning lists the short ones that Moses ignores.
 
-Some sections mean something else to the chart decoder (`[search-algorithm]` 3): CHART has their groups there.
+Some sections have a different meaning for the chart decoder (`[search-algorithm]` 3): CHART has their groups there.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ SHORT: dict[str, str] = {
     )
 }
 
-# Sections of the chart decoder: those that it applies, ignores, or refuses unless they have these values.
+# Sections of the chart decoder: applied, ignored, or refused unless they have these values.
 CHART = "3"
 CHART_APPLIED = ("max-chart-span",)
 CHART_HARMLESS = frozenset(_names("distortion-limit early-distortion-cost max-phrase-length"))
@@ -165,7 +165,7 @@ CHART_REFUSED = {
     "monotone-at-punctuation": "Moses' chart decoder does not have it",
 }
 
-# A comment for Moses, options for us: those of a system that Moses does not have.
+# A comment to Moses, options for us: those of a system that Moses does not have.
 OWN_OPTIONS = "# hyperbaton: "
 _VARIABLE = re.compile(r"\$\{([^{}]*+)\}")
 
@@ -182,7 +182,7 @@ class IniSection(NamedTuple):
 
     number: int
     lines: list[Line]
-    heading: str  # as it is written, in brackets
+    heading: str  # as written, in brackets
 
 
 class Feature(NamedTuple):
@@ -202,7 +202,7 @@ class Weights(NamedTuple):
 
 
 class MosesIni(NamedTuple):
-    """What a moses.ini says: sections, features and weights by name, and the line of options that only we have."""
+    """The content of a moses.ini: sections, features and weights by name, and the line of our own options."""
 
     path: Path
     sections: dict[str, IniSection]
@@ -245,7 +245,7 @@ class MosesIni(NamedTuple):
         ]
 
     def value(self, section: str) -> Line | None:
-        """The value of a section that has one, None where there is no such section."""
+        """The value of a section with a single value, None if there is no such section."""
         entry = self.sections.get(section)
         if entry is None:
             return None
@@ -255,7 +255,7 @@ class MosesIni(NamedTuple):
         return entry.lines[0]
 
     def flag(self, section: str) -> bool:
-        """Whether a section is there and does not say no."""
+        """Whether a section exists and is not false."""
         entry = self.sections.get(section)
         if entry is None or not entry.lines:
             return entry is not None
@@ -272,7 +272,7 @@ class MosesIni(NamedTuple):
         return self.find(feature.values["path"], feature.line)
 
     def find(self, path: str, line: int) -> Path:
-        """A file that a line names, looked for as `file` does."""
+        """A file named in a line, searched for as in `file`."""
 
         def variable(match: re.Match[str]) -> str:
             if match[1] not in os.environ:
@@ -301,7 +301,7 @@ def _read_sections(path: Path) -> tuple[dict[str, IniSection], Line | None]:
             current = SHORT.get(heading[1:-1], heading[1:-1])
             if current in sections:
                 first = sections[current].number
-                raise InputError(f"{heading} stands twice, first in line {first}", path, number)
+                raise InputError(f"{heading} occurs twice, first in line {first}", path, number)
             sections[current] = IniSection(number, [], heading)
         elif text and not current:
             raise InputError("expected a section like [feature]", path, number)
@@ -320,7 +320,7 @@ class _Groups(NamedTuple):
 
     @classmethod
     def of(cls, sections: dict[str, IniSection]) -> _Groups:
-        """The groups for the decoder that the sections ask for."""
+        """The groups for the decoder selected by the sections."""
         if not _is_chart(sections):
             return cls(frozenset(APPLIED), NEUTRAL, REFUSED, HARMLESS)
         own = {*CHART_APPLIED, *CHART_NEUTRAL, *CHART_REFUSED}

@@ -1,11 +1,11 @@
-"""Source sentences in the order in which their translations would visit their words.
+"""Preordering: put source sentences into the order in which their translations would visit their words.
 
-`preorder` finds the most probable order under a jump model that is normalised over the words that are left:
+`preorder` finds the most probable order under a jump model that is normalised over the remaining words:
 
     P(order) = Π P(jₜ | jₜ₋₁, visited)          over the words not visited and the end, by beam search
 
-`link_orders` gives the order that word links tell. A word that a path or the links do not visit is put right behind the
-word before it in the source, or in front if it is the first.
+`link_orders` gives the order defined by word links. A word that a path or the links do not visit is inserted right after
+the word before it in the source, or at the front if it is the first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hyperbaton.corpus import Annotations, Links, Tags, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models import NextPositionModel, ReorderingModel
 
-# Jumps whose probabilities are in memory at once, about.
+# Approximate number of jumps whose probabilities are in memory at once.
 _TOGETHER = 4_000_000
 
 
@@ -49,7 +49,7 @@ class Permutations(VisitOrders):
         return Links(np.ascontiguousarray(points[np.lexsort((points[:, 1], points[:, 0], sentence))]), links.offsets)
 
     def only(self, visits: VisitOrders) -> VisitOrders:
-        """The orders without the words that others do not visit."""
+        """The orders restricted to the words that others visit."""
         lengths = np.diff(self.offsets)
         kept = np.zeros(len(self.positions), bool)
         kept[np.repeat(self.offsets[:-1], np.diff(visits.offsets)) + visits.positions] = True
@@ -62,13 +62,13 @@ class Permutations(VisitOrders):
         return b"".join((" ".join(map(str, self[s])) + "\n").encode() for s in range(len(self)))
 
     def _places(self) -> npt.NDArray[np.int64]:
-        """Where each word of the new text is in the old one."""
+        """The old position of each word of the new text."""
         return np.repeat(self.offsets[:-1], np.diff(self.offsets)) + self.positions
 
 
 @dataclass
 class PreorderOptions:
-    """How to look for the most probable order."""
+    """Options of the search for the most probable order."""
 
     beam: int = option(10, "number of paths kept for each number of visited words", minimum=1, maximum=10_000)
     complete: bool = option(
@@ -133,6 +133,6 @@ def link_orders(source: Text, links: Links, *, threads: int = 0) -> Permutations
 
 
 def unchanged(source: Text) -> Permutations:
-    """Every sentence as it is."""
+    """Every sentence in its original order."""
     places = np.arange(source.n_tokens) - np.repeat(source.offsets[:-1], source.lengths)
     return Permutations(places.astype(np.uint16), source.offsets)

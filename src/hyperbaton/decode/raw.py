@@ -1,10 +1,10 @@
-"""Raw text in, raw text out: what a system's text processing does before and after the search.
+"""Translation of raw text: the text processing of a system before and after the search.
 
-A text is cut into lines, a line into sentences, a sentence into tokens in the case that the system was trained with. HTML
-and XML keep their structure (`decode/raw_structure.py`). What no tokenizer may touch stays whole
-(`corpus/placeholders.py`), and tags are placed around the words aligned with their contents. Numbers and addresses come
-through (`decode/values.py`): a sentence whose translation lost one is searched again, with a demand for it. Blanks at the
-ends of lines, and empty lines, stay as they are.
+A text is split into lines, a line into sentences, a sentence into tokens in the casing that the system was trained with.
+HTML and XML keep their structure (`decode/raw_structure.py`). Text that no tokenizer may change stays whole
+(`corpus/placeholders.py`), and tags are placed around the words aligned with their contents. Numbers and addresses are
+preserved (`decode/values.py`): a sentence whose translation lost one is searched again, with its translation required.
+Blanks at the ends of lines, and empty lines, are kept.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _NEWLINES = re.compile(r"[\r\n]+")
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as the search takes it: tokens, their tags where there are any, and what was taken out."""
+    """A sentence for the search: tokens, their tags if there are any, and the elements that were taken out."""
 
     tokens: list[str]
     labels: list[str]
     elements: tuple[Element, ...] = ()  # of its tags
-    low: bool = False  # starts with a small letter
-    values: dict[int, str] = field(default_factory=dict)  # numbers and addresses by their places, as they are written
-    copied: dict[str, str] = field(default_factory=dict)  # elements that are not translated, by the word for each
-    reopened: int = 0  # number of elements, the first ones, that continue those of the sentence before
+    low: bool = False  # starts with a lower-case letter
+    values: dict[int, str] = field(default_factory=dict)  # numbers and addresses by position, as written
+    copied: dict[str, str] = field(default_factory=dict)  # elements that are not translated, by their placeholder words
+    reopened: int = 0  # number of leading elements that continue those of the previous sentence
 
     @property
     def line(self) -> str:
@@ -62,7 +62,7 @@ class Translated:
 
 @dataclass(frozen=True)
 class Piece:
-    """Sentences that follow each other in one line, with what stands before and after them as it is."""
+    """Consecutive sentences of one line, with the unchanged text before and after them."""
 
     before: str
     sentences: list[Sentence]
@@ -82,10 +82,10 @@ class Document:
 
 
 class RawText:
-    """Reads and writes raw text as a system's text processing says; may be used by several threads.
+    """Reads and writes raw text with a system's text processing; thread-safe.
 
     Arguments:
-        tags: whether the system reads tags, for which a tagger is asked.
+        tags: whether the system reads tags, which a tagger then provides.
     """
 
     def __init__(self, text: TextProcessing, max_words: int, *, tags: bool = False) -> None:
@@ -96,9 +96,9 @@ class RawText:
         self.tagger = text.source.make_tagger() if tags else None
 
     def read(self, text: str, form: TextFormat = PLAIN) -> Document:
-        """Cut a text into sentences, and what stays as it is."""
+        """Split a text into sentences and unchanged text."""
         text = without_control(text)
-        # Without structure, a line is a paragraph and has tags of its own.
+        # Without structure, a line is a paragraph with its own tags.
         lines = _lines(text) if form.newlines and not form.escapes else [(text, "")]
         pieces: list[Piece] = []
         for line, end in lines:
@@ -111,7 +111,7 @@ class RawText:
         """The text of a document, given a translation of each of its sentences."""
         found = iter(translations)
         texts: list[str] = []
-        last: tuple[int, Sentence] | None = None  # the sentence before, and where its text is
+        last: tuple[int, Sentence] | None = None  # the previous sentence, and the index of its text
         for piece in document.pieces:
             texts.append(piece.before)
             begin = len(texts)
@@ -138,7 +138,7 @@ class RawText:
         return write_tags(sentence.tokens, sentence.elements, words, carried.links, blanks)
 
     def lost(self, sentence: Sentence, translated: Translated) -> list[tuple[int, int, str]]:
-        """The numbers and addresses that a translation lost: first word, one behind the last, what must be there."""
+        """The numbers and addresses that a translation lost: first word, one past the last, required text."""
         lost = self._carry(sentence, translated).lost if sentence.values else []
         return [(i, i + 1, self.text.as_written(sentence.values[i])) for i in lost]
 
@@ -161,7 +161,7 @@ class RawText:
     def _sentences(self, sentence: str, masked: MaskedFlow, tags: TagReader) -> Iterator[Sentence]:
         """A sentence as tokens; a very long one in several parts."""
         words, labels, elements, reopened = tags.read(*self._tokenizer(sentence))
-        # What is protected keeps its case.
+        # Protected text keeps its case.
         cased = [masked.copied.get(token) or masked.restore(token) for token in self.text.source.as_trained(words)]
         kinds = {i: kind for i, token in enumerate(cased) if (kind := placeholder(token)) is not None}
         if self.tagger is not None:
@@ -183,7 +183,7 @@ class RawText:
 
 
 class RawTranslator:
-    """Translates raw text with a system that knows its text processing.
+    """Translates raw text with a system that has text processing.
 
     >>> from hyperbaton.corpus import Bitext
     >>> from hyperbaton.corpus.processing import TextSide
@@ -200,7 +200,7 @@ class RawTranslator:
         text = translator.system.text
         if text is None:
             raise OptionError(
-                "the system does not know how raw text is processed; "
+                "the system has no processing of raw text; "
                 "build it with --source-text and --target-text, or give it tokenized text"
             )
         self.translator = translator
@@ -208,7 +208,7 @@ class RawTranslator:
         self.raw = RawText(text, translator.options.max_words, tags=self.reads_tags)
 
     @overload
-    def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
+    def translate(  # type: ignore[overload-overlap]  # a str is also a sequence of its letters
         self, texts: str, *, html: bool = False, form: TextFormat = PLAIN
     ) -> str: ...
 
@@ -216,11 +216,11 @@ class RawTranslator:
     def translate(self, texts: Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> list[str]: ...
 
     def translate(self, texts: str | Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> str | list[str]:
-        """Translations of texts, each of as many lines as its source; the translation of a single text is text.
+        """Translate texts, each into as many lines as its source; the translation of a single text is text.
 
         Arguments:
             html: the texts are HTML; short for `form=HTML`.
-            form: how the texts are understood: PLAIN, HTML, XML or another `TextFormat` of `decode.raw_structure`.
+            form: the format of the texts: PLAIN, HTML, XML or another `TextFormat` of `decode.raw_structure`.
         """
         if isinstance(texts, str):
             return self.translate([texts], html=html, form=form)[0]
@@ -230,7 +230,7 @@ class RawTranslator:
         return [self.raw.write(document, [next(translated) for _ in document.sentences]) for document in documents]
 
     def groups(self, groups: Iterable[Sequence[str]], *, html: bool = False) -> Iterator[list[str]]:
-        """Translations of groups of lines, or pages of HTML, each as soon as it is there."""
+        """Translate groups of lines, or pages of HTML, each yielded at once."""
         return (self.translate(group, html=html) for group in groups)
 
     def batches(self, sentences: Sequence[Sentence], n_best: NBest | None = None) -> Iterator[Translations]:
@@ -239,14 +239,14 @@ class RawTranslator:
         return self.translator.batches(lines, n_best, annotations=self.annotations(sentences))
 
     def _complete(self, sentences: Sequence[Sentence], translated: list[Translated]) -> list[Translated]:
-        """Translations in which no number and no address is lost: those where one was are searched again."""
+        """Translations in which no number or address is lost: those with a loss are searched again."""
         lost = {n: self.raw.lost(*pair) for n, pair in enumerate(zip(sentences, translated, strict=True))}
         again = [n for n, demands in lost.items() if demands]
         for at in range(0, len(again), BATCH):
             chosen = again[at : at + BATCH]
             part = [sentences[n] for n in chosen]
             markup = Markup.none([sentence.line for sentence in part])
-            if self.translator.glossary is not None:  # whose conflicts the first search reported
+            if self.translator.glossary is not None:  # its conflicts were reported by the first search
                 self.translator.glossary.copy().add_to(markup)
             terms = {(d.span[0], word) for d in markup.demands for word in range(*d.span[1:])}
             demands = [Demand((k, b, e), text) for k, n in enumerate(chosen) for b, e, text in lost[n]]
@@ -259,20 +259,20 @@ class RawTranslator:
         return translated
 
     def annotations(self, sentences: Sequence[Sentence]) -> Annotations:
-        """What the tokenizer knows of the sentences, where models read it."""
+        """The tokenizer's tags of the sentences, if models read them."""
         lines = [sentence.line for sentence in sentences]
         labels = [" ".join(sentence.labels) for sentence in sentences] if self.reads_tags else None
         return annotate(lines, tags=labels)
 
 
 def check_annotations(system: System, text: TextProcessing) -> bool:
-    """Whether models of a system read tags that its text processing gives; an error if they need what it does not give."""
+    """Whether models of a system read tags from its text processing; an error if they need annotations that it lacks."""
     reads, side = False, text.source
     for name, use in system.reordering.items():
         model = getattr(use, "model", None)
         needs, read = getattr(model, "needs", ()), getattr(model, "reads", ())
         if "source_trees" in needs:
-            raise OptionError(f"the reordering model {name} needs trees of the sentences, which raw text has not")
+            raise OptionError(f"the reordering model {name} needs trees of the sentences, which raw text does not have")
         if "source_tags" in needs and not side.has_tags:
             raise OptionError(
                 f"the reordering model {name} needs tags; the tokenizer {side.tokenizer} gives none: build the system with "

@@ -1,15 +1,15 @@
-"""The structure of text with tags: which tags stay where they are, and which move with the words around them.
+"""The structure of text with tags: which tags stay in place, and which move with the words around them.
 
-A text is cut into fixed strings, which are copied, and *flows*: sentences with the tags inside them.
+A text is split into fixed strings, which are copied, and *flows*: sentences with the tags inside them.
 
     <doc><t>Das <b>Haus</b></t><t>Ja.</t></doc>        fixed <doc><t>, flow Das <b>Haus</b>, fixed </t><t>, flow Ja., …
 
 The tag of a splitting element is fixed. In HTML these are paragraphs, lists, tables and the like. In XML nothing is known
 about names: an element splits unless there is text beside it, as in DeepL's outline detection. An element that contains a
-splitting one splits as well, so both tags of an element are fixed, or both are in the same flow. Content that must not be
-translated is copied: between words it is a word itself.
+splitting one also splits, so both tags of an element are fixed, or both are in the same flow. Content that must not be
+translated is copied: between words it is itself a word.
 
-All of this is linear in the length of the text. Very many tags in one flow, or very deep ones, are fixed too.
+All of this is linear in the length of the text. Excess tags in one flow, or very deep ones, are also fixed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _NOT_TRANSLATED = re.compile(
 _REFERENCE = re.compile(r"&#?\w+;")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
 _MASKED = re.compile(" ([\ue000-\uf8ff]) ")
-# Beside what was masked; blanks there are not those of the text. No text has it: it is a control character.
+# Marks the edges of masked text, where blanks are not part of the text. It is a control character that no text
+# contains.
 EDGE = "\x1f"
 # Private characters; `corpus/sentences.py` knows those of end tags.
 _FOR_TAGS, _FOR_VALUES, _FOR_END_TAGS = range(0xE000, 0xE800), range(0xE800, 0xF000), range(0xF000, 0xF900)
@@ -48,13 +49,13 @@ _FIRST_WORD = 0x100000  # private characters that are words for copied content
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How raw text is understood: its tags, and where sentences end.
+    """The format of raw text: its tags, and where sentences end.
 
     Arguments:
         splitting: names of elements that end sentences.
-        non_splitting: names of elements that do not, whatever else holds for them.
+        non_splitting: names of elements that never do.
         ignored: names of elements that are not translated.
-        detect: let every element split that has no text beside it.
+        detect: split at every element that has no text beside it.
         html: names are those of HTML, in any case; some elements have no end tag, and scripts contain none.
         escapes: resolve character references, and write them.
         strict: refuse tags without a partner.
@@ -73,7 +74,7 @@ class TextFormat:
     sentences: bool = True
 
     def key(self, name: str) -> str:
-        """A name as it is compared."""
+        """A name in the form used for comparison."""
         return name.lower() if self.html else name
 
     def scan(self, text: str) -> list[Mark]:
@@ -81,7 +82,7 @@ class TextFormat:
         if self.escapes:
             void, opaque = (VOID, OPAQUE) if self.html else (frozenset[str](), frozenset[str]())
             return list(scan(text, void=void, opaque=opaque))
-        # Text that is not said to have markup: tags as people write them, and nothing else.
+        # Text without declared markup: simple tags, and nothing else.
         marks, at = [], 0
         for match in TAG.finditer(text):
             marks += [Mark("text", at, match.start())] if at < match.start() else []
@@ -97,7 +98,7 @@ XML = TextFormat(detect=True)
 
 
 class FlowItem(NamedTuple):
-    """A part of a flow: text, start, end, alone (a tag without a partner, a comment) or copied.
+    """A part of a flow: text, start, end, alone (an unpaired tag, a comment) or copied.
 
     Start and end tags have the number of their element, everything else has -1.
     """
@@ -112,7 +113,7 @@ Flow = list[FlowItem]
 
 @dataclass
 class _Element:
-    """An element while a text is cut: its marks from `begin` to `end`, half-open."""
+    """An element during splitting: its marks from `begin` to `end`, half-open."""
 
     begin: int
     end: int
@@ -121,12 +122,12 @@ class _Element:
     partner: int | None
     ignored: bool
     has_text: bool = False
-    is_cut: bool = False  # by a tag without partner that splits
+    is_cut: bool = False  # by an unpaired splitting tag
     splits: bool = False
 
 
 def cut(text: str, form: TextFormat) -> list[str | Flow]:
-    """Cut a text into fixed strings and flows; joined, they are the text.
+    """Split a text into fixed strings and flows; joined, they give the text.
 
     >>> cut("<doc><t>Das <b>Haus</b></t></doc>", XML)[:2]
     ['<doc><t>', [Item(kind='text', text='Das ', element=-1), Item(kind='start', text='<b>', element=3), \
@@ -196,7 +197,7 @@ def _check_pairs(text: str, marks: Sequence[Mark], partners: Sequence[int | None
 def _elements(text: str, marks: Sequence[Mark], partners: list[int | None], form: TextFormat) -> list[_Element]:
     """The elements in the order of their start tags, after one for the whole text.
 
-    Elements of HTML that end without an end tag lose the partner that they seem to have.
+    Elements of HTML that end without an end tag lose their apparent partner.
     """
     elements = [_Element(-1, len(marks), -1, "", None, False)]
     opened = [0]
@@ -246,7 +247,7 @@ def _decide(elements: list[_Element], form: TextFormat) -> None:
 
 
 def _settled(flow: Flow) -> Iterator[str | Flow]:
-    """A flow without what surrounds its text: blanks, tags without partners, elements around all of it."""
+    """A flow without the blanks, unpaired tags and enclosing elements around its text."""
     if all(item.kind != _TEXT or not unescape(item.text).strip() for item in flow):
         yield "".join(item.text for item in flow)
         return
@@ -279,7 +280,7 @@ def _settled(flow: Flow) -> Iterator[str | Flow]:
 
 
 def _joined(parts: Sequence[str | Flow]) -> list[str | Flow]:
-    """The same with fixed strings that follow each other in one."""
+    """Merge adjacent fixed strings."""
     joined: list[str | Flow] = []
     fixed: list[str] = []
     for part in parts:
@@ -304,13 +305,13 @@ class MaskedFlow(Masked):
 
 
 def mask_flow(flow: Flow, form: TextFormat) -> MaskedFlow:
-    """Put private characters in the place of tags and of what no tokenizer may touch."""
+    """Replace tags, and text that no tokenizer may change, by private characters."""
     masked = MaskedFlow("")
     for_tags, for_values, for_end_tags = iter(_FOR_TAGS), iter(_FOR_VALUES), iter(_FOR_END_TAGS)
 
     def put(match: re.Match[str]) -> str:
         number = next(for_values, None)
-        if number is None:  # thousands of them: the rest is ordinary text
+        if number is None:  # there are thousands: the rest is ordinary text
             return own.texts[match[1]]
         masked.texts[chr(number)] = own.texts[match[1]]
         return f"{EDGE}{chr(number)}{EDGE}"
@@ -322,7 +323,7 @@ def mask_flow(flow: Flow, form: TextFormat) -> MaskedFlow:
             own = mask(plain, tags=False)
             pieces.append(_MASKED.sub(put, own.text))
             continue
-        # A flow has fewer tags than there are characters.
+        # A flow has fewer tags than there are private characters.
         char = chr(next(for_end_tags if kind != _COPIED and text.startswith("</") else for_tags))
         masked.texts[char] = text
         if kind == _COPIED:
@@ -341,5 +342,5 @@ def _resolved(reference: re.Match[str]) -> str:
 
 
 def without_control(text: str) -> str:
-    """The same with blanks in the place of control characters, but for tabs and ends of lines."""
+    """The text with control characters replaced by blanks, except for tabs and line ends."""
     return _CONTROL.sub(" ", text)

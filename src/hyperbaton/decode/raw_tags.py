@@ -1,8 +1,8 @@
-"""Tags of raw text: taken out of its tokens before the search, and put into the translation through its links.
+"""Tags of raw text: removed from its tokens before the search, and projected into the translation through its links.
 
-What a tag encloses is carried over by `align.project_markup`. Tags may enclose several sentences: they are closed at the
-end of each and opened again, unless the translations leave the tag open from one sentence to the next. A tag without its
-partner stays alone where it is, and one around words without links encloses nothing, but is still there.
+The content of a tag is projected by `align.project_markup`. Tags may enclose several sentences: they are closed at the
+end of each and opened again, unless the translations leave the tag open from one sentence to the next. An unpaired tag
+stays alone in place; a tag around words without links encloses nothing, but is kept.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from hyperbaton.decode.raw_structure import MaskedFlow
 
 
 class TaggedWords(NamedTuple):
-    """The words of a sentence with their labels, and the elements that its tags make.
+    """The words of a sentence with their labels, and the elements formed by its tags.
 
-    The first `reopened` elements continue those of the sentence before.
+    The first `reopened` elements continue those of the previous sentence.
     """
 
     words: list[str]
@@ -33,16 +33,16 @@ class TagReader:
 
     def __init__(self, masked: MaskedFlow) -> None:
         self._masked = masked
-        self._opened: list[str] = []  # tags that are open where the next sentence starts
+        self._opened: list[str] = []  # tags that are open at the start of the next sentence
         self._written: set[str] = set()  # tags that enclosed words of a sentence
 
     def read(self, tokens: Sequence[str], labels: Sequence[str]) -> TaggedWords:
-        """Take the tags out of the tokens of a sentence."""
+        """Remove the tags from the tokens of a sentence."""
         words: list[str] = []
         own_labels: list[str] = []
         elements: list[Element] = []
         opened: list[int] = []
-        chars: list[str] = []  # that stand for the tags of the elements
+        chars: list[str] = []  # private characters of the elements' tags
 
         def add(char: str, single: bool) -> None:
             tag = self._masked.texts[char]
@@ -69,7 +69,7 @@ class TagReader:
                 self._opened.append(token)
         for number in opened:
             elements[number] = replace(elements[number], end=len(words))
-        # What encloses words of another sentence, or may do so in the next one, need not enclose nothing here.
+        # A tag that encloses words of another sentence, or may do so in the next one, may be left out here if empty.
         nothing = {k for k, element in enumerate(elements) if element.begin == element.end and not element.single}
         dropped = {k for k in nothing if k in opened or chars[k] in self._written}
         reopened = sum(k not in dropped and char in self._written for k, char in enumerate(chars))
@@ -98,7 +98,7 @@ def write_tags(
     links: Sequence[tuple[int, int]],
     blanks: Sequence[str],
 ) -> str:
-    """A translation with the tags of its source; `blanks` stand before its words."""
+    """A translation with the tags of its source; `blanks` precede its words."""
     kept = list(elements)
     while True:
         found = project_markup(MarkedSentence(list(words), kept), target, links, split="cover", spaces=blanks)
@@ -106,7 +106,7 @@ def write_tags(
         if not lost:
             return found.text
         for k, element in enumerate(kept):
-            # What was inside an element that encloses nothing any more encloses nothing in the same place.
+            # The content of an element that has become empty is empty in the same place.
             outside = kept[element.parent] if element.parent >= 0 else None
             if outside is not None and outside.begin == outside.end:
                 kept[k] = replace(element, begin=outside.begin, end=outside.begin)
@@ -134,7 +134,7 @@ def join_tags(before: str, line: str, elements: Sequence[Element], own: Sequence
 
 
 def _without(elements: Sequence[Element], dropped: set[int]) -> list[Element]:
-    """Elements without some; what is inside these belongs to the next one outside."""
+    """Remove some elements; their children belong to the next outer element."""
     numbers: dict[int, int] = {-1: -1}
     kept: list[Element] = []
     for k, element in enumerate(elements):

@@ -1,4 +1,4 @@
-"""Lines as the search wants them: without markup, long ones in pieces, over the vocabularies of the phrase table."""
+"""Input of the search: lines without markup, long ones in pieces, over the vocabularies of the phrase table."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from hyperbaton.phrases import PhraseTable
 
 
 class Pieces(NamedTuple):
-    """Sentences of which long ones are cut."""
+    """Sentences, with long ones split."""
 
     lines: list[str]
     offsets: npt.NDArray[np.int64]  # pieces of sentence s: [offsets[s], offsets[s + 1])
 
     @classmethod
     def of(cls, lines: Sequence[str], max_words: int) -> Pieces:
-        """Cut lines that are too long.
+        """Split lines that are too long.
 
         >>> Pieces.of(["a b c", "d"], 2).lines
         ['a b', 'c', 'd']
@@ -35,7 +35,7 @@ class Pieces(NamedTuple):
         pieces: list[str] = []
         offsets = [0]
         for line in lines:
-            # A line of n characters has fewer than n words: most lines need no look at their words.
+            # A line of n characters has fewer than n words: most lines need not be tokenized to know this.
             tokens = line.split(" ") if len(line) > max_words else []
             if len(tokens) <= max_words:
                 pieces.append(line)
@@ -46,14 +46,14 @@ class Pieces(NamedTuple):
         return cls(pieces, np.array(offsets, np.int64))
 
     def need_whole(self, what: str) -> None:
-        """Complain of a sentence that was cut."""
+        """Complain of a sentence that was split."""
         cut = np.flatnonzero(np.diff(self.offsets) > 1)
         if len(cut):
             raise SentenceError(what, int(cut[0]) + 1)
 
 
 def unforced(max_words: int) -> str:
-    """What is said of a sentence that is too long to be forced to a translation."""
+    """The error for a sentence that is too long to be forced to a translation."""
     return (
         f"a sentence of more than {max_words} words cannot be forced to its reference; raise --max-words, or leave it out"
     )
@@ -61,10 +61,10 @@ def unforced(max_words: int) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """Sentences to translate, in pieces, and what their markup and the caller demand of the translations.
+    """Sentences to translate, in pieces, with the constraints from their markup and from the caller.
 
-    `text` holds the pieces, then the demanded translations, then the forced ones; `target` is the same over the table's
-    target vocabulary, with new words behind its own.
+    `text` contains the pieces, then the required translations, then the forced ones; `target` is this text over the
+    table's target vocabulary, with new words after its own.
     """
 
     options: Decoding
@@ -86,9 +86,9 @@ class Request:
         annotations: Annotations,
         markup: Markup | None = None,
     ) -> Request:
-        """Read lines with their annotations; `forced` are the translations that must come out.
+        """Read lines with their annotations; `forced` are forced translations.
 
-        `markup` is what is known of the lines already, in place of what stands in them.
+        `markup` replaces the markup in the lines.
         """
         if markup is None:
             markup = parse_markup(lines) if options.markup else Markup.none(lines)
@@ -105,7 +105,7 @@ class Request:
         return request
 
     def _check_annotations(self) -> None:
-        """Annotations must be those of the sentences."""
+        """Check that the annotations match the sentences."""
         tags, trees = self.of_sentences.source_tags, self.of_sentences.source_trees
         n_words = np.diff(self.source.offsets[self.pieces.offsets])
         for kind, column in (("tags", tags), ("trees", trees)):
@@ -126,14 +126,14 @@ class Request:
 
     @cached_property
     def new_words(self) -> Vocabulary:
-        """The words that the table's target vocabulary lacks, in the order of their numbers behind it."""
+        """The words that are not in the table's target vocabulary, in the order of their numbers after it."""
         words, known = self.target.vocabulary, len(self.table.target.vocabulary)
         start = words.offsets[known]
         return Vocabulary(words.bytes[start:], words.offsets[known:] - start)
 
     @cached_property
     def tokens(self) -> _core.SourceTokens:
-        """The words of the pieces by the table's numbers, and the target words that stand for them."""
+        """The words of the pieces by the table's numbers, and the target words used when they are passed through."""
         source, n = self.source, len(self.source.tokens)
         numbers = self.table.source.vocabulary.lookup.find_all(self.text.vocabulary.lookup)
         tokens = _core.Tokens(words=numbers[source.tokens], offsets=source.offsets)
@@ -141,14 +141,14 @@ class Request:
 
     @cached_property
     def demands(self) -> _core.Demands:
-        """The translations that the markup demands."""
+        """The translations required by the markup."""
         first = len(self.source)
         spans = np.array([demand.span for demand in self.markup.demands], np.int64).reshape(-1, 3)
         return _core.Demands(spans=spans, words=self._target_tokens(first, first + len(spans)))
 
     @cached_property
     def forced(self) -> _core.Tokens | None:
-        """The translations that must come out."""
+        """The forced translations."""
         return self._target_tokens(len(self.source) + len(self.markup.demands), len(self.text)) if self.is_forced else None
 
     def _target_tokens(self, first: int, last: int) -> _core.Tokens:
@@ -157,7 +157,7 @@ class Request:
 
     @property
     def walls(self) -> npt.NDArray[np.int64]:
-        """(sentence, word in front) of each wall."""
+        """(sentence, word before) of each wall."""
         walls = self.markup.walls
         if self.options.monotone_at_punctuation:
             walls = sorted({*walls, *punctuation_walls(self.source)})
@@ -165,12 +165,12 @@ class Request:
 
     @property
     def zones(self) -> npt.NDArray[np.int64]:
-        """(sentence, first word, one behind the last) of each zone."""
+        """(sentence, first word, one past the last) of each zone."""
         return np.array(self.markup.zones, np.int64).reshape(-1, 3)
 
     @cached_property
     def annotations(self) -> Annotations:
-        """The annotations of the pieces; sentences that were cut have no tree."""
+        """The annotations of the pieces; split sentences have no tree."""
         tags, trees = self.of_sentences.source_tags, self.of_sentences.source_trees
         return Annotations(
             source_tags=None if tags is None else Tags(tags.labels, self.source.offsets, tags.vocabulary),

@@ -1,4 +1,4 @@
-"""Translations of a batch of sentences, as columns, and what can be said about them: lines, n-best lists, steps."""
+"""Translations of a batch of sentences, as columns, and their output forms: lines, n-best lists, steps."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Step(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A part of a translation to show: a phrase, or a rule with everything in its gaps; spans are half-open.
+    """A part of a translation for display: a phrase, or a rule with everything in its gaps; spans are half-open.
 
-    `kind` is phrase, or that of a `RuleUse`; `parent` is the number of the segment in whose gap it is, -1 at the top;
+    `kind` is phrase, or that of a `RuleUse`; `parent` is the number of the segment whose gap it fills, -1 at the top;
     `rule` has both sides of a rule.
     """
 
@@ -59,10 +59,10 @@ def feature_columns(system: System, search_input: _core.DecodeInput | _core.Char
 class Translations(Shown):
     """Translations of sentences, best first.
 
-    Those of sentence s are `path_offsets[pieces[s]]` up to `path_offsets[pieces[s + 1]]`: a sentence that was too long has
-    several pieces. Steps of translation p are `step_offsets[p]` up to `step_offsets[p + 1]`, `options` the translation
-    option of each. `features` has a row for each step and one more for the end of each translation; `columns` says which of
-    its columns belong to each feature, in the order of n-best lists.
+    Those of sentence s are `path_offsets[pieces[s]]` to `path_offsets[pieces[s + 1]]`: a sentence that was too long has
+    several pieces. Steps of translation p are `step_offsets[p]` to `step_offsets[p + 1]`, `options` has the translation
+    option of each. `features` has a row for each step and one more for the end of each translation; `columns` gives the
+    columns of each feature, in the order of n-best lists.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("hypotheses", "spans", "spans_cut")  # spans considered, and cut by the limits
@@ -77,15 +77,16 @@ class Translations(Shown):
     scores: npt.NDArray[np.float64]
     features: npt.NDArray[np.float32]
     relaxed: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.int64]  # (n_pieces, 3), of what `counted` names
-    graph_offsets: npt.NDArray[np.int64]  # rows of each piece's search graph, if it was asked for
+    counts: npt.NDArray[np.int64]  # (n_pieces, 3), the counts named in `counted`
+    graph_offsets: npt.NDArray[np.int64]  # rows of each piece's search graph, if requested
     graph_places: npt.NDArray[np.int64]  # (n_rows, 5): hypothesis, stack, back, recombined, option; -1 is none
     graph_scores: npt.NDArray[np.float64]  # (n_rows, 3): score, transition, best complete score through here
     search_input: _core.DecodeInput | None = field(default=None, repr=False, compare=False)
     found_options: _core.TranslationOptions | None = field(default=None, repr=False, compare=False)
 
     def last_step_values(self, piece: int, paths: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:
-        """Unweighted values (n_paths, n_columns) of the last step of paths through a piece, which need not be whole."""
+        """Unweighted values (n_paths, n_columns) of the last step of paths through a piece, which need not be
+        complete."""
         if self.search_input is None or not paths:
             return np.zeros((0, self.features.shape[1]), np.float32)
         return _core.last_step_values(self.search_input, piece, [list(path) for path in paths])
@@ -114,14 +115,14 @@ class Translations(Shown):
         return totals
 
     def lines(self) -> list[str]:
-        """The best translation of each sentence; empty where there is none."""
+        """The best translation of each sentence; empty if there is none."""
         first = [int(p) if p < q else -1 for p, q in zip(self.path_offsets[:-1], self.path_offsets[1:], strict=True)]
         best = ["" if p < 0 else " ".join(self.text[p]) for p in first]
         ends = self.pieces.tolist()
         return [" ".join(filter(None, best[a:b])) for a, b in pairwise(ends)]
 
     def links(self) -> Links:
-        """The links of each sentence to its best translation: those inside its phrase pairs, in place."""
+        """The links between each sentence and its best translation: those inside its phrase pairs, shifted into place."""
         pieces, options = np.flatnonzero(np.diff(self.path_offsets) > 0), self.batch.options
         where, ends = gather(self.step_offsets, self.path_offsets[pieces])
         chosen = self.options[where]
@@ -136,14 +137,14 @@ class Translations(Shown):
         begins: npt.NDArray[np.integer[Any]],
         lengths: npt.NDArray[np.int64],
     ) -> Links:
-        """Some of `links`, in target order, as links of sentences.
+        """Convert some of `links`, in target order, to links of sentences.
 
         Arguments:
             pieces, begins: the piece that each belongs to, and where in it its source words begin.
             lengths: the number of target words of each.
         """
         sentence = np.searchsorted(self.pieces, pieces, side="right") - 1
-        # Where pieces start in their sentence: the words of those before it.
+        # Where pieces start in their sentence: after the words of earlier ones.
         source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]] + begins
         target_start = np.cumsum(lengths) - lengths
         target_start -= target_start[np.searchsorted(sentence, sentence, side="left")]
@@ -167,7 +168,7 @@ class Translations(Shown):
         return steps
 
     def segments(self, path: int) -> list[Segment]:
-        """The phrases of a translation in target order; with `end_features` their features add up to its own."""
+        """The phrases of a translation in target order; with `end_features` their features add up to the total."""
         at, segments = 0, []
         for step in self.steps(path):
             segments.append(Segment((step.begin, step.end), (at, at + len(step.target)), step.features))
@@ -175,7 +176,7 @@ class Translations(Shown):
         return segments
 
     def end_features(self, path: int) -> npt.NDArray[np.float32]:
-        """The values of a translation that belong to none of its segments."""
+        """The values of a translation that belong to no segment."""
         values: npt.NDArray[np.float32] = self.features[int(self.step_offsets[path + 1]) + path]
         return values
 
@@ -215,7 +216,7 @@ class Translations(Shown):
 
     @cached_property
     def sparse(self) -> dict[str, Any]:
-        """How often each sparse feature of each model fires in each translation, (n_translations, n_features), CSR."""
+        """The counts of each sparse feature of each model in each translation, (n_translations, n_features), CSR."""
         models = self.system.sparse
         n_paths, lengths = len(self.scores), np.diff(self.step_offsets)
         path = np.repeat(np.arange(n_paths), lengths + 1)
@@ -233,7 +234,7 @@ class Translations(Shown):
         return found
 
     def graph(self, first: int = 0) -> Iterator[str]:
-        """Lines of the search graph, much as Moses writes it; sentences are numbered from `first`."""
+        """Lines of the search graph, in nearly Moses' format; sentences are numbered from `first`."""
         source, target = self.batch.options.source, self.batch.options.target
         for sentence in range(len(self)):
             for row in range(*self.graph_offsets[self.pieces[[sentence, sentence + 1]]].tolist()):
@@ -274,7 +275,7 @@ class Translations(Shown):
 
 
 def _inclusive(begin: int, end: int) -> str:
-    """A span as Moses writes it.
+    """A span in Moses' notation.
 
     >>> _inclusive(2, 5), _inclusive(2, 3), _inclusive(2, 2)
     ('2-4', '2', '')

@@ -1,4 +1,4 @@
-"""Reordering models as the search wants them: what each of the three shapes answers for a batch of sentences.
+"""Adapters from reordering models to the search: the scores of each of the three shapes for a batch of sentences.
 
 Any class with the methods of a shape (`models/shapes/protocols.py`) can be a reordering model of a system. Scores are
 natural logs of probabilities, or any score where higher is better. Values below −100 count as −100.
@@ -23,8 +23,8 @@ from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, Reordering
 from hyperbaton.phrases.orientation import Side
 
 FLOOR = -100.0
-LOWEST_SCORE = -1e4  # of scores that are still to be normalised
-# The same where 1/p multiplies a distance (NI11 eq. 7): a class that never occurred costs much, and no step an infinity.
+LOWEST_SCORE = -1e4  # for scores that are normalised later
+# The lowest score if 1/p multiplies a distance (NI11 eq. 7): an unseen class is expensive, but no step is infinite.
 LEAST = -20.0
 
 
@@ -40,10 +40,11 @@ class Reordering(Protocol):
 
 @dataclass(frozen=True)
 class ReorderingTable(Picklable):
-    """A lexicalized reordering table as Moses uses it.
+    """A lexicalized reordering table as in Moses.
 
-    `probabilities`: a row for each phrase pair (or source phrase) of the system's phrase table, a block of columns for each
-    side; NaN where the table has no row, which costs nothing. `collapse`: one feature for each side instead of each class.
+    `probabilities`: a row for each phrase pair (or source phrase) of the system's phrase table, a block of columns for
+    each side; NaN if the table has no row, which costs nothing. `collapse`: one feature for each side instead of each
+    class.
     """
 
     kind: ReorderingType
@@ -61,7 +62,7 @@ class ReorderingTable(Picklable):
         return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
-        """What the search asks, for a batch of sentences."""
+        """The scorers for a batch of sentences."""
         rows = batch.sources if self.kind.conditioning == "f" else batch.pairs
         known = batch.pairs >= 0
         scores = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
@@ -76,11 +77,11 @@ class ReorderingTable(Picklable):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """A reordering model, ours or anybody's, and how the decoder uses it; one feature, unless it says otherwise.
+    """A reordering model, ours or third-party, and how the decoder uses it; it has one feature by default.
 
-    `use`: `direct`, log p, or `scaled`, −d/(β p), a distance that costs less where the model expects it (NI11 eq. 7).
-    `inside`: a jump model is charged for the jumps inside a phrase pair too, not only between two.
-    `per_class`: a model of orientation classes has a feature, and so a weight, for each class, as tables have.
+    `use`: `direct`, log p, or `scaled`, −d/(β p), a distance that costs less if the model expects it (NI11 eq. 7).
+    `inside`: a jump model is also charged for the jumps inside a phrase pair, not only between two. `per_class`: an
+    orientation model has a feature, and so a weight, for each class, like tables.
     """
 
     model: Any
@@ -91,7 +92,7 @@ class ModelUse:
 
     @cached_property
     def parts(self) -> tuple[Any, ...]:
-        """The models that have a feature each: most often the model itself."""
+        """The models with one feature each: usually the model itself."""
         return tuple(self.model.split()) if hasattr(self.model, "split") else (self.model,)
 
     @property
@@ -105,14 +106,14 @@ class ModelUse:
         if self.use not in ("direct", "scaled"):
             raise OptionError(f"use must be direct or scaled, not {self.use!r}")
         if self.use == "scaled" and not isinstance(self.model, PerOption):
-            raise OptionError("only a model of orientation classes can scale the distance")
+            raise OptionError("only an orientation model can scale the distance")
         if not self.beta > 0:
             raise OptionError(f"beta must be above 0, not {self.beta:g}")
         if self.per_class and not isinstance(self.model, PerOption):
-            raise OptionError("only a model of orientation classes can have a weight for each class")
+            raise OptionError("only an orientation model can have a weight for each class")
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
-        """What the search asks, for a batch of sentences."""
+        """The scorers for a batch of sentences."""
         if hasattr(self.model, "search_feature"):
             return [self.model.search_feature(batch, weights)]
         if self.per_class:
@@ -122,7 +123,7 @@ class ModelUse:
 
 @singledispatch
 def scorer_of(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
-    """What the search asks of a model, used in this way, about these sentences: by the model's shape.
+    """The scorers of a model in this use for these sentences, by the model's shape.
 
     There is one weight, or one for each orientation class.
     """
@@ -145,7 +146,7 @@ def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Fe
     possible = getattr(model, "classes", "all") == "possible"
     coverage = getattr(model, "coverage_weights_", None)
     if use.use == "scaled" and (possible or coverage is not None):
-        raise OptionError("a model that knows what is translated is used directly: it cannot scale the distance")
+        raise OptionError("a model that uses the coverage must be used directly: it cannot scale the distance")
     return _option_scorer(scores, weights, orientations, side, use.use == "scaled", possible, coverage)
 
 
@@ -166,7 +167,7 @@ def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Fe
 
 
 def orientations_of(model: Any) -> OrientationSet:
-    """The orientation set of a model, which may have it by name."""
+    """The orientation set of a model, which may be given by name."""
     orientations = model.orientations
     return orientation_set(orientations) if isinstance(orientations, str) else orientations
 
@@ -189,7 +190,7 @@ def _option_scorer(
     elif isinstance(orientations, DistanceSet):
         cuts = list(orientations.cuts)
     else:
-        raise OptionError("the decoder knows orientation sets of distances and Moses' sets")
+        raise OptionError("the decoder supports only orientation sets of distances and Moses' sets")
     given = None
     if possible or coverage is not None:
         given = _core.GivenCoverage(
@@ -218,7 +219,8 @@ def _jump_scorer(jumps: Any, weight: float, inside: bool, remaining: bool) -> _c
         starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
     classes = getattr(jumps, "class_weights", None) if remaining else None
     return _core.JumpScorer(
-        # Over what is left, the core bounds the probability itself: what is low here may be the best of what is left.
+        # Over the remaining words, the core bounds the probability itself: a low value here may be the best remaining
+        # one.
         matrices=np.maximum(values, LOWEST_SCORE if remaining else FLOOR).astype(np.float32),
         offsets=np.asarray(starts, np.int64),
         weight=weight,

@@ -1,8 +1,8 @@
-"""A text translated in shards, by the workers of any executor.
+"""Translate a text in shards, with the workers of an executor.
 
 The driver reads the text and its annotations once and writes each shard to a file; a task reads that file and the system,
 and writes a file for each output; the driver joins them in order. A translation does not depend on the sentences around
-it, so neither does it on the number of shards.
+it, and so not on the number of shards.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class SourceText:
     markup: bool = False
 
     def n_lines(self) -> int:
-        """How many lines it has."""
+        """The number of lines."""
         if "-" in (self.source, self.tags, self.trees):
             raise OptionError("a text that is translated in shards is read twice: give a file, not standard input")
         return sum(1 for _ in read_byte_lines(self.source))
 
     def groups(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
-        """Its lines with their annotations, in batches of which none belongs to two shards."""
+        """The lines with their annotations, in batches that never span two shards."""
         if self.raw:  # it may come from Windows
             lines = (line.removesuffix("\r") for line in read_lines(self.source))
             return (AnnotatedLines(batch, NOTHING) for batch in _batches(lines, starts))
@@ -68,7 +68,7 @@ def _batches(lines: Iterator[str], starts: Sequence[int]) -> Iterator[list[str]]
 
 
 class Written(NamedTuple):
-    """Outputs of one shard: how many lines it has, the files by output, and terms that could not be followed."""
+    """Outputs of one shard: the number of lines, the files by output, and terms that could not be used."""
 
     n_lines: int
     files: dict[str, Path]
@@ -96,10 +96,10 @@ def translate_shards(
     glossary: Glossary | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Written]:
-    """Translate a text in shards; yields what each wrote, in the order of the text.
+    """Translate a text in shards; yields the outputs of each, in text order.
 
     Arguments:
-        sharding: how the work is shared out. The caller removes its folder.
+        sharding: how the work is distributed. The caller removes its folder.
         progress: counts shards.
     """
     folder, starts = sharding.folder, shard_starts(text.n_lines(), sharding.shards)
@@ -125,7 +125,7 @@ def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[
 
 
 def write_shards(folder: Path, groups: Iterable[AnnotatedLines], starts: Sequence[int]) -> None:
-    """Write each shard of a text to a file of its own; no group may belong to two shards.
+    """Write each shard of a text to a separate file; no group may span two shards.
 
     A file is a NumPy archive: the arrays of group n are called `n.lines`, `n.tags.labels` and so on.
     """
@@ -138,7 +138,7 @@ def write_shards(folder: Path, groups: Iterable[AnnotatedLines], starts: Sequenc
                     with archive.open(f"{number}.{name}.npy", "w", force_zip64=True) as file:
                         np.lib.format.write_array(file, array, allow_pickle=False)
                 begin += len(group.lines)
-    for _ in numbered:  # says what is wrong with annotations that go on behind the text
+    for _ in numbered:  # reports annotations that continue after the end of the text
         pass
 
 

@@ -1,15 +1,15 @@
-"""Sparse reordering features (Cherry 2013), as Moses has them: thousands of indicators, each with a weight of its own.
+"""Sparse reordering features (Cherry 2013), as in Moses: thousands of indicators, each with its own weight.
 
-A feature fires where a word, or the class of a word, stands in a place while a phrase moves in a certain way:
+A feature fires if a word, or the class of a word, is in a certain place while a phrase moves in a certain way:
 
-    phr-src-first-ID-WORD-C    the first word of the source phrase, whose orientation towards the previous phrase is C
+    phr-src-first-ID-WORD-C    the first word of the source phrase, whose orientation relative to the previous phrase is C
     phr-src-last, phr-tgt-first, phr-tgt-last      its last word, and the first and last word of its translation
-    stk-…                      the same of the previous phrase, with its orientation towards this one
-    btn-src-first-ID-WORD-C    a word between the two, where the phrase is discontinuous
+    stk-…                      these features of the previous phrase, with its orientation relative to this one
+    btn-src-first-ID-WORD-C    a word between the two, if the phrase is discontinuous
 
-ID names a list of words or a file of classes, whose labels are written `cluster_LABEL`. C is the number of the orientation:
-0 monotone, 1 swap, then discontinuous, or discontinuous left and right. The search adds up the weights by option and
-orientation beforehand, so that their number costs it nothing.
+ID names a list of words or a file of classes, whose labels are written `cluster_LABEL`. C is the number of the
+orientation: 0 monotone, 1 swap, then discontinuous, or discontinuous left and right. Weights are summed by option and
+orientation before the search, so that their number does not slow it down.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PLACES = ("phr-first", "phr-last", "stk-first", "stk-last", "btn-first")
 
 @dataclass(frozen=True)
 class Labels(Picklable):
-    """Words of a side that features look at: each is its own label, or has the label of its class.
+    """Words of a side used in features: each is its own label, or has the label of its class.
 
     `numbers[i]` is the label of word i of the vocabulary.
     """
@@ -84,7 +84,7 @@ class Labels(Picklable):
         return _PLACES if self.side == "source" else _PLACES[:-1]
 
     def of_text(self, text: Text) -> npt.NDArray[np.int64]:
-        """The label of each token, that of words without one behind all others."""
+        """The label of each token; words without one have the number after all labels."""
         found = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
         known = found < len(self.vocabulary)
         numbers = np.full(len(found), len(self), np.int64)
@@ -119,7 +119,7 @@ class SparseReordering(Picklable):
 
     def __post_init__(self) -> None:
         if not isinstance(orientation_set(self.orientations), MosesSet):
-            raise OptionError(f"sparse features know Moses' orientations, like hier-mslr, not {self.orientations!r}")
+            raise OptionError(f"sparse features need Moses' orientations, like hier-mslr, not {self.orientations!r}")
 
     @classmethod
     def of_texts(cls, orientations: str, source: Text, target: Text, n_words: int = 80) -> SparseReordering:
@@ -136,7 +136,7 @@ class SparseReordering(Picklable):
     def set(self) -> MosesSet:
         found = orientation_set(self.orientations)
         if not isinstance(found, MosesSet):
-            raise OptionError(f"{self.orientations} is no orientation set of Moses")
+            raise OptionError(f"{self.orientations} is not an orientation set of Moses")
         return found
 
     @property
@@ -146,7 +146,7 @@ class SparseReordering(Picklable):
 
     @property
     def n_columns(self) -> int:
-        """Columns of the search: how often each orientation occurs, towards the previous phrase, then the next."""
+        """Columns of the search: the counts of each orientation, relative to the previous phrase, then the next."""
         return 2 * len(self.set)
 
     @cached_property
@@ -189,8 +189,8 @@ class SparseReordering(Picklable):
         ]
 
     def values(self, batch: Batch, steps: StepColumns) -> sparse.csr_array:
-        """How often each feature fires in each translation, (n_translations, n_features)."""
-        from scipy import sparse  # a tenth of a second that systems without such features need not wait for
+        """The counts of each feature in each translation, (n_translations, n_features)."""
+        from scipy import sparse  # slow to load, and not needed without such features
 
         n = len(self.set)
         is_step = steps.option >= 0
@@ -236,7 +236,7 @@ class SparseReordering(Picklable):
         return made
 
     def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
-        """Everything but what `as_json` holds, as named arrays, for the store."""
+        """Everything but the content of `as_json`, as named arrays, for the store."""
         arrays: dict[str, npt.NDArray[Any]] = {}
         for i, labels in enumerate(self.labels):
             arrays[f"{prefix}.{i}.numbers"] = labels.numbers
@@ -245,7 +245,7 @@ class SparseReordering(Picklable):
 
     @staticmethod
     def layout(entry: Mapping[str, Any], prefix: str) -> dict[str, str]:
-        """The layout of the arrays that belong to what `as_json` gave."""
+        """The layout of the arrays that belong to a result of `as_json`."""
         return joined(within(f"{prefix}.{i}", Labels.LAYOUT) for i in range(len(entry["labels"])))
 
     FORM: ClassVar[Form] = {"orientations": str, "labels": [Labels.FORM]}
@@ -272,7 +272,8 @@ class SparseReordering(Picklable):
 class StepColumns(NamedTuple):
     """Steps of translations as columns, and a row for the end of each, whose option is -1.
 
-    `before` and `after` are the classes of the step towards the previous phrase, and of the previous phrase towards it.
+    `before` and `after` are the classes of the step relative to the previous phrase, and of the previous phrase relative
+    to it.
     """
 
     path: npt.NDArray[np.int64]
@@ -284,7 +285,7 @@ class StepColumns(NamedTuple):
 
 
 def read_weights(path: AnyPath, name: str, model: SparseReordering) -> list[float]:
-    """Read a file of sparse weights of Moses: `NAME_feature weight` in each line; features that are not there have 0."""
+    """Read a file of Moses' sparse weights: `NAME_feature weight` on each line; other features have weight 0."""
     numbers = {feature: i for i, feature in enumerate(model.names)}
     weights = [0.0] * len(numbers)
     for number, line in enumerate(read_lines(path), start=1):
@@ -305,7 +306,7 @@ def read_weights(path: AnyPath, name: str, model: SparseReordering) -> list[floa
 
 
 def weight_lines(name: str, model: SparseReordering, weights: Sequence[float]) -> Iterator[bytes]:
-    """The lines of such a file, without weights of 0."""
+    """The lines of a file of sparse weights, without weights of 0."""
     for feature, weight in zip(model.names, weights, strict=True):
         if weight:
             yield f"{name}_{feature} {weight!r}\n".encode()
@@ -327,7 +328,7 @@ def _labelled(labels: Labels, batch: Batch) -> _Phrases:
 
 
 def _sums(rows: Array, source: Text) -> npt.NDArray[np.float32]:
-    """Sums over the words of each sentence up to each word, with a row of zeros in front of each sentence."""
+    """Prefix sums over the words of each sentence, with a row of zeros before each sentence."""
     n_sentences = len(source)
     at = np.arange(source.n_tokens) + np.repeat(np.arange(n_sentences), source.lengths) + 1
     padded = np.zeros((source.n_tokens + n_sentences, rows.shape[1]))

@@ -1,6 +1,6 @@
 """A translation system: phrase table, language models, reordering models, weights and options.
 
-On disk it refers to the parts that are artefacts of their own, and holds the others; `copy` makes it hold all.
+On disk it refers to parts that are separate artefacts, and contains the others; `copy` makes it contain all.
 
 A system's score of a translation is the sum over its features of weight times value:
 
@@ -11,7 +11,7 @@ A system's score of a translation is the sum over its features of weight times v
     one name for each reordering model
 
 A hierarchical system translates with rules instead of phrases. It has no distance, but a feature for glue rules,
-TranslationModel1, and its penalties count the start and the end of the sentence as words and rules too, as in Moses.
+TranslationModel1, and its penalties also count the start and the end of the sentence as words and rules, as in Moses.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ KIND = "system"
 T = TypeVar("T")
 DISTORTION = "Distortion0"
 TRANSLATION = _core.table_feature()
-OWN_FEATURES = tuple(_core.own_features())  # of the options, behind the table's scores
+OWN_FEATURES = tuple(_core.own_features())  # of the options, after the table's scores
 WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = OWN_FEATURES
 GLUE = _core.glue_feature()
 
-# Starting points of weights, before any tuning: those that Moses' training writes.
+# Initial weights before tuning: those written by Moses' training.
 DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0, GLUE: 1.0}
 DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
-_USE = ("use", "beta", "inside", "per_class")  # of a model, besides the model
+_USE = ("use", "beta", "inside", "per_class")  # attributes of a model's use
 LARGEST_WEIGHT = 1e9  # so that sums of scores stay finite
 
 
 class PhraseIndex(NamedTuple):
-    """Finds source phrases: hash slots, and the words of the longest phrase."""
+    """Index of source phrases: hash slots, and the number of words of the longest phrase."""
 
     slots: npt.NDArray[np.uint32]
     max_length: int
@@ -76,7 +76,7 @@ RULES_LAYOUT: Layout = {"symbols": "u4 n_nodes", "children": "u4 n_nodes+1", "ph
 
 
 class RuleIndex(NamedTuple):
-    """Finds source sides of rules: a tree of their symbols."""
+    """Index of source sides of rules: a trie of their symbols."""
 
     symbols: npt.NDArray[np.uint32]
     children: npt.NDArray[np.uint32]
@@ -99,10 +99,10 @@ class RuleIndex(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class System(Shown, Picklable):
-    """Everything that translation needs.
+    """Everything needed for translation.
 
-    `lm_words` are each language model's numbers of the target words; `located` the parts that were read from artefacts,
-    which a saved system refers to; `text` what is done to raw text, if the system knows.
+    `lm_words` are each language model's numbers of the target words; `located` has the parts that were read from
+    artefacts, to which a saved system refers; `text` is the processing of raw text, if the system has it.
     """
 
     table: PhraseTable
@@ -126,10 +126,10 @@ class System(Shown, Picklable):
         *,
         located: Iterable[Located] = (),
     ) -> System:
-        """Put a system together; weights that are not given have common starting values. Rules make it hierarchical.
+        """Assemble a system; weights that are not given have common initial values. Rules make it hierarchical.
 
-        Reordering models may be tables, uses of a model, or models themselves, ours or anybody's. `located`: which of the
-        parts a saved system is to refer to, and where they lie.
+        Reordering models may be tables, uses of a model, or models themselves, ours or third-party. `located`: the parts
+        to which a saved system should refer, and their locations.
         """
         named = dict(lms) if isinstance(lms, Mapping) else {f"LM{i}": lm for i, lm in enumerate(lms)}
         uses = {
@@ -172,7 +172,7 @@ class System(Shown, Picklable):
 
     @property
     def max_source_length(self) -> int:
-        """The number of words of the longest source phrase; 0 for rules."""
+        """The length of the longest source phrase in words; 0 for rules."""
         return 0 if isinstance(self.index, RuleIndex) else self.index.max_length
 
     @property
@@ -186,7 +186,7 @@ class System(Shown, Picklable):
         return {name: n for name, n in self.features.items() if name not in self.sparse}
 
     def default_weights(self) -> dict[str, float | list[float]]:
-        """Starting points: untuned."""
+        """The initial, untuned weights."""
         weights: dict[str, float | list[float]] = {}
         for name, n in self.features.items():
             if name in self.reordering:
@@ -203,7 +203,7 @@ class System(Shown, Picklable):
         return weights
 
     def with_weights(self, weights: Mapping[str, float | list[float]]) -> System:
-        """The same system with these weights in place of its own of those names."""
+        """The system with these weights replacing its own."""
         merged = {name: list(values) for name, values in self.weights.items()}
         features = self.features
         for name, weight in weights.items():
@@ -222,22 +222,22 @@ class System(Shown, Picklable):
         return self._changed(weights={name: merged[name] for name in features})
 
     def with_options(self, options: Decoding) -> System:
-        """The same system with these decoding options."""
+        """The system with these decoding options."""
         check_options(options)
         return self._changed(options=options)
 
     def limited(self, limit: int) -> Decoding:
-        """Its decoding options with a limit on the order, -1 for none: a longest jump, or for rules a longest span."""
+        """The decoding options with a limit on the order, -1 for none: a longest jump or, for rules, a longest span."""
         if self.is_hierarchical:
             return replace(self.options, max_span=max(limit, 0))
         return replace(self.options, distortion_limit=limit)
 
     def with_text(self, text: TextProcessing) -> System:
-        """The same system with this processing of raw text."""
+        """The system with this processing of raw text."""
         return self._changed(text=text)
 
     def _changed(self, **changes: Any) -> System:
-        """The same system with other fields, of which what is looked up does not depend."""
+        """The system with other fields on which the indexes do not depend."""
         changed = replace(self, **changes)
         if "lookup" in vars(self):
             vars(changed)["lookup"] = self.lookup
@@ -245,7 +245,7 @@ class System(Shown, Picklable):
 
     @cached_property
     def grammar(self) -> _core.Grammar:
-        """The rule table as the core looks rules up."""
+        """The rule table for look-ups by the core."""
         assert isinstance(self.index, RuleIndex)
         source, target = self.table.source.vocabulary, self.table.target.vocabulary
         return _core.Grammar(
@@ -259,7 +259,7 @@ class System(Shown, Picklable):
 
     @cached_property
     def lookup(self) -> _core.LookupTable:
-        """The phrase table as the core looks phrases up."""
+        """The phrase table for look-ups by the core."""
         assert isinstance(self.index, PhraseIndex)
         return _core.LookupTable(
             table=self.table.arrays_view,
@@ -269,7 +269,7 @@ class System(Shown, Picklable):
         )
 
     def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
-        """Write the system as an artefact that refers to the parts that were read from artefacts; `copy` copies them."""
+        """Write the system as an artefact that refers to parts read from artefacts; `copy` copies them."""
         folder = Path(path)
         arrays: dict[str, npt.NDArray[Any]] = (
             self.index.arrays("rules") if isinstance(self.index, RuleIndex) else {"index": self.index.slots}
@@ -280,7 +280,7 @@ class System(Shown, Picklable):
 
         def refers(name: str, part: Any) -> bool:
             location = next((known.location for known in self.located if known.part is part), None)
-            # What lies in the folder that this system replaces must be copied.
+            # Parts in the folder that this system replaces must be copied.
             if copy or location is None or location.is_inside(folder):
                 return False
             references[name] = location.as_json(folder)
@@ -320,16 +320,16 @@ class System(Shown, Picklable):
         save(path, STORED, arrays, options=to_mapping(self.options), details=details, parts=writers)
 
     def check(self) -> None:
-        """Raise DamagedError unless the sizes of the parts fit each other."""
+        """Raise DamagedError unless the sizes of the parts match."""
         table = self.table
         for name, words in self.lm_words.items():
             if words.shape != (len(table.target.vocabulary),):
-                raise DamagedError(f"{name} does not fit the phrase table")
+                raise DamagedError(f"{name} does not match the phrase table")
         for name, model in self.reordering.items():
             if isinstance(model, ReorderingTable):
                 n_rows = len(table.source) if model.kind.conditioning == "f" else len(table)
                 if model.probabilities.shape != (n_rows, len(model.kind.sides) * len(model.orientations)):
-                    raise DamagedError(f"{name} does not fit the phrase table")
+                    raise DamagedError(f"{name} does not match the phrase table")
         if isinstance(self.index, RuleIndex):
             _ = self.grammar
             return
@@ -394,7 +394,7 @@ class System(Shown, Picklable):
 
 
 def _reordering_form(entry: Any) -> Form:
-    """The form of what a manifest says of a reordering model: a table, sparse features, or the use of a model."""
+    """The form of a reordering model in a manifest: a table, sparse features, or the use of a model."""
     if isinstance(entry, dict) and "table" in entry:
         return {"name": str, "table": str, "collapse": bool}
     if isinstance(entry, dict) and "sparse" in entry:
@@ -403,7 +403,7 @@ def _reordering_form(entry: Any) -> Form:
 
 
 def _layout(manifest: Mapping[str, Any]) -> Layout:
-    """The arrays of a system, but for those of the parts that it refers to."""
+    """The arrays of a system, except for those of parts that it refers to."""
     details = manifest["details"]
     words = "u4 table.target.vocabulary.n_words"
     index = {"index": "u4 n_slots"} if details["max_source_length"] else within("rules", RULES_LAYOUT)
@@ -435,7 +435,7 @@ STORED = Kind(
 
 
 def _word_number(vocabulary: Vocabulary, word: str) -> int:
-    """The number of a word as the core has it, which for a word that is not there is the largest."""
+    """The core's number of a word; the largest number for an unknown word."""
     return vocabulary.lookup.find(word) % (1 << 32)
 
 
@@ -457,17 +457,17 @@ def _open_rows(location: Location) -> npt.NDArray[Any]:
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """Refuse names of models that are taken, or that n-best lists and a moses.ini could not hold."""
+    """Refuse names of models that are taken, or that are invalid in n-best lists or a moses.ini."""
     taken = {*DEFAULT_WEIGHTS, TRANSLATION}
     for name in names:
         if name in taken:
-            raise OptionError(f"there are two features called {name}; give the model another name")
+            raise OptionError(f"there are two features named {name}; give the model another name")
         if not name or any(c.isspace() or c in "=#|/" for c in name):
-            raise OptionError(f"a model cannot be called {name!r}: spaces, '=', '#', '|' and '/' are not allowed")
+            raise OptionError(f"a model cannot be named {name!r}: spaces, '=', '#', '|' and '/' are not allowed")
         taken.add(name)
 
 
 def lm_numbers(lm: LanguageModel, words: _core.Vocabulary) -> npt.NDArray[np.uint32]:
-    """A language model's number of each word; unknown words have that of `<unk>`."""
+    """A language model's number of each word; unknown words have the number of `<unk>`."""
     numbers = lm.vocabulary.lookup.find_all(words)
     return np.where(numbers == _core.UNKNOWN_WORD, np.uint32(0), numbers).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""How translations came about: segments, jumps, every model's score of each step, and the price of another order."""
+"""Traces of translations: segments, jumps, every model's score of each step, and the cost of another order."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from hyperbaton.decode.result import Translations
 
-TRACED = 100  # translations among which another order is looked for
+TRACED = 100  # number of translations in which to look for another order
 
 
 def traces(translations: Translations, first: int = 0) -> Iterator[dict[str, Any]]:
     """One object for each sentence; sentences are numbered from `first`.
 
-    `second_order` is the best translation that takes the source words in another order, and what it costs more; None where
-    there is none among those that were asked for.
+    `second_order` is the best translation with another order of the source words, and its score difference; None if there
+    is none in the n-best list.
     """
     for sentence in range(len(translations)):
         pieces = range(int(translations.pieces[sentence]), int(translations.pieces[sentence + 1]))

@@ -37,11 +37,11 @@ BATCH = 256  # sentences translated together
 
 @dataclass(frozen=True)
 class NBest:
-    """How many translations of each sentence are wanted; `distinct` counts different ones only.
+    """How many translations of each sentence to return; `distinct` counts only different ones.
 
-    For distinct ones at most `factor` times as many are looked at; 0 looks at all. Behind them come those that are
-    best somewhere along each of the `directions`, (n, n_weights) in the order of the system's features without the sparse
-    ones, as the `max_steps` best steps of the search graph have them.
+    For distinct ones at most `factor` times as many are considered; 0 considers all. They are followed by those that are
+    best somewhere along each of the `directions`, (n, n_weights) in the order of the system's dense features, among the
+    `max_steps` best steps of the search graph.
     """
 
     n: int = 1
@@ -90,11 +90,11 @@ class Translator(Shown, Picklable):
         return _core.RankCache()
 
     def facts(self) -> dict[str, Any]:
-        """Those of its system."""
+        """The features of its system."""
         return self.system.facts()
 
     @overload
-    def translate(  # type: ignore[overload-overlap]  # a str is a sequence of its letters too
+    def translate(  # type: ignore[overload-overlap]  # a str is also a sequence of its letters
         self, sentences: str, progress: Progress | None = None, *, annotations: Annotations = NOTHING
     ) -> str: ...
 
@@ -108,7 +108,7 @@ class Translator(Shown, Picklable):
     ) -> str | list[str]:
         """The best translation of each sentence, or of a single one as text; models trained with tags need their tags.
 
-        Sentences are tokenized as the training text was, and so are their translations. `RawTranslator` takes raw text.
+        Sentences are tokenized like the training text, and so are their translations. `RawTranslator` takes raw text.
         """
         if isinstance(sentences, str):
             return self._best_lines([sentences], progress, annotations)[0]
@@ -129,7 +129,7 @@ class Translator(Shown, Picklable):
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
-        """Translations of consecutive batches of sentences; `batch_size=1` answers each before it asks for the next."""
+        """Translate consecutive batches of sentences; `batch_size=1` returns each before reading the next."""
         return self.groups(in_batches(sentences, annotations, batch_size), n_best, graph=graph, progress=progress)
 
     def groups(
@@ -140,7 +140,7 @@ class Translator(Shown, Picklable):
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
-        """Translations of groups of sentences with their annotations, each as soon as it is there."""
+        """Translate groups of sentences with their annotations, each yielded at once."""
         done = 0
         for lines, known in groups:
             try:
@@ -164,12 +164,12 @@ class Translator(Shown, Picklable):
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Translations:
-        """Translations of sentences that are searched together.
+        """Translate sentences that are searched together.
 
         Arguments:
-            annotations: source tags and trees of the sentences, for models that were trained with some.
-            forced: find the best way to these translations, one for each sentence; none where there is no way.
-            markup: what is demanded of the translations; without it, what the markup in the lines and the glossary demand.
+            annotations: source tags and trees of the sentences, for models trained with them.
+            forced: find the best derivations of these translations, one for each sentence; none if there is no derivation.
+            markup: constraints on the translations; by default, those of the markup in the lines and of the glossary.
             relax: lift limits on the order for a sentence that cannot be translated within them.
             graph: keep the search graph.
         """
@@ -282,7 +282,7 @@ class Translator(Shown, Picklable):
         )
 
     def _features(self, batch: Batch, lms: dict[str, _core.WeightedLm]) -> list[tuple[str, _core.Feature]]:
-        """What the search scores, by name; a reordering model may have several features under its own."""
+        """The features of the search, by name; a reordering model may have several."""
         weights = self.system.weights
         features: list[tuple[str, _core.Feature]] = [(DISTORTION, _core.Distance(weight=weights[DISTORTION][0]))]
         return [*features, *lms.items(), *self._reordering(batch)]
@@ -317,14 +317,14 @@ def _search_settings(options: Decoding) -> _core.SearchSettings:
 
 
 def _batch(request: Request, columns: _core.TranslationOptions) -> Batch:
-    """The sentences of a request with their options, as models see them."""
+    """The sentences of a request with their options, in the form for models."""
     options = Options(
         Spans(columns.sentence, columns.begin, columns.length),
         Text(columns.target_words, columns.target_offsets, request.target.vocabulary),
         Links(columns.links, columns.link_offsets),
         columns.offsets,
     )
-    # Which source phrase a pair belongs to.
+    # The source phrase of each pair.
     sources = np.searchsorted(request.table.offsets, columns.pair, side="right") - 1
     sources = np.clip(sources, 0, max(len(request.table.source) - 1, 0))
     return Batch(request.source, options, columns.pair, sources, request.annotations, request.table)

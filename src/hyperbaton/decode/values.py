@@ -1,4 +1,4 @@
-"""Numbers and addresses of a sentence: where they are in its translation, how they are written there, which are lost."""
+"""Numbers and addresses of a sentence: their places and spelling in its translation, and which are lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hyperbaton.corpus.placeholders import PLACEHOLDERS
 
 
 class Carried(NamedTuple):
-    """A translation with its values: tokens, links, values by their places, and the source words whose values are lost."""
+    """A translation with its values: tokens, links, values by position, and the source words whose values are lost."""
 
     tokens: list[str]
     links: list[tuple[int, int]]
@@ -22,12 +22,12 @@ def carry(
 ) -> Carried:
     """Write the values of a sentence into its translation.
 
-    A target word carries a value if it is the source word of that, which may be a placeholder, or the value as the target
-    language writes it; linked words come first. Placeholders that are left over stand for nothing and are dropped, and all
-    values that have one count as lost.
+    A target word carries a value if it equals the value's source word, which may be a placeholder, or the value in the
+    target language's spelling; linked words come first. Placeholders that are left over are dropped, and all values that
+    have one count as lost.
 
     Arguments:
-        values: as the target language writes them, by their places in the source.
+        values: in the target language's spelling, by their places in the source.
 
     >>> carry(["@number@", "km", "1.5"], {0: "1,234", 2: "1,5"}, ["1.5", "km", "@number@"], [(0, 2), (1, 1)]).tokens
     ['1,5', 'km', '1,234']

@@ -1,4 +1,4 @@
-"""What is written of translations, as bytes: the translations or n-best lists, traces, links, search graphs."""
+"""Output of translations as bytes: translations or n-best lists, traces, links, search graphs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hyperbaton.decode.translator import NBest, Translator
 
 @dataclass(frozen=True)
 class TranslationOutputs:
-    """The outputs that are wanted, of `output`, `trace`, `links` and `search-graph`, and what `output` is.
+    """The requested outputs, of `output`, `trace`, `links` and `search-graph`, and the content of `output`.
 
-    `nbest` is the length of the lists in Moses' format, 0 for plain translations; `raw` takes and gives raw text, with
-    `html` pages in the place of lines, and has no other outputs than `output`.
+    `nbest` is the length of the lists in Moses' format, 0 for plain translations; `raw` reads and writes raw text, with
+    `html` pages instead of lines, and has no other outputs than `output`.
     """
 
     names: tuple[str, ...] = ("output",)
@@ -30,7 +30,7 @@ class TranslationOutputs:
     def write(
         self, translator: Translator, groups: Iterable[AnnotatedLines], first: int = 0
     ) -> Iterator[tuple[int, dict[str, bytes]]]:
-        """Translate groups of lines, of which the first is line `first`: how many lines, and each output of them."""
+        """Translate groups of lines, starting from line `first`: yields the number of lines, and each output."""
         if self.raw:
             from hyperbaton.decode.raw import RawTranslator  # only here: its many patterns take a while to compile
 

@@ -1,9 +1,9 @@
-"""How good models are on text they have not seen, and what they have learned.
+"""Evaluation of models on held-out text, and explanations of what they have learned.
 
-`evaluate` and `explain` are one function each; every shape of model registers its own way in its own file.
+`evaluate` and `explain` are generic functions; every shape of model registers its implementation in a separate file.
 """
 
-# What registers ways to evaluate and explain is imported for that.
+# Imported for registering implementations of evaluate and explain.
 from hyperbaton.evaluate import block_me, explain_blocks, explain_jumps, explain_rules, explain_steps, osm
 from hyperbaton.evaluate.classification import Classification
 from hyperbaton.evaluate.explain import Answer, Question, explain

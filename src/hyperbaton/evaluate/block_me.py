@@ -1,4 +1,4 @@
-"""What an evaluation of the block model tells besides its steps: its size, and its features about parse siblings."""
+"""Additional results of evaluating a block model: its size, and its features about parse siblings."""
 
 from __future__ import annotations
 

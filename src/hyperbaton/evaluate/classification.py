@@ -1,11 +1,11 @@
 """Classification of phrase movements: precision over all classes, F1 of each, precision by distance and by cluster size.
 
-The overall precision is the part of phrase pairs whose most likely class is the true one (NI11 §4.1). F1 of a class is
-2 · right / (predicted + true). Figures are percentages.
+The overall precision is the fraction of phrase pairs whose most likely class is the true one (NI11 §4.1). F1 of a class
+is 2 · right / (predicted + true). Figures are percentages.
 
-The possible precision is the same where only classes are predicted that are possible, given which source words are
-linked to target words left of the phrase. For a model over possible classes the two are equal. Some of Moses' labels are
-not possible: no prediction is right there, and the label counts as one of the possible classes in log p alone.
+The possible precision is computed with predictions restricted to possible classes, given the source words that are linked
+to target words left of the phrase. For a model over possible classes the two are equal. Some of Moses' labels are not
+possible: then no prediction is right, and only in log p does the label count as one of the possible classes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SUPPORTS = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, None))
 
 @dataclass(frozen=True)
 class Classification(Evaluation):
-    """Counts of what a model predicted.
+    """Counts of a model's predictions.
 
     `confusion` (n_classes, n_classes): true class by predicted class. `by_distance`: distance → (right, all).
     `by_support`: range of training samples of the source phrase → (right, all); empty for models that keep no phrases.
@@ -46,7 +46,7 @@ class Classification(Evaluation):
     by_support: dict[str, tuple[int, int]]
     orientations: str = ""
     side: str = "before"
-    possible_precision: float | None = None  # None where possible classes are not known
+    possible_precision: float | None = None  # None if possible classes are unknown
     possible_mean_logprob: float | None = None
     impossible_labels: float | None = None  # percent of phrase pairs whose true class is not possible
 
@@ -71,8 +71,8 @@ class Classification(Evaluation):
     ) -> Classification:
         """Compare log-probabilities (n, n_classes) with true classes; `moved` is d, `support` training samples.
 
-        Of classes that are equally likely the one with the higher `frequency` is predicted, without it the first.
-        `of_labels` are log-probabilities of the true classes, if they are other ones.
+        Ties between equally likely classes go to the one with the higher `frequency`, or without it to the first.
+        `of_labels` are log-probabilities of the true classes, if they differ.
         """
         frequent = np.arange(len(names)) if frequency is None else np.argsort(-frequency, kind="stable")
         predicted = frequent[logprobs[:, frequent].argmax(axis=1)]
@@ -104,7 +104,7 @@ class Classification(Evaluation):
 
     @property
     def perplexity(self) -> float:
-        """Of the true classes: exp of the mean negative log-probability."""
+        """The exponential of the mean negative log-probability of the true classes."""
         return float(numeric.exp(-self.mean_logprob))
 
     @property
@@ -126,7 +126,7 @@ class Classification(Evaluation):
 
     @property
     def known_precision(self) -> float | None:
-        """Percent right among source phrases with at least 10 training samples, as NI11 counts; None without phrases."""
+        """Percent right among source phrases with at least 10 training samples, as in NI11; None without phrases."""
         counts = [count for name, count in self.by_support.items() if name not in ("0", "1-9")]
         n = sum(n for _, n in counts)
         return 100 * sum(right for right, _ in counts) / n if n else None
@@ -192,7 +192,7 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
     if side == "before":
         try:
             possible = result("possible")
-        except OptionError:  # a set of orientations of which it is not known
+        except OptionError:  # an orientation set for which they are unknown
             if model.classes == "possible":
                 raise
     if possible is None:

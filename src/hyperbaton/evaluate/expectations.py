@@ -1,12 +1,12 @@
-"""What each reordering model of a system expected at every step of a translation, and what the search did instead.
+"""What each reordering model of a system expected at every step of a translation, and what the search chose.
 
-An orientation model gives probabilities of classes: those of the phrase that is being translated (side `before`), or of
-the one before it (side `after`, which is charged when the next phrase is known). A jump model gives probabilities of
-the next source word. A model of steps gives scores of the words that are left: word by word if it can be asked from Python;
-one that the core asks scores the options that could have followed the same phrases.
+An orientation model gives class probabilities of the current phrase (side `before`) or of the previous one (side `after`,
+which is charged when the next phrase is known). A jump model gives probabilities of the next source word. A step model
+gives scores of the remaining words: word by word if it can be called from Python; a model in the core scores the options
+that could have followed the same phrases.
 
-The steps of a derivation are its rules. Jump models are asked at linked source words, in target order, and what they
-expected belongs to the innermost rule around the word. As in phrases, jumps between neighbouring words of one rule count
+The steps of a derivation are its rules. Jump models are evaluated at linked source words, in target order, and their
+expectations belong to the innermost rule around the word. As in phrases, jumps between adjacent words of one rule count
 only if the model is charged inside.
 """
 
@@ -35,7 +35,7 @@ Expectation = dict[str, Any]
 
 
 class Path:
-    """One translation: its steps, its options, its sentence alone, and what is known about that."""
+    """One translation: its steps, its options, its sentence alone, and the sentence's annotations."""
 
     def __init__(self, found: Translations, piece: int, path: int) -> None:
         self.found, self.piece, self.path = found, piece, path
@@ -47,7 +47,7 @@ class Path:
 
     @property
     def distances(self) -> list[int]:
-        """The distance from the phrase before, for each step."""
+        """The distance from the previous phrase, for each step."""
         ends = [0, *(step.end for step in self.steps)]
         return [end - step.begin for end, step in zip(ends, self.steps, strict=False)]
 
@@ -70,13 +70,13 @@ class Path:
 
 
 def expectations(found: Translations, piece: int, path: int) -> list[list[Expectation]]:
-    """For each step of a translation, what each reordering model expected there.
+    """For each step of a translation, the expectations of each reordering model.
 
-    Every expectation has `model` and `shape`. Of orientations: `side`, `span` (the phrase it is about), `classes` (name →
-    probability) and `chosen`. Of jumps: `from` (a source word, −1 is the start), `words` (a probability for each source
-    word and the end) and `chosen`. Of steps: `words` (source word → share among those left), `scores` (of the same) and
-    `chosen`. A model in the core scores for each word the best option that starts there and is as long as the phrase that
-    was chosen, or nearly so.
+    Every expectation has `model` and `shape`. For orientations: `side`, `span` (the phrase it is about), `classes` (name
+    → probability) and `chosen`. For jumps: `from` (a source word, −1 is the start), `words` (a probability for each
+    source word and the end) and `chosen`. For steps: `words` (source word → share among the remaining ones), `scores` (by
+    source word) and `chosen`. A model in the core scores, for each word, the best option that starts there and is about
+    as long as the chosen phrase.
     """
     way = Path(found, piece, path)
     if isinstance(found, Derivations):
@@ -96,7 +96,7 @@ def expectations(found: Translations, piece: int, path: int) -> list[list[Expect
 
 
 def _of_derivation(found: Derivations, way: Path) -> list[list[Expectation]]:
-    """What jump models expected at each word of a derivation, by segment."""
+    """The expectations of jump models at each word of a derivation, by segment."""
     segments = found.segments(way.path)
     told: list[list[Expectation]] = [[] for _ in segments]
     innermost, of_target = (
@@ -117,7 +117,7 @@ def _of_derivation(found: Derivations, way: Path) -> list[list[Expectation]]:
 
 @singledispatch
 def expected(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    """What a model of some shape expected at each step; None where it expected nothing."""
+    """The expectations of a model at each step; None if it has none."""
     return []
 
 
@@ -151,7 +151,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
         visits = _visits(way.found.batch.options.links[option])
         row = _row_left(alone, current, covered) if remaining else matrix[current + 1]
         covered += range(step.begin, step.end)
-        if not visits or row is None:  # a phrase without links is no jump
+        if not visits or row is None:  # a phrase without links makes no jump
             rows.append(None)
         else:
             rows.append(_jump(current, row, step.begin + visits[0]))
@@ -160,7 +160,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 
 def _jumps(model: Any, way: Path) -> Any:
-    """What a jump model says of the one sentence."""
+    """The scores of a jump model for the single sentence."""
     asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
     return model.jump_logprobs(*asked)
 
@@ -172,9 +172,9 @@ def _jump(current: int, row: Any, chosen: int) -> Expectation:
 
 
 def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> Any:
-    """log P(NP | CP, covered) of the one sentence; None where it is not known.
+    """log P(NP | CP, covered) of the single sentence; None if unknown.
 
-    Orders of visits know no coverage without a current word, which phrases without links leave at the start.
+    Visit orders do not define a coverage without a current word, as after phrases without links at the start.
     """
     if current < 0 and covered:
         masked = logprobs[0][0].copy()
@@ -186,7 +186,7 @@ def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> Any:
 
 
 def _visits(links: Sequence[tuple[int, int]]) -> list[int]:
-    """The linked source words of a phrase pair in the order of their first target words, as the search visits them.
+    """The linked source words of a phrase pair in the order of their first target words, the visit order of the search.
 
     >>> _visits([(0, 1), (1, 0), (2, 1)])
     [1, 0, 2]
@@ -221,7 +221,8 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 
 def _options_left(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    """What a model of the core says of the options that could have been taken at each step, one for each word left."""
+    """Scores of a model in the core for the options that could have been chosen at each step, one for each remaining
+    word."""
     options, offsets = way.found.batch.options, way.found.batch.options.sentence_offsets
     if offsets is None or way.found.search_input is None:
         return []
@@ -252,7 +253,7 @@ def _options_left(model: Any, name: str, way: Path) -> Sequence[Expectation | No
 
 
 def _words_left(words: Sequence[int], scores: Any, chosen: int) -> Expectation:
-    """The expectation of a step model: shares of the words that are left."""
+    """The expectation of a step model: shares of the remaining words."""
     natural = np.asarray(scores, np.float64)
     shares = numeric.exp(numeric.log_softmax(natural)).tolist()
     return {
@@ -264,7 +265,7 @@ def _words_left(words: Sequence[int], scores: Any, chosen: int) -> Expectation:
 
 
 def _of_table(name: str, table: ReorderingTable, way: Path) -> list[Sequence[Expectation | None]]:
-    """What a lexicalized table says, for each of its sides."""
+    """The expectations of a lexicalized table, for each of its sides."""
     batch = way.found.batch
     rows = (batch.sources if table.kind.conditioning == "f" else batch.pairs)[way.options]
     known = batch.pairs[way.options] >= 0
@@ -281,7 +282,7 @@ def _of_table(name: str, table: ReorderingTable, way: Path) -> list[Sequence[Exp
 def _classes(
     name: str, way: Path, probabilities: Any, orientations: OrientationSet, side: str, columns: list[int]
 ) -> list[Expectation | None]:
-    """Probabilities of classes at each step, and the class that the step has, as its feature shows."""
+    """Class probabilities at each step, and the class of the step, taken from its feature."""
     rows: list[Expectation | None] = []
     distances = way.distances
     for at, step in enumerate(way.steps):

@@ -1,4 +1,4 @@
-"""What a model has learned: about a phrase, in a sentence, or in all. Each shape of model answers in its own way.
+"""Explain what a model has learned: about a phrase, in a sentence, or overall. Each shape has its own implementation.
 
 The weight of a feature for a class is given relative to the mean of all classes, since only differences matter in
 p(o) ∝ exp(w_o · φ).
@@ -31,12 +31,12 @@ Evidence = list[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a model: about a source phrase, or a sentence; without either, what it is.
+    """A question to a model: about a source phrase or a sentence; without either, about the model.
 
     Arguments:
-        span: only these words of the sentence, first and one behind the last, with the `target` phrase if there is one.
-        translated: words of the sentence that are translated before, for a model that knows about it.
-        top: how many phrases and features are shown; `everything` shows all.
+        span: only these words of the sentence, first and one past the last, with the `target` phrase if there is one.
+        translated: words of the sentence that are already translated, for models that use the coverage.
+        top: number of phrases and features to show; `everything` shows all.
         source_tags, links: of the sentence, as text.
         about: questions for this kind of model only (`ReorderingModel.questions`).
     """
@@ -54,12 +54,12 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked about: the answer is then about the whole model."""
+        """Whether the question is about the whole model."""
         return self.phrase is None and self.sentence is None and self.about.is_empty
 
 
 class Answer(ABC):
-    """What a model says."""
+    """The answer of a model."""
 
     @abstractmethod
     def as_json(self) -> Any:
@@ -70,7 +70,7 @@ class Answer(ABC):
         """For people: lines, and tables as rows."""
 
     def __str__(self) -> str:
-        """The same as text; columns are separated by tabs."""
+        """The answer as text; columns are separated by tabs."""
         return "\n".join(line for part in self.parts() for line in ([part] if isinstance(part, str) else _lines(part)))
 
 
@@ -80,7 +80,7 @@ def _lines(rows: Rows) -> Iterator[str]:
 
 
 def explain(model: ReorderingModel | RuleTable, question: Question) -> Answer:
-    """Say what a model has learned, or which rules of a table apply."""
+    """Explain what a model has learned, or which rules of a table apply."""
     if question.phrase is not None and question.sentence is not None:
         raise OptionError("give --phrase or --sentence, not both")
     if question.is_empty and isinstance(model, ReorderingModel):
@@ -90,13 +90,13 @@ def explain(model: ReorderingModel | RuleTable, question: Question) -> Answer:
 
 @singledispatch
 def answer(model: ReorderingModel | RuleTable, question: Question) -> Answer:
-    """Answer a question; one to a model is not empty."""
+    """Answer a question; a question to a model is not empty."""
     raise OptionError(f"the model {getattr(model, 'name', '')} has a shape that cannot be explained")
 
 
 @dataclass(frozen=True)
 class ModelAnswer(Answer):
-    """What a model is: its name, what it was trained on, its options."""
+    """A description of a model: its name, its training data, its options."""
 
     model: ReorderingModel
 
@@ -113,7 +113,7 @@ class ModelAnswer(Answer):
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a model says about one phrase: training counts and probabilities by class, and features with weights."""
+    """The explanation of one phrase: training counts and probabilities by class, and features with weights."""
 
     phrase: str
     span: tuple[int, int] | None
@@ -137,14 +137,14 @@ class Explanation:
         return f"{where}{self.phrase}{'' if self.target is None else f' → {self.target}'}: {self.expected}"
 
     def briefly(self) -> Iterator[str]:
-        """One line for the phrase, and the features that speak for what is expected."""
+        """One line for the phrase, and the features in favour of the expected class."""
         samples = "" if self.counts is None else f", {sum(self.counts.values())} samples"
         yield f"{self.title}, p = {self.probabilities[self.expected]:.3f}{samples}"
         for feature, weight in self.features.get(self.expected, []):
             yield f"      {weight:+.3f}  {feature}"
 
     def wholly(self) -> Iterator[str]:
-        """Every class, with the features that speak for it."""
+        """Every class, with the features in its favour."""
         yield self.title
         for name, probability in self.probabilities.items():
             count = "" if self.counts is None else f"{self.counts[name]:>8} samples"
@@ -155,7 +155,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class PhraseAnswer(Answer):
-    """What an orientation model says about one phrase, or about those of a sentence."""
+    """The explanations of an orientation model for one phrase, or for those of a sentence."""
 
     model: str
     question: Question
@@ -187,7 +187,7 @@ class PhraseAnswer(Answer):
         expected = ", ".join(f"{name} for {count}" for name, count in counts.most_common())
         yield f"{len(self.explanations)} phrases of the sentence are known; expected: {expected}"
         if n_shown < len(self.explanations):
-            yield f"the {n_shown} that stand out (--all shows every one):"
+            yield f"the {n_shown} most notable ones (--all shows all):"
 
 
 @answer.register
@@ -205,12 +205,12 @@ def _(model: OrientationModel, question: Question) -> Answer:
         raise OptionError(f"the model {model.name} explains phrases and sentences: give --phrase or --sentence")
     note = ""
     if asked is None and (model.classes == "possible" or model.coverage_weights_ is not None):
-        note = "probabilities over all classes, whatever is translated; --translated 0-3,5 says which words are"
+        note = "probabilities over all classes, regardless of the coverage; --translated 0-3,5 gives the translated words"
     return PhraseAnswer(model.name, question, explanations, note)
 
 
 def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Explanation:
-    """Tell what was learned about a source phrase: per class the features that speak most for it."""
+    """Explain what was learned about a source phrase: for each class the strongest features in its favour."""
     if not phrase.split():
         raise OptionError("the phrase is empty")
     alone = Options.of([(0, 0, len(phrase.split()), "", [])])
@@ -230,30 +230,30 @@ def explain_sentence(
     translated: Sequence[int] | None = None,
     source_tags: str | None = None,
 ) -> list[Explanation]:
-    """Tell, for phrases of a sentence, which movement is expected and which features decide.
+    """Explain, for phrases of a sentence, the expected movement and the decisive features.
 
     Arguments:
-        span: first word and the one behind the last; without it, all phrases with at least 10 training samples.
+        span: first word and one past the last; by default, all phrases with at least 10 training samples.
         target: the target phrase, if features should see one.
-        translated: words that are translated before: a model over possible classes gives the others no probability. Phrases
-            with such words are left out. Without it, probabilities are those over all classes.
+        translated: words that are already translated: a model over possible classes gives impossible ones no probability.
+        Phrases with such words are left out. By default, probabilities are over all classes.
         source_tags: a tag for each word, for a model that needs them.
     """
     text, known = Text.of([sentence]), Annotations()
     if model.needs:
         if source_tags is None:
-            hint = "give --source-tags, which 'hyperbaton tag' makes"
+            hint = "give --source-tags, the output of 'hyperbaton tag'"
             raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it: {hint}")
         known = Annotations(source_tags=Tags.of([source_tags], text))
     n = int(text.lengths[0])
     if span is not None and not 0 <= span[0] < span[1] <= n:
-        raise OptionError(f"the span {span[0]}-{span[1]} does not lie in the {n} words of the sentence")
+        raise OptionError(f"the span {span[0]}-{span[1]} is out of range for the {n} words of the sentence")
     visited = None
     if translated is not None:
         if any(not 0 <= word < n for word in translated):
             raise OptionError(f"--translated names words that are not among the {n} words of the sentence")
         if span is not None and any(span[0] <= word < span[1] for word in translated):
-            raise OptionError(f"a word of the span {span[0]}-{span[1]} is translated already")
+            raise OptionError(f"a word of the span {span[0]}-{span[1]} is already translated")
         visited = np.zeros(n, bool)
         visited[list(translated)] = True
     longest = min(model.max_length, 255)
@@ -280,7 +280,7 @@ def explain_sentence(
 
 
 def _given(model: OrientationModel, logprobs: LogProbs, visited: Any, spans: list[tuple[int, int]]) -> LogProbs:
-    """The same, of spans, where these words are translated, as the model is."""
+    """Probabilities of spans, given the translated words, from the model."""
     possible = states = None
     if model.classes == "possible":
         possible = possible_of_spans(model.set.possible_classes, len(model.set), visited, spans)
@@ -290,9 +290,9 @@ def _given(model: OrientationModel, logprobs: LogProbs, visited: Any, spans: lis
 
 
 def stand_out(explanations: list[Explanation]) -> list[Explanation]:
-    """Phrases in the order in which they are worth looking at.
+    """Sort phrases by how notable they are.
 
-    First those for which another class is expected than for most phrases, then the others, the most certain ones first.
+    First those whose expected class differs from that of most phrases, then the others, the most certain ones first.
     """
     counts = Counter(explanation.expected for explanation in explanations)
     usual = max(counts, key=lambda name: counts[name], default=None)
@@ -300,7 +300,7 @@ def stand_out(explanations: list[Explanation]) -> list[Explanation]:
 
 
 def _strongest(weights: list[tuple[str, Any]], k: int, top: int) -> Evidence:
-    """The features whose weight for class k is largest against the mean of the classes."""
+    """The features whose weight for class k is largest relative to the mean of the classes."""
     margins = [(name, float(w[k] - np.mean(w))) for name, w in weights]
     return sorted(margins, key=lambda item: -abs(item[1]))[:top]
 

@@ -1,4 +1,4 @@
-"""What a block model learned: its features with their weights, as XI11 Tables 1 and 5 show them."""
+"""Explain a block model: its features with their weights, as in XI11 Tables 1 and 5."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class BlockFeature:
     """A feature with the number of its occurrences and α = exp(λ).
 
     `source` and `target` are words, or tags in the families about tags; the empty target is "". `node`, `coverage` (0
-    none, 1 full, 2 partial) and `orientation` (−1 left, 1 right) tell about a node of the parse, where it asks about one.
+    none, 1 full, 2 partial) and `orientation` (−1 left, 1 right) describe a node of the parse, if the feature is about
+    one.
     """
 
     family: str
@@ -67,13 +68,13 @@ class FeaturesAnswer(Answer):
             }
             for feature in self.features
         ]
-        # Columns that say nothing are left out.
+        # Empty columns are left out.
         yield [{key: row[key] for key in row if any(other[key] != "" for other in rows)} for row in rows]
 
 
 @dataclass(frozen=True)
 class TagAnswer(Answer):
-    """How far one-word blocks with a tag jumped in training; the farthest jumps stand for those beyond too."""
+    """Jumps of one-word blocks with a tag in training; the farthest jumps include those beyond."""
 
     tag: str
     counts: dict[int, int]
@@ -100,7 +101,7 @@ def _(model: BlockMe, question: Question) -> Answer:
 
 
 def explain_tag(model: BlockMe, tag: str) -> TagAnswer:
-    """How far blocks of one source word with a tag jump."""
+    """Explain how far blocks of one source word with a tag jump."""
     if model.tag_vocabulary_ is None:
         raise OptionError(f"the model {model.name} was trained without tags")
     number = model.tag_vocabulary_.number(tag)
@@ -125,7 +126,7 @@ def explain_blocks(
     if family is not None and family not in FAMILIES:
         raise OptionError(f"unknown family of features {family!r}; there are {', '.join(FAMILIES)}")
     if sort not in SORTS:
-        raise OptionError(f"features are sorted by {' or '.join(SORTS)}, not {sort!r}")
+        raise OptionError(f"features can be sorted by {' or '.join(SORTS)}, not {sort!r}")
     columns = model.features_
     key = np.repeat(np.arange(len(columns["keys"])), np.diff(columns["starts"]))
     kept = np.ones(len(key), bool)
@@ -187,7 +188,7 @@ def _feature(model: BlockMe, number: int, key: int) -> BlockFeature:
 
 
 def _vocabulary(model: BlockMe, of: _core.AskedOf) -> Vocabulary | None:
-    """What the numbers of a question are numbers of."""
+    """The kind of things that the numbers of a question refer to."""
     return {
         _core.AskedOf.source_words: model.source_vocabulary_,
         _core.AskedOf.target_words: model.target_vocabulary_,
@@ -201,5 +202,5 @@ def _word(vocabulary: Vocabulary | None, number: int) -> str:
 
 
 def _target_tag(tag: int) -> str:
-    """The class of a target, `any` where there are no classes."""
+    """The class of a target, `any` if there are no classes."""
     return "" if tag == EMPTY_TAG else "any" if tag == 0 else f"class {tag}"

@@ -1,4 +1,4 @@
-"""What a jump model expects in one sentence: P(NP | CP), and a visit order through it."""
+"""Explain a jump model for one sentence: P(NP | CP), and a visit order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from hyperbaton.models import JumpLogProbs, NextPositionModel
 
 @dataclass(frozen=True)
 class JumpExplanation(Answer):
-    """The words of a sentence, P(NP | CP) of shape (n + 1, n + 1) as `JumpLogProbs` has it, and an order of visits.
+    """The words of a sentence, P(NP | CP) of shape (n + 1, n + 1) in the layout of `JumpLogProbs`, and a visit order.
 
-    For a model over what is left a row is P(NP | CP, visited) at the step of the order that leaves the CP, and 0 where the
-    order does not visit it.
+    For a model over the remaining words, a row is P(NP | CP, visited) at the step of the order that leaves the CP, and 0
+    if the order does not visit it.
 
-    `given` says whether the order was given (by links) or is the model's own: always the most probable word that
-    was not visited yet.
+    `given` says whether the order was given (by links) or chosen by the model: always the most probable unvisited word.
     """
 
     words: list[str]
@@ -77,7 +76,7 @@ def _(model: NextPositionModel, question: Question) -> JumpExplanation:
 def explain_jumps(
     model: NextPositionModel, sentence: str, tags: str | None = None, links: str | None = None
 ) -> JumpExplanation:
-    """Tell which jumps a model expects in a sentence.
+    """Explain which jumps a model expects in a sentence.
 
     Arguments:
         tags: a tag for each word, if the model was trained with tags.
@@ -114,7 +113,7 @@ def _linked(links: str, n: int) -> list[int]:
     try:
         points = [(int(i), int(j)) for i, j in (point.split("-") for point in links.split())]
     except ValueError:
-        raise OptionError(f"links are pairs of numbers like 0-1 1-0, not {links!r}") from None
+        raise OptionError(f"expected links like 0-1 1-0, found {links!r}") from None
     if any(not 0 <= i < n or not 0 <= j < 2**16 for i, j in points):
-        raise OptionError(f"a link leaves the {n} words of the sentence")
+        raise OptionError(f"a link is out of range for the {n} words of the sentence")
     return visit_order(Links.of([points]))[0]

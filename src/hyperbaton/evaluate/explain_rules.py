@@ -1,4 +1,4 @@
-"""What a rule table says about a phrase, or about a sentence: the rules that apply, and where."""
+"""Explain a rule table for a phrase or a sentence: the rules that apply, and where."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Places = list[tuple[int, list[tuple[int, int]]]]  # source sides with the spans
 
 @dataclass(frozen=True)
 class RuleAnswer(Answer):
-    """Rules in the order in which they are shown; `spans` are places in the sentence, if there is one."""
+    """Rules in display order; `spans` are places in the sentence, if there is one."""
 
     asked: str
     n_sides: int
@@ -38,7 +38,8 @@ class RuleAnswer(Answer):
 
 @dataclass(frozen=True)
 class ShownRule:
-    """A rule with the count of its phrase pairs, its scores, and the spans of the sentence that its source side covers."""
+    """A rule with the count of its phrase pairs, its scores, and the spans of the sentence that its source side
+    covers."""
 
     source: str
     target: str
@@ -59,7 +60,7 @@ def _(rules: RuleTable, question: Question) -> RuleAnswer:
         sides: _Places = [(n, []) for n in _sides_with(rules, symbols) if _contains(rules.table.source[n].split(), symbols)]
         return _answer(rules, f"that have {question.phrase!r}", sides, question)
     if question.sentence is None:
-        raise OptionError("rules are asked about a phrase or a sentence: give --phrase or --sentence; see also 'show'")
+        raise OptionError("rules can be explained for a phrase or a sentence: give --phrase or --sentence; see also 'show'")
     words = question.sentence.split()
     places = [(n, _places(rules.table.source[n].split(), words)) for n in _sides_within(rules, words)]
     if question.span is not None:
@@ -69,7 +70,7 @@ def _(rules: RuleTable, question: Question) -> RuleAnswer:
 
 
 def _answer(rules: RuleTable, asked: str, sides: _Places, question: Question) -> RuleAnswer:
-    """The most frequent rules of source sides; rules of longer source sides first where they are for a sentence."""
+    """The most frequent rules of source sides; for a sentence, rules with longer source sides come first."""
     table, found = rules.table, []
     for side, spans in sides:
         source = table.source[side]
@@ -85,7 +86,7 @@ def _answer(rules: RuleTable, asked: str, sides: _Places, question: Question) ->
 
 
 def _sides_with(rules: RuleTable, symbols: Sequence[str]) -> list[int]:
-    """Source sides that have all these words and gaps, in any order."""
+    """Source sides that contain all these words and gaps, in any order."""
     phrases = rules.table.source
     wanted = {phrases.vocabulary.number(symbol) for symbol in symbols}
     if not wanted or min(wanted) < 0:
@@ -98,7 +99,7 @@ def _sides_with(rules: RuleTable, symbols: Sequence[str]) -> list[int]:
 
 
 def _sides_within(rules: RuleTable, words: Sequence[str]) -> list[int]:
-    """Source sides that have no words but these."""
+    """Source sides that contain only these words."""
     phrases = rules.table.source
     known = np.zeros(len(phrases.vocabulary) + 1, np.bool_)  # the last is for words without a number
     known[[phrases.vocabulary.number(symbol) for symbol in (*words, GAP)]] = True

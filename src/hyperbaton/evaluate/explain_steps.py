@@ -1,4 +1,4 @@
-"""What a step model expects in one sentence: the order that it scores highest step by step, and the alternatives."""
+"""Explain a step model for one sentence: the order with the highest score at each step, and the alternatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hyperbaton.models import StepModel
 
 
 class ScoredStep(NamedTuple):
-    """A word that was chosen, with its score, and the best other one."""
+    """A chosen word with its score, and the best alternative."""
 
     word: int
     score: float

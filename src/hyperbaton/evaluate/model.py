@@ -1,4 +1,4 @@
-"""How good a model is on held-out text: one question, asked of every shape of model in its own way.
+"""Evaluation of a model on held-out text, with an implementation for every shape of model.
 
 >>> from hyperbaton.data import generate
 >>> from hyperbaton.models import MODELS
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Text to predict the movements of; phrases longer than `max_length` words are left out, and moves beyond
-    `max_distance` (0 keeps all)."""
+    """Text whose movements are predicted; phrases longer than `max_length` words and moves beyond `max_distance` (0 keeps
+    all) are skipped."""
 
     bitext: Bitext
     annotations: Annotations = NOTHING
@@ -42,16 +42,16 @@ class HeldOut:
 
 
 class Evaluation(ABC):
-    """What was found about a model of some shape."""
+    """The result of evaluating a model of some shape."""
 
     shape: ClassVar[str]
-    # The figure, among those of `as_json`, by which models are compared, and what it is the percentage of.
+    # The figure of `as_json` by which models are compared, and what it is the percentage of.
     figure: ClassVar[str]
     predicts: ClassVar[str]
 
     @property
     def comparable(self) -> str:
-        """Figures are compared among evaluations of the shape that say the same here."""
+        """Figures are comparable among evaluations of this shape with an equal value here."""
         return ""
 
     @abstractmethod
@@ -60,10 +60,10 @@ class Evaluation(ABC):
 
     @abstractmethod
     def row(self) -> dict[str, Any]:
-        """What a table of models shows."""
+        """The values for a table of models."""
 
     def record(self) -> dict[str, Any]:
-        """As plain values, with what says how to read them."""
+        """The evaluation as plain values, with a description of how to read them."""
         reading = {"shape": self.shape, "figure": self.figure, "predicts": self.predicts, "comparable": self.comparable}
         return {**reading, **self.as_json()}
 
@@ -77,7 +77,7 @@ def evaluate(model: StepModel, held_out: HeldOut) -> StepEvaluation: ...
 @overload
 def evaluate(model: ReorderingModel, held_out: HeldOut) -> Evaluation: ...
 def evaluate(model: ReorderingModel, held_out: HeldOut) -> Evaluation:
-    """Predict the movements of held-out text with a model, and compare with its links."""
+    """Predict the movements of held-out text with a model, and compare them with its links."""
     return evaluation_of(model, held_out)
 
 

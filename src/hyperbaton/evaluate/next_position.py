@@ -1,10 +1,10 @@
-"""Prediction of the next position: how often a model is right, and how probable it holds what happened.
+"""Prediction of the next position: accuracy, and the probability given to the actual jumps.
 
 A jump goes from CP i to NP j; its distortion is j − i − 1. The model is right if no other position is more probable
 than the true one. Accuracies are percentages.
 
-What is found with the candidates that the model has is told first; then what is found if every row is normalised over the
-words that are not visited yet and the end, whatever the model's candidates are.
+Results with the model's own candidates come first, then results with every row normalised over the words not visited yet
+and the end, regardless of the model's candidates.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import JumpLogProbs, NextPositionModel
 
-# Distortions told one by one; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
+# Distortions counted separately; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
 FARTHEST = 30
-# Jumps scored at once: bounds the memory.
+# Jumps scored at once: limits memory.
 _CHUNK = 4_000_000
 
 DIRECTIONS = {"back": (-FARTHEST, -2), "monotone": (0, 0), "forward": (1, FARTHEST)}
@@ -32,11 +32,10 @@ DIRECTIONS = {"back": (-FARTHEST, -2), "monotone": (0, 0), "forward": (1, FARTHE
 
 @dataclass(frozen=True)
 class NextPositions(Evaluation):
-    """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends hold what is farther), 2 · FARTHEST + 1 each.
+    """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends include farther ones), 2 · FARTHEST + 1 each.
 
     n: jumps made; right: those predicted; logprob: Σ log P(NP | CP). For all candidates of the CPs, made or not,
-    n_candidates: how many; probability: Σ P(candidate | CP). `remaining_…`: the
-    same over what is left.
+    n_candidates: their number; probability: Σ P(candidate | CP). `remaining_…`: normalised over the remaining words.
     """
 
     n_by_distortion: Array
@@ -68,12 +67,12 @@ class NextPositions(Evaluation):
 
     @property
     def remaining_accuracy(self) -> float:
-        """Percent of jumps whose NP is predicted among the words that are left and the end."""
+        """Percent of jumps whose NP is predicted among the remaining words and the end."""
         return 100 * float(self.remaining_right.sum()) / max(self.n, 1)
 
     @property
     def remaining_mean_logprob(self) -> float:
-        """Mean log P(NP | CP, visited), normalised over the words that are left and the end."""
+        """Mean log P(NP | CP, visited), normalised over the remaining words and the end."""
         return float(self.remaining_logprob.sum()) / max(self.n, 1)
 
     @property
@@ -107,7 +106,7 @@ class NextPositions(Evaluation):
 
     @property
     def corpus_probability(self) -> dict[int, float]:
-        """The part of all jumps made that have each distortion (CORPUS of GO13 Fig. 5)."""
+        """The fraction of all jumps made with each distortion (CORPUS of GO13 Fig. 5)."""
         return _shares(self.n_by_distortion, np.full(2 * FARTHEST + 1, max(self.n, 1)))
 
     def as_json(self) -> dict[str, Any]:
@@ -165,7 +164,7 @@ def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
 
 
 def _rows(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
-    """The rows of the CPs of all jumps, one after the other."""
+    """The rows of the CPs of all jumps, in order."""
     side = logprobs.lengths[jumps.sentence] + 1
     starts = logprobs.starts[jumps.sentence] + (jumps.current + 1) * side
     return logprobs.values[np.repeat(starts - np.cumsum(side) + side, side) + np.arange(side.sum())]
@@ -195,7 +194,7 @@ def _by_distortion(distortion: Array, values: Array) -> Array:
 
 
 def _chunks(lengths: Array) -> Iterator[Array]:
-    """Consecutive sentences, with about _CHUNK jumps in all."""
+    """Consecutive sentences with about _CHUNK jumps in total."""
     number = np.cumsum((lengths + 1) ** 2) // _CHUNK
     for chunk in np.unique(number):
         yield np.flatnonzero(number == chunk)

@@ -1,4 +1,4 @@
-"""How near the order of source words is to that of their translations, by links."""
+"""Agreement between the order of source words and the order of their translations, by links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hyperbaton.metrics import METRICS, Orders, Outputs
 class OrderQuality:
     """Kendall's τ as the share of pairs in the right order, the fuzzy reordering score (both 0–100), and crossing links.
 
-    Words without links do not count.
+    Words without links are ignored.
     """
 
     kendall: float
@@ -39,7 +39,7 @@ class OrderQuality:
 
 
 def order_quality(orders: Permutations, links: Links, *, threads: int = 0) -> OrderQuality:
-    """Compare orders of sentences with the order in which the target words of their links visit them.
+    """Compare orders of sentences with the order in which their links visit them.
 
     >>> from hyperbaton.corpus import Text
     >>> from hyperbaton.decode.preordering import unchanged

@@ -1,4 +1,4 @@
-"""What an evaluation of an operation sequence model tells besides its steps: the perplexity of held-out operations."""
+"""Additional result of evaluating an operation sequence model: the perplexity of held-out operations."""
 
 from __future__ import annotations
 

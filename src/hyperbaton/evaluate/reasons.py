@@ -1,8 +1,8 @@
-"""Why a model expected a movement: the features with the heaviest weights, or the words that matter most.
+"""Why a model expected a movement: the features with the largest weights, or the words that matter most.
 
-A model of orientations that learns weights tells its features: each adds to the score of every class, and its weight for
-a class is taken against the mean of all classes, since only differences matter. A model of jumps is asked again without
-each word, and without each tag: the weight of a word is log P(j | i) − log P(j | i, without that word).
+For an orientation model with weights, the reasons are its features: each adds to the score of every class, and its weight
+for a class is taken relative to the mean of all classes, since only differences matter. A jump model is evaluated again
+without each word and without each tag: the weight of a word is log P(j | i) − log P(j | i, without that word).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from hyperbaton.evaluate.expectations import Path
 from hyperbaton.models import OrientationModel, PerJump
 from hyperbaton.phrases import Occurrences, Options
 
-UNKNOWN = "\ue000"  # of a private range: no text has it as a word or tag
-_LEAST = 0.005  # weights nearer to zero are no reason
+UNKNOWN = "\ue000"  # from a private range: it never occurs as a word or tag
+_LEAST = 0.005  # weights nearer to zero are not reported
 
 
 def add_reasons(
     translations: Translations, piece: int, path: int, expectations: Sequence[Sequence[dict[str, Any]]], n_reasons: int
 ) -> None:
-    """Add `reasons` to expectations: the heaviest features of what was chosen, and of what was likeliest."""
+    """Add `reasons` to expectations: the strongest features for the chosen class or word, and for the most likely one."""
     walk = Path(translations, piece, path)
     numbers = {(step.begin, step.end): number for number, step in enumerate(walk.steps)}
     for name, use in translations.system.reordering.items():
@@ -54,7 +54,7 @@ def class_reasons(
     expectations: Sequence[tuple[int, dict[str, Any]]],
     n_reasons: int,
 ) -> None:
-    """Add `reasons` to expectations of orientation classes, each with the number of the option that it is about."""
+    """Add `reasons` to expectations of orientation classes, each with the number of its option."""
     evidence = model.evidence(Occurrences.of_options(source, options))
     names = list(model.class_names)
     for number, expectation in expectations:
@@ -105,6 +105,6 @@ def jump_reasons(
 
 
 def _heaviest(weights: Sequence[tuple[str, float]], n: int) -> list[list[Any]]:
-    """The n heaviest, as plain values."""
+    """The n largest, as plain values."""
     heaviest = sorted((pair for pair in weights if abs(pair[1]) >= _LEAST), key=lambda pair: -abs(pair[1]))[:n]
     return [[name, round(weight, 4)] for name, weight in heaviest]

@@ -1,4 +1,4 @@
-"""What a reference did where a model expected something: the word visited next, or the class of a phrase's movement."""
+"""The behaviour of a reference where a model has an expectation: the next visited word, or the class of a movement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Visits(NamedTuple):
     n_words: int
 
     def after(self, word: int) -> int | None:
-        """The word visited after another one (−1 is the start); n_words at the end, None for one that is not visited."""
+        """The word visited after another one (−1 is the start); n_words at the end, None for an unvisited word."""
         behind = [*self.order, self.n_words]
         if word < 0:
             return behind[0]
@@ -35,7 +35,7 @@ class Visits(NamedTuple):
         return self.order[at - 1] if at else -1
 
     def orientation(self, span: tuple[int, int], side: str, orientations: OrientationSet) -> str | None:
-        """The class of a span's movement in the reference; None where that does not visit it, or goes nowhere after it."""
+        """The class of a span's movement in the reference; None if it is not visited there, or nothing follows."""
         begin, end = span
         visited = [word for word in self.order if begin <= word < end]
         if not visited:
@@ -54,13 +54,13 @@ class Visits(NamedTuple):
             return None
         is_left = other < begin
         next_to_it = other in (begin - 1, end)
-        forward = is_left == (side == "before")  # the order of the two phrases is that of the source
+        forward = is_left == (side == "before")  # the two phrases are in source order
         four = (0 if forward else 1) if next_to_it else (3 if forward else 2)
         return orientations.names[orientations.merge[four]]
 
 
 def add_reference(system: System, expectations: Sequence[Sequence[dict[str, Any]]], visits: Visits) -> None:
-    """Add `reference` to the expectations of a translation: what the reference did in the same place, None if unknown."""
+    """Add `reference` to the expectations of a translation: what the reference does there, None if unknown."""
     last = -1  # the word visited before a step
     for step in expectations:
         for expectation in step:

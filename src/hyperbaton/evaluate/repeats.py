@@ -1,4 +1,4 @@
-"""Experiments that were repeated with different splits: means, deviations, paired t-tests."""
+"""Experiments repeated with different splits: means, deviations, paired t-tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def summarize(values: Sequence[float]) -> tuple[float, float]:
 
 
 def paired_test(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """p of the two-sided paired t-test that both have the same mean; None where there are fewer than two pairs.
+    """p of the two-sided paired t-test that both have the same mean; None if there are fewer than two pairs.
 
     >>> round(paired_test([60.0, 62.0, 61.0], [58.0, 59.5, 59.2]), 4)
     0.0097

@@ -1,4 +1,4 @@
-"""How well a step model expects the path of held-out sentence pairs."""
+"""How well a step model predicts the paths of held-out sentence pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from hyperbaton.models import StepModel
 
 @dataclass(frozen=True)
 class StepEvaluation(Evaluation):
-    """Columns over the steps of held-out paths, as `StepModel.path_scores` has them, and what the model says besides."""
+    """Columns over the steps of held-out paths, as returned by `StepModel.path_scores`, and further results of the
+    model."""
 
     columns: dict[str, Array]
     details: dict[str, Any] = field(default_factory=dict)
@@ -30,9 +31,9 @@ class StepEvaluation(Evaluation):
         return len(self.columns["logprob"])
 
     def as_json(self) -> dict[str, Any]:
-        """Percentage of steps that no other one beats, and their mean log-probability.
+        """The percentage of steps that no other step beats, and their mean log-probability.
 
-        Where the model tells jumps apart (`jump`, `jump_right`, `jump_logprob`), the same for jumps alone, and
+        If the model distinguishes jumps (`jump`, `jump_right`, `jump_logprob`), also these values for jumps alone, and
         `accuracy_by_jump`: percentage of jumps predicted, by the jump made.
         """
         figures: dict[str, Any] = {

@@ -18,7 +18,7 @@ from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, ch
 
 @dataclass(frozen=True)
 class Scored:
-    """One metric's verdict on a system, and on the difference to another one."""
+    """A metric's score of a system, and of its difference from another one."""
 
     metric: Metric
     signature: str
@@ -35,7 +35,7 @@ def score_translations(
     samples: int = 1000,
     seed: int = 0,
 ) -> list[Scored]:
-    """Score a system by each metric, and compare it with another one where its outputs are given.
+    """Score a system by each metric, and compare it with another one if its outputs are given.
 
     >>> from hyperbaton.metrics import make_metric
     >>> outputs = Outputs.of(["a b", "c"], ["a b", "d"])
@@ -63,9 +63,9 @@ def compare_systems(
     samples: int = 1000,
     seed: int = 0,
 ) -> list[tuple[Scored, dict[str, tuple[Scored, float]]]]:
-    """Score several systems by each metric, and compare all with the first; p is given corrected too (Holm).
+    """Score several systems by each metric, and compare all with the first; p is also given with Holm's correction.
 
-    Returns for each metric the first system's score, and of each other system its score and the corrected p.
+    Returns for each metric the first system's score, and for each other system its score and the corrected p.
     """
     compared = {
         name: score_translations(metrics, runs, first, test=test, samples=samples, seed=seed)
@@ -86,13 +86,13 @@ def read_outputs(
     links: AnyPath | None = None,
     reference_links: Sequence[AnyPath] = (),
 ) -> Outputs:
-    """Read translations with their references, and where they are given the links of both to the source."""
+    """Read translations with their references and, if given, the links of both to the source."""
     lines = _read(hypotheses)
     texts = [_read(path) for path in references]
     for path, text in zip(references, texts, strict=True):
         _same_length(hypotheses, lines, path, text)
     if bool(reference_links) != (links is not None):
-        raise OptionError("word order is scored with links of both: the translation to its source, and the reference to it")
+        raise OptionError("metrics of word order need links of both the translation and the reference to the source")
     if len(reference_links) not in (0, len(references)):
         raise OptionError(f"{len(reference_links)} files of links for {len(references)} references")
     return Outputs.of(

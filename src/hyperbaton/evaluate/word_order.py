@@ -1,23 +1,23 @@
-"""How much the word order of two languages differs, by the word links of a text.
+"""Measures of the difference in word order between two languages, by the word links of a text.
 
-Every measure is a ratio of two sums over sentence pairs, so intervals come from drawing sentence pairs anew.
+Every measure is a ratio of two sums over sentence pairs, so intervals come from resampling sentence pairs.
 
 | measure | what | monotone text has |
 |---|---|---|
 | monotone_links | links that cross no other, % | 100 |
 | crossings | pairs of links that cross, per link | 0 |
-| monotone_phrases | phrase pairs that follow the one before (d = 0), % | 100 |
+| monotone_phrases | phrase pairs that follow the previous one (d = 0), % | 100 |
 | mean_distance | mean of the distances of phrase pairs without sign, words | 0 |
 | kendall | pairs of source words that the target visits in their order, %: (τ + 1)/2, mean of sentences | 100 |
 | fuzzy_reordering | fuzzy reordering score of the visit order against the source order (Talbot et al. 2011) | 100 |
 | beyond L | phrase pairs with a distance above L, %: out of reach of a search with that distortion limit | 0 |
 
-Two links cross if one has the smaller source and the other the smaller target position. Phrase pairs, their distances d and
-visit orders are those of `extract` and `visit_order`.
+Two links cross if one has the smaller source and the other the smaller target position. Phrase pairs, their distances d
+and visit orders are those of `extract` and `visit_order`.
 
-With tags of the source words, jumps are counted by the tag of the word that is jumped to: d = i + 1 − j from word i to the
-word j that is visited next, d < 0 forward. With source dependencies, the order of head and dependent is compared by
-relation, in the source and between their translations (by the mean position of the linked words).
+With tags of the source words, jumps are counted by the tag of the word reached: d = i + 1 − j from word i to the next
+visited word j, d < 0 forward. With source dependencies, the order of head and dependent is compared by relation, in the
+source and between their translations (by the mean position of the linked words).
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from hyperbaton.phrases import Samples, extract
 
 LIMITS = (2, 4, 6, 8, 10, 15, 20)
 PERCENT = frozenset(("monotone_links", "monotone_phrases", "kendall", "fuzzy_reordering"))
-_MOST_GROUPS = 5000  # of neighbouring sentence pairs that are drawn together
-FARTHEST = 10  # distance of a jump that is counted by itself
+_MOST_GROUPS = 5000  # of adjacent sentence pairs that are drawn together
+FARTHEST = 10  # largest distance of a jump that is counted separately
 
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A measure, and the interval in which 95 of 100 texts drawn from the same sentence pairs have it."""
+    """A measure with its 95% bootstrap interval."""
 
     value: float
     interval: tuple[float, float]
@@ -55,7 +55,7 @@ class Value:
 
 @dataclass(frozen=True)
 class WordOrder:
-    """What was counted of a text: `sums[s, m]` is what measure m adds for sentence pair s, above and below the line."""
+    """The counts of a text: `sums[s, m]` has numerator and denominator of measure m for sentence pair s."""
 
     names: list[str]
     sums: Values  # (n_pairs, n_measures, 2)
@@ -64,11 +64,11 @@ class WordOrder:
     distances: dict[int, int]  # of phrase pairs
 
     def values(self) -> dict[str, float]:
-        """Every measure of the whole text; NaN where there is nothing to count."""
+        """Every measure of the whole text; NaN if there is nothing to count."""
         return dict(zip(self.names, self._ratios(self.sums.sum(axis=0)).tolist(), strict=True))
 
     def per_pair(self) -> Values:
-        """Every measure of every sentence pair, (n_pairs, n_measures); NaN where there is nothing to count."""
+        """Every measure of every sentence pair, (n_pairs, n_measures); NaN if there is nothing to count."""
         return self._ratios(self.sums)
 
     def estimates(self, *, samples: int = 1000, seed: int = 0) -> dict[str, Value]:
@@ -78,7 +78,7 @@ class WordOrder:
         return {name: Value(value, (a, b)) for (name, value), a, b in rows}
 
     def differences(self, other: WordOrder, *, samples: int = 1000, seed: int = 0) -> dict[str, Value]:
-        """Each measure less that of another text, both drawn independently of each other."""
+        """The difference of each measure from that of another text, resampled independently."""
         drawn = self._drawn(samples, seed) - other._drawn(samples, seed + 1)
         low, high = _interval(drawn)
         here, there = self.values(), other.values()
@@ -101,7 +101,7 @@ class WordOrder:
 
 
 def _interval(drawn: Values) -> list[list[float]]:
-    """The ends of the 95% interval of each column, NaN where there is nothing but NaN."""
+    """The ends of the 95% interval of each column, NaN if all values are NaN."""
     ends = np.full((2, drawn.shape[1]), np.nan)
     known = ~np.isnan(drawn).all(axis=0)
     ends[:, known] = np.nanquantile(drawn[:, known], [0.025, 0.975], axis=0)
@@ -117,7 +117,7 @@ def measure_order(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> WordOrder:
-    """Measure how much the order of words differs between the two sides of a bitext with links.
+    """Measure how much word order differs between the two sides of a linked bitext.
 
     Arguments:
         max_length: longest phrase that counts, in words.
@@ -227,10 +227,10 @@ def jumps_by_tag(bitext: Bitext, tags: Tags, *, threads: int | None = None) -> l
 
 @dataclass(frozen=True)
 class RelationOrder:
-    """Head and dependents of one relation: pairs, and where the dependent comes first, %.
+    """Head and dependents of one relation: pairs, and the percentage in which the dependent comes first.
 
-    `n_linked` are pairs of which both words are linked, to places that differ; `source_first` is counted over all pairs,
-    `target_first` and `same_order` over those; NaN where there are none.
+    `n_linked` counts pairs whose words are both linked, to different places; `source_first` is over all pairs,
+    `target_first` and `same_order` over linked ones; NaN if there are none.
     """
 
     relation: str
@@ -244,11 +244,11 @@ class RelationOrder:
 def order_by_relation(bitext: Bitext, dependencies: Dependencies) -> list[RelationOrder]:
     """Compare the order of head and dependent in the source with that of their translations, by relation.
 
-    Roots have no head and do not count. A word's place in the target is the mean position of the words it is linked to.
+    Roots have no head and are ignored. A word's place in the target is the mean position of its linked words.
     """
     links, offsets = bitext.need_links(), bitext.source.offsets
     if not np.array_equal(dependencies.offsets, offsets):
-        raise InputError("the dependencies are not those of the source text")
+        raise InputError("the dependencies do not belong to the source text")
     sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
     token = offsets[sentence] + links.points[:, 0]
     n_links = np.bincount(token, minlength=bitext.source.n_tokens)

@@ -1,4 +1,4 @@
-"""Reordering models, one file each: coordinates, features and a learner, answering a decoder.
+"""Reordering models, one file each.
 
 >>> from hyperbaton.corpus import Bitext
 >>> from hyperbaton.models import MODELS

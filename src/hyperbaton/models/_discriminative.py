@@ -1,12 +1,13 @@
-"""Models that learn weights of features: one sub-model for each source phrase, or one for all.
+"""Discriminative models with feature weights: one sub-model for each source phrase, or one global model.
 
     p(o | s, t) = exp(w_o · φ) / Σ_o' exp(w_o' · φ)                                   NI11 eq. 3, h = exp
 
-With a feature set that has `coverage`, a weight g of the class and of what the phrase sees of the coverage is added to the
-score. It is learned first, for all phrases together, and the other weights in its presence.
+With a feature set that has `coverage`, a weight g of the class and the coverage state of the phrase is added to the
+score. It is learned first, for all phrases together, and the other weights are learned given g.
 
 A source phrase with too few samples has no sub-model. The class frequencies of the phrase pair are used instead, smoothed
-towards those of the source phrase, and those towards the frequencies of all samples, which stand for unseen phrases too.
+towards those of the source phrase, which are smoothed towards the frequencies of all samples; the latter are also used
+for unseen phrases.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ LEAST = 1e-9
 
 
 class _CoverageRows(TrainingRows):
-    """One feature for each sample: the state of the coverage."""
+    """One feature for each sample: the coverage state."""
 
     def __init__(self, states: Array) -> None:
         self.n_features, self.n_rows = COVERAGE_STATES, len(states)
@@ -113,7 +114,7 @@ class SourcePhrases:
 
 @dataclass(eq=False)
 class Discriminative(OrientationModel):
-    """Base of the models that learn weights; a model says which learner and features it uses by default."""
+    """Base of models with feature weights; a model defines its default learner and features."""
 
     features: str | FeatureSet = option("dpr", "feature set and its options", plugins=FEATURES)
     learner: str | Learner = option("lbfgs", "learner and its options", plugins=LEARNERS)
@@ -123,7 +124,7 @@ class Discriminative(OrientationModel):
     pair_smoothing: float = option(0.3, "pseudo-count of each class for phrase pairs of such source phrases", minimum=1e-6)
 
     def _learner(self, name: str = "learner") -> Learner:
-        """The learner of that option, with the model's seed and threads."""
+        """The learner named in that option, with the model's seed and threads."""
         learner: Learner = plugin(self, name)
         learner.seed, learner.threads = self.seed, self.threads
         return learner
@@ -154,7 +155,7 @@ class Discriminative(OrientationModel):
         return rows
 
     def _learn(self, training: TrainingSamples, rows: TrainingRows, clusters: Array) -> None:
-        """Learn from rows of features; `clusters` is the sub-model of each row, -1 for none."""
+        """Train on rows of features; `clusters` is the sub-model of each row, -1 for none."""
         if training.coverage is not None and not self._learner().takes_prior:
             raise OptionError("coverage needs a learner that takes a prior: lbfgs, gis or iis")
         self._fit_coverage(training, lambda rows: self.prior)
@@ -163,7 +164,7 @@ class Discriminative(OrientationModel):
             self.global_ = self._fit_global(self._learner(), training, rows)
         else:
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters)
-            del rows  # what they are made of need not be in memory any longer
+            del rows  # free the memory of their parts
             self.rare_pairs_ = self._count_pairs(training, clusters)
 
     def _count_pairs(self, training: TrainingSamples, clusters: Array) -> ClassCounts:
@@ -196,7 +197,7 @@ class Discriminative(OrientationModel):
         clusters: Array,
         reference: Callable[[Any], Array] | None = None,
     ) -> ClusterModel:
-        """Learn the sub-models; `reference` gives a distribution of the classes for each of some rows of features."""
+        """Train the sub-models; `reference` gives a class distribution for each of some rows of features."""
 
         def prior(numbers: Array, rows: Any) -> Array:
             return self._prior(training, numbers, 1.0 if reference is None else reference(rows))
@@ -217,8 +218,8 @@ class Discriminative(OrientationModel):
         return self._feature_set().coverage
 
     def _fit_coverage(self, training: TrainingSamples, reference: Callable[[slice], Array]) -> None:
-        """Learn what the coverage adds to a reference distribution of the classes of samples, which is given for some of
-        them at a time, (n, n_classes) or the same for all."""
+        """Learn the weights of the coverage relative to a reference distribution of the samples' classes, which is given
+        for some of them at a time, (n, n_classes), or is one distribution for all."""
         states = training.coverage
         if states is None:
             return
@@ -233,15 +234,16 @@ class Discriminative(OrientationModel):
         self.coverage_weights_ = learner.model_.scores(np.eye(COVERAGE_STATES))
 
     def _has_prior(self, learner: Learner, training: TrainingSamples) -> bool:
-        """Whether the coverage, or what is possible, makes a prior of its own.
+        """Whether the coverage or the possible classes define a prior.
 
-        Learners that take none learn from all classes; what is impossible then counts at use only.
+        Learners without priors are trained on all classes; impossible classes are then excluded only when the model is
+        used.
         """
         return learner.takes_prior and (training.possible is not None or self.coverage_weights_ is not None)
 
     def _prior(self, training: TrainingSamples, numbers: Array | slice, prior: Array | float) -> Array:
-        """The prior of some samples with what the coverage says, and hardly anything for impossible classes, so that the
-        learner normalises over the others; (n, n_classes)."""
+        """The prior of some samples with the weights of the coverage, and a negligible value for impossible classes, so
+        that the learner normalises over the others; (n, n_classes)."""
         weights = self.coverage_weights_
         if training.possible is None and weights is None and training.coverage is None:
             return np.asarray(prior)
@@ -276,7 +278,7 @@ class Discriminative(OrientationModel):
         return evidence
 
     def _parts(self, key: Keys) -> list[Evidence]:
-        """The weights that decide about a source phrase."""
+        """The weights used for a source phrase."""
         cluster = int(self.phrases_.clusters_of(key)[0])
         if self.global_ is not None:
             return [global_part(self.global_)] if isinstance(self.global_, LinearModel) else []
@@ -301,7 +303,7 @@ class Discriminative(OrientationModel):
         return result
 
     def _backed_off(self, occurrences: Occurrences, keys: Keys) -> LogProbs:
-        """By the counts of the pair, then of the source phrase (`keys`), then of all samples."""
+        """Probabilities from the counts of the pair, then of the source phrase (`keys`), then of all samples."""
         by_source = smooth(self.phrases_.counts.at(keys), self.smoothing, self.prior)
         if self.rare_pairs_ is None:
             raise AttributeError("the model has counted no phrase pairs")
@@ -323,7 +325,7 @@ class Discriminative(OrientationModel):
         return self._layout_with({"global"} if self.scope == "global" else {"clusters", "rare-pairs"})
 
     def _layout_with(self, needed: Collection[str]) -> dict[str, str]:
-        """The layout of a model that has these parts of what was learned, and may have the others."""
+        """The layout of a model that has these learned parts, and may have the others."""
         n_classes = len(self.class_names)
         parts = {"global": GLOBAL_LAYOUT, "clusters": ClusterModel.LAYOUT, "rare-pairs": ClassCounts.LAYOUT}
         layout = super()._layout() | within("features", self._feature_set().layout(n_classes))

@@ -1,4 +1,4 @@
-"""What each feature of a phrase pair adds to the score of each class, for explanations."""
+"""The contribution of each feature of a phrase pair to the score of each class, for explanations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hyperbaton.learn import ClusterModel, LinearModel
 
 
 class Evidence(NamedTuple):
-    """Weights with a say about a phrase pair: `weights[i]` (n_classes,) belongs to feature `features[i]`, increasing."""
+    """The weights that apply to a phrase pair: `weights[i]` (n_classes,) belongs to feature `features[i]`, increasing."""
 
     features: Array
     weights: Array
     unit_length: bool
-    factor: float = 1.0  # how much the part counts
+    factor: float = 1.0  # factor of this part
 
 
 def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Evidence:
@@ -26,12 +26,12 @@ def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Evid
 
 
 def global_part(model: LinearModel, factor: float = 1.0) -> Evidence:
-    """The weights of a model of all."""
+    """The weights of a global model."""
     return Evidence(np.arange(len(model.weights)), model.weights, model.unit_length, factor)
 
 
 def contributions(parts: list[Evidence], features: Array, values: Array, constant: int) -> dict[int, Array]:
-    """Feature → what it adds to the score of each class; `constant` is the feature that always fires."""
+    """Feature → its contribution to the score of each class; `constant` is the feature that always fires."""
     total: dict[int, Array] = {}
     for part in parts:
         scale = part.factor / np.sqrt((values * values).sum()) if part.unit_length and len(values) else part.factor

@@ -1,11 +1,11 @@
-"""BLOCK-ME: target and jump of a block together, relative to a prior that knows jumps, with questions about the parse.
+"""BLOCK-ME: a joint model of target and jump of a block, relative to a prior with jumps, with questions about the parse.
 
     p(t, j | s) = p₀(t, j | s) exp(Σ_i λ_i φ_i(t, j, s)) / Z                                               XI11 eq. 3
 
-s is a block of source words, t its target (nothing, for a word without links), j ∈ −5 … 5 the jump from the source word
-translated last, farther ones cut. Z runs over the 11 jumps and the targets that s had in training, the `max_targets` most
-frequent ones and t itself. A block is a source word, or neighbours linked to the same target words; the path through a
-sentence pair is the visit order of its links (core/block/path.hh). Each φ is a question with its answer, t and j:
+s is a block of source words, t its target (empty for an unlinked word), j ∈ −5 … 5 the jump from the last translated
+source word, with farther ones clamped. Z runs over the 11 jumps and the targets of s in training, the `max_targets` most
+frequent ones and t itself. A block is a source word, or adjacent words linked to the same target words; the path through
+a sentence pair is the visit order of its links (core/block/path.hh). Each φ is a question with its answer, t and j:
 
     lexical         s                                        context       the words around s, the two target words before t
     tags            the tag of s, and those around it        coverage      the word left of s is open, the one right closed
@@ -13,9 +13,9 @@ sentence pair is the visit order of its links (core/block/path.hh). Each φ is a
                                                                            how much of it is translated
     ancestor-coverage   a node above the parent, and how much of it is translated; not of XI11, and off by default
 
-In training a step's own jump is left out of the smoothed prior (core/block/prior.hh). XI11 has α = 0.9; which α is best
-depends on how often pairs occur, so unless it is given, models are trained with a few values and the one is taken whose
-model expects held-out sentences best.
+In training a step's own jump is left out of the smoothed prior (core/block/prior.hh). XI11 uses α = 0.9; the best α
+depends on how often pairs occur, so unless it is given, models are trained with a few values and the one that best
+predicts held-out sentences is used.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ log = logging.getLogger(__name__)
 
 __all__ = ["EMPTY_TAG", "FAMILIES", "JUMPS", "BlockMe", "BlockQuestions"]
 
-# To choose α: the values tried, with at most so many sentences, of which every tenth is held out. On development text
+# To choose α: the values tried, with at most this many sentences, of which every tenth is held out. On development text
 # (docs/models/block_me.md) 0.25 was best of 0.02 to 0.9, with little between 0.05 and 0.4; 0.9 is XI11's.
 _ALPHAS = (0.05, 0.15, 0.25, 0.9)
 _CHOOSING, _HELD_OUT = 10_000, 10
-_USUAL_ALPHA = 0.15  # where there is too little text to choose
+_USUAL_ALPHA = 0.15  # if there is too little text to choose
 
 
 class _Objective(NamedTuple):
-    """What the model minimises, for minimizers."""
+    """The objective of the model, for minimizers."""
 
     start: npt.NDArray[np.float64]
     core: Callable[[], _core.BlockObjective]
@@ -95,7 +95,7 @@ class BlockMe(StepModel):
     )
     alpha: float | None = option(
         None,
-        "smoothed prior: share of the pair's own jumps; unless given, chosen on a tenth of the training sentences",
+        "smoothed prior: weight of the pair's own jumps; by default, chosen on a tenth of the training sentences",
         minimum=0,
         maximum=1,
     )
@@ -115,11 +115,11 @@ class BlockMe(StepModel):
         *,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from the paths that the links of a bitext define.
+        """Train on the paths defined by the links of a bitext.
 
         Arguments:
-            annotations: a tag for each source token; a tree for each source sentence, where those without one have no
-                questions about the parse; classes of target words, that stand for their tags.
+            annotations: a tag for each source token; a tree for each source sentence, where sentences without one have no
+            questions about the parse; classes of target words, used as their tags.
         """
         tagged, parsed = annotations.source_tags is not None, annotations.source_trees is not None
         with self._training(bitext, annotations):
@@ -151,7 +151,7 @@ class BlockMe(StepModel):
         return self
 
     def _chosen_alpha(self, bitext: Bitext, annotations: Annotations, progress: Progress | None) -> float:
-        """The α that was given, or the one whose model expects held-out sentences best."""
+        """The given α, or the one whose model best predicts held-out sentences."""
         if self.prior == "flat":
             return 0.0
         if self.alpha is not None:
@@ -167,19 +167,19 @@ class BlockMe(StepModel):
         )
         scores = []
         for alpha in _ALPHAS:
-            model = replace(self, alpha=alpha, checkpoint=None)  # the state is that of the whole training
+            model = replace(self, alpha=alpha, checkpoint=None)  # the stored state is for the whole training
             model.fit(*train, progress=progress)
             scores.append(float(model.path_scores(*test)["logprob"].mean()))
             log.info("alpha %g: log p of held-out steps %.4f", alpha, scores[-1])
         return _ALPHAS[int(np.argmax(scores))]
 
     def objective(self, bitext: Bitext, annotations: Annotations = NOTHING) -> _core.BlockObjective:
-        """What training minimises, without the Gaussian prior, for any weights of the features."""
+        """The training objective without the Gaussian prior, for any weights of the features."""
         self._check_fitted()
         return self._objective(self.sides_.core_bitext(bitext, annotations), self._core_table(), None)
 
     def path_scores(self, bitext: Bitext, annotations: Annotations = NOTHING) -> dict[str, Array]:
-        """How probable the steps of the paths of a bitext with links are, as columns.
+        """The probabilities of the steps on the paths of a linked bitext, as columns.
 
         `sentence`, `begin`, `end`, `jump`; `logprob` is log p(t, j | s), `jump_logprob` log p(j | s, t); `right` and
         `jump_right` say whether no other (t, j), or j, is more probable; `sum` is Σ p over all (t, j).
@@ -192,7 +192,7 @@ class BlockMe(StepModel):
         self._check_fitted()
         source, options = batch.source, batch.options
         target = options.target.over(self.sides_.target)
-        # Unknown words are all alike.
+        # All unknown words are equal.
         words = np.minimum(target.tokens, np.uint32(len(self.sides_.target)))
         offsets = options.sentence_offsets
         if offsets is None:
@@ -245,10 +245,10 @@ class BlockMe(StepModel):
         return counts if self.prior == "flat" else counts | {"alpha": self.alpha_}
 
     def _states(self, bitext: Bitext, annotations: Annotations) -> TrainingStates | None:
-        """Where training keeps its state, if it does."""
+        """Where training stores its state, if it does."""
         if self.checkpoint is None:
             return None
-        arrays = self.sides_.arrays()  # classes and rules are among them
+        arrays = self.sides_.arrays()  # including classes and rules
         if annotations.source_tags is not None:
             arrays["tags"] = annotations.source_tags.labels
         if annotations.source_trees is not None:

@@ -1,18 +1,18 @@
-"""Distance phrase reordering with a model of all phrases behind its sub-models.
+"""Distance phrase reordering with a global model as the prior of its sub-models.
 
-NI11 leaves phrases with few samples to class frequencies, and their sub-models share nothing. Here one model g of all
-phrases sees the context and the phrase itself, and the sub-model of a source phrase learns only what g misses:
+NI11 leaves phrases with few samples to class frequencies, and their sub-models share nothing. Here one global model g
+sees the context and the phrase itself, and the sub-model of a source phrase learns only a correction of g:
 
     p(o | s, t) ∝ p_g(o | s, t) · exp(w_{s,o} · φ)                                    `prior`
 
-a maximum entropy model whose reference distribution is g's; a phrase without a sub-model has g's answer. Weights of the
-coverage (`--features context:coverage=true`) are learned beside g's answers, and the sub-models beside both. The other way
-to join the two, with sub-models trained on their own and n_s samples of the phrase, is
+a maximum entropy model with g as its reference distribution; a phrase without a sub-model gets g's distribution. Weights
+of the coverage (`--features context:coverage=true`) are learned given g, and the sub-models given both. The alternative,
+with separately trained sub-models and n_s samples of the phrase, is
 
     log p(o | s, t) = λ log p_s + (1 − λ) log p_g + const,   λ = n_s / (n_s + κ)      `interpolate`
 
 Its features are those of the set `context`, not of `dpr`: the latter is NI11's Table 3, for sub-models that need not see
-their own source phrase. g must.
+their own source phrase. g must see it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""ENCODER: which word is translated next, from a network that reads the whole sentence.
+"""ENCODER: predicts the next source word with a network that encodes the whole sentence.
 
-Words and labels (tags or classes, where there are some) become vectors; a linear layer and two bidirectional LSTM layers
-make of them a state hᵢ for the start, each word and the end. A jump from i to j has the score
+Words and labels (tags or classes, if there are any) become vectors; a linear layer and two bidirectional LSTM layers turn
+them into a state hᵢ for the start, each word and the end. A jump from i to j has the score
 
     s(i, j) = q(hᵢ)·k(hⱼ)/√d + b(hⱼ) + Q(hᵢ)[bucket of j − i] + K(hⱼ)[bucket of j − i]
 
 with linear q, k, b, Q, K and 22 buckets of signed distances, and P(j | i) = exp s(i, j) / Σ exp s(i, j'), where j' runs
 over all positions but i, or over those not yet translated (`candidates`).
 
-It is trained with PyTorch and answers without: the forward pass is in the core, from weights of half precision.
+It is trained with PyTorch and used without it: the forward pass is in the core, with half-precision weights.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Encoder(SentenceNetwork, NextPositionModel):
     """Next word by a bidirectional LSTM over the sentence (needs PyTorch to train, not to use)."""
 
-    distances: bool = option(True, "score the distance of a jump too")
+    distances: bool = option(True, "also score the distance of a jump")
 
     def _fit(self, training: JumpTraining) -> None:
         shape, sentences = self.prepare(training)
@@ -44,7 +44,7 @@ class Encoder(SentenceNetwork, NextPositionModel):
         self._train(task, sentences._asdict(), training.progress)
 
     def prepare(self, training: JumpTraining) -> tuple[JumpShape, JumpSentences]:
-        """What training in PyTorch reads: the sizes of the network, and the sentences as rows of its embeddings."""
+        """The input of training in PyTorch: the sizes of the network, and the sentences as rows of its embeddings."""
         text, labels = training.source.text, training.source.labels
         sizes = self._number_words(text.tokens, len(self.vocabulary_), labels)
         visits, side = training.visits, _torch_side()
@@ -67,7 +67,7 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
     def _restore(self, state: ModelState) -> None:
         super()._restore(state)
-        _ = self._network  # fits together, or is an error of the artefact
+        _ = self._network  # raises an error if the artefact is inconsistent
 
 
 def _torch_side() -> ModuleType:

@@ -1,15 +1,15 @@
-"""How a phrase moves, from a network that reads the whole sentence.
+"""Orientation of a phrase pair, from a network that encodes the whole sentence.
 
-As in `encoder`, an LSTM makes a state hᵢ of the start, each word and the end of the sentence. A phrase pair with the source
-words b … e − 1 has the scores
+As in `encoder`, an LSTM computes a state hᵢ for the start, each word and the end of the sentence. A phrase pair with the
+source words b … e − 1 has the scores
 
     v = relu(P₀ h_{b−1} + P₁ h_b + P₂ h_{e−1} + P₃ h_e + F[first target word] + L[last target word] + S[e − b])
-    score(o) = out_o · v + c_o (+ weight of o and what the phrase sees of the coverage)
+    score(o) = out_o · v + c_o (+ weight of o and the coverage state of the phrase)
 
-and p(o | s, t) ∝ exp score(o), over all classes or those that are possible. The sentence is read once, and Pₖ hᵢ computed
-for each word; a phrase pair costs the sum of seven vectors, and the products with the classes.
+and p(o | s, t) ∝ exp score(o), over all classes or those that are possible. The sentence is encoded once, and Pₖ hᵢ
+computed for each word; a phrase pair costs the sum of seven vectors, and the products with the classes.
 
-It is trained with PyTorch and answers without: the forward pass is in the core, from weights of half precision.
+It is trained with PyTorch and used without it: the forward pass is in the core, with half-precision weights.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
 
     size: int = option(128, "size of the vector of a phrase pair", minimum=1, maximum=4096)
     max_target_words: int = option(20_000, "maximum number of target words with vectors, the most frequent", minimum=1)
-    coverage: bool = option(False, "see which words beside the phrase are translated, and how many are to come")
+    coverage: bool = option(False, "use which words beside the phrase are translated, and how many remain")
 
     takes_scratch: ClassVar = False
     uses: ClassVar = ("source_classes", "source_tags")
@@ -57,7 +57,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         self.take_coverage()
 
     def prepare(self, training: TrainingSamples) -> tuple[OrientationShape, PhraseSpans]:
-        """What training in PyTorch reads: the sizes of the network, and the phrase pairs as rows of its embeddings."""
+        """The input of training in PyTorch: the sizes of the network, and the phrase pairs as rows of its embeddings."""
         source, target = training.occurrences.source, training.occurrences.target
         labels = training.occurrences.source_classes
         sizes = self._number_words(source.tokens, len(self.source_vocabulary_), labels)
@@ -90,19 +90,21 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         )
 
     def _places(self, occurrences: Occurrences) -> tuple[Array, Array, Array, Array]:
-        """Of each phrase pair: first source word, one behind the last; rows of the first and the last target word."""
+        """For each phrase pair: first source word, one past the last; rows of the first and the last target word."""
         source, target = occurrences.source_spans, occurrences.target_spans
         begin = source.begin.astype(np.int32)
         first = occurrences.target.offsets[target.sentence] + target.begin
         last = first + np.maximum(target.length.astype(np.int64), 1) - 1
-        tokens = np.append(occurrences.target.tokens, len(self.target_rows_))  # for a phrase without words at the end
+        tokens = np.append(
+            occurrences.target.tokens, len(self.target_rows_)
+        )  # for a phrase without words at the end of the text
         rows = [rows_of(self.target_rows_, tokens[np.minimum(at, len(tokens) - 1)]) for at in (first, last)]
         empty = target.length == 0
         first_row, last_row = (np.where(empty, 0, row).astype(np.int32) for row in rows)
         return begin, begin + source.length, first_row, last_row
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
-        # Only sentences that phrase pairs lie in are read, each once.
+        # Only sentences with phrase pairs are encoded, each once.
         numbers, which = np.unique(occurrences.source_spans.sentence.astype(np.int64), return_inverse=True)
         order = np.argsort(which, kind="stable")
         text = occurrences.source.select(numbers)
@@ -135,7 +137,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         return _core.OrientationEncoder(self._bits)
 
     def take_coverage(self) -> None:
-        """Take the weights of the coverage out of the network: whoever knows it adds them."""
+        """Remove the weights of the coverage from the network: the caller that knows the coverage adds them."""
         weights = self.weights_.pop("coverage", None)
         self.coverage_weights_ = None if weights is None else weights.astype(np.float64)
 
@@ -149,8 +151,8 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         super()._restore(state)
         self.target_rows_ = state.arrays["target_rows"]
         if np.any(self.target_rows_ >= len(self.weights_["first"])):
-            raise DamagedError("the rows of target words do not fit the embedding")
-        _ = self._network  # fits together, or is an error of the artefact
+            raise DamagedError("the rows of target words do not match the embedding")
+        _ = self._network  # raises an error if the artefact is inconsistent
 
 
 def _torch_side() -> ModuleType:

@@ -2,12 +2,12 @@
 
     p(o | s, t) = (c(o, s, t) + σ K q(o)) / (c(s, t) + σ K)            K classes; NI11 §1.1, AL14 eq. 4 with σ = 0
 
-With q uniform and σ = 0.5 this is Moses' estimate. A pair that was not seen takes p(o | s), a source phrase that was not
-seen the distribution of all samples. `towards = "ladder"` is the maximum a posteriori estimate with four steps: q of the
-pair is p(o | s), which is smoothed in the same way towards p(o | t), and that towards p(o). `units` replaces words by their
-classes, or source words by their tags, so that rare phrases share counts. Every variant of Moses is an orientation set
-(`hier-mslr`), a side and a conditioning: `wbe-msd-bidirectional-fe` is the two models `--orientations msd --side before`
-and `--side after`.
+With q uniform and σ = 0.5 this is Moses' estimate. An unseen pair uses p(o | s), an unseen source phrase the distribution
+of all samples. `towards = "ladder"` is the maximum a posteriori estimate with four steps: q of the pair is p(o | s),
+which is smoothed in the same way towards p(o | t), and that towards p(o). `units` replaces words by their classes, or
+source words by their tags, so that rare phrases share counts. Every variant of Moses is an orientation set (`hier-mslr`),
+a side and a conditioning: `wbe-msd-bidirectional-fe` corresponds to the two models `--orientations msd --side before` and
+`--side after`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Lexicalized(OrientationModel):
 
     def moses_table(self, direction: str) -> str | None:
         orientations = self.set
-        # Tags belong to a sentence, not to a phrase; and the ladder knows the target phrase, which f leaves out.
+        # Tags belong to a sentence, not to a phrase; and the ladder uses the target phrase, which f leaves out.
         by_context = self.units == "tags" or (self.towards == "ladder" and self.conditioning == "f")
         if not isinstance(orientations, MosesSet) or by_context:
             return None
@@ -110,12 +110,14 @@ class Lexicalized(OrientationModel):
         return self.units == "words" and self.towards == "uniform" and self.smoothing == SMOOTHING
 
     def table_probabilities(self, table: PhraseTable) -> npt.NDArray[np.float32]:
-        """What the model says about every phrase pair of a table, or every source phrase if it conditions on `f`.
+        """The model's probabilities for every phrase pair of a table, or every source phrase if it conditions on `f`.
 
         Shape: (rows of Moses' reordering table, n_classes).
         """
         if self.moses_table("backward") is None:
-            raise OptionError("no reordering table of Moses can hold what the model says: units=tags, or ladder with f")
+            raise OptionError(
+                "the model cannot be written as a Moses reordering table: it has units=tags, or ladder with f"
+            )
         by_source = self.conditioning == "f"
         sources = np.arange(len(table.source)) if by_source else table.sources
         targets = np.zeros(len(sources), np.uint32) if by_source else table.targets
@@ -133,7 +135,7 @@ class Lexicalized(OrientationModel):
         return self.sources_.at(self._in_units(self.known(occurrences)).source_keys(self.threads or None))
 
     def _estimate(self, counts: Array, backoff: Array) -> Array:
-        """Smoothed relative frequencies; the back-off where nothing was counted."""
+        """Smoothed relative frequencies; the back-off if nothing was counted."""
         seen = counts.sum(axis=1) > 0
         towards = backoff[seen] if self.towards != "uniform" else np.full(counts.shape[1], 1 / counts.shape[1])
         result = backoff.copy()

@@ -1,9 +1,9 @@
-"""The word distance model (WDR): the cost of a movement grows with its distance, whatever the words.
+"""The word distance model (WDR): the cost of a movement grows with its distance, independent of the words.
 
     h(d) = −α |d|                                                                     NI11 §1.1, eq. 1
 
-As a distribution over distances this is p(d) = (1 − q) / (1 + q) · q^|d| with q = exp(−α); the most likely α has
-E|d| = 2q / (1 − q²). A class is judged by the nearest of its distances, p(o) ∝ exp(−α min |d|).
+As a distribution over distances this is p(d) = (1 − q) / (1 + q) · q^|d| with q = exp(−α); the maximum likelihood α
+satisfies E|d| = 2q / (1 − q²). A class is scored by the nearest of its distances, p(o) ∝ exp(−α min |d|).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hyperbaton.phrases import DistanceSet, Occurrences
 
 @dataclass(eq=False)
 class Linear(OrientationModel):
-    """Word distance: −α |d|, whatever the words (WDR); always expects monotone order."""
+    """Word distance: −α |d|, independent of the words (WDR); always expects monotone order."""
 
     alpha: float = option(0.0, "α, cost of one word of distance; 0 estimates it", minimum=0)
 
@@ -40,12 +40,12 @@ class Linear(OrientationModel):
         pieces = training.scratch.rows(len(training.distances), row_bytes=16)
         total = sum(int(np.abs(training.distances[rows].astype(np.int64)).sum()) for rows in pieces)
         mean = total / len(training.distances)
-        # Where nothing moves, α would be infinite.
+        # If nothing moves, α would be infinite.
         self.alpha_ = self.alpha or min(-float(numeric.log(_ratio(mean))), 20.0)
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         cuts = cast(DistanceSet, self.set).cuts
-        # The least |d| of each class: its last distance left of 0, its first one right of it.
+        # The smallest |d| of each class: its last distance left of 0, or its first one right of it.
         nearest = [max(0, low, 1 - high) for low, high in pairwise((-np.inf, *cuts, np.inf))]
         return np.tile(numeric.log_softmax(-self.alpha_ * np.array([nearest])), (len(occurrences), 1))
 

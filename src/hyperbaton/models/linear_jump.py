@@ -1,9 +1,9 @@
-"""LINEAR per jump: the nearer to the monotone next word, the likelier, whatever the words.
+"""LINEAR per jump: the nearer to the monotone next word, the likelier, independent of the words.
 
     P(j | i) = exp(−α |j − i − 1|) / Z                                     over all positions j ≠ i of the sentence
 
-α is the most likely one: Z depends only on how many words lie before and behind the current position, and is a sum of two
-geometric series.
+α is the maximum likelihood estimate: Z depends only on the numbers of words before and after the current position, and is
+a sum of two geometric series.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hyperbaton.base.options import option
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models.shapes.store import ModelState
 
-LARGEST = 20.0  # where nothing moves, α would be infinite
+LARGEST = 20.0  # if nothing moves, α would be infinite
 
 
 @dataclass(eq=False)
 class LinearJump(NextPositionModel):
-    """Distance to the monotone next word, whatever the words (LINEAR); always expects monotone order."""
+    """Distance to the monotone next word, independent of the words (LINEAR); always expects monotone order."""
 
     alpha: float = option(0.0, "α, cost of one word of distance; 0 estimates it", minimum=0)
 
@@ -78,7 +78,7 @@ def ragged_range(lengths: Array) -> npt.NDArray[np.int64]:
 
 
 def _normaliser(alpha: float, current: Array, behind: Array) -> Array:
-    """Σ exp(−α |j − i − 1|) for a CP with so many words behind it: distances 0 … behind forward to EOS, 2 … i + 1 back.
+    """Σ exp(−α |j − i − 1|) for a CP with `behind` words after it: distances 0 … behind forward to EOS, 2 … i + 1 back.
 
     >>> q = np.exp(-0.5)
     >>> bool(np.isclose(_normaliser(0.5, np.array([2]), np.array([1])), 1 + q + q**2 + q**3))

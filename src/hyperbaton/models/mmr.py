@@ -1,6 +1,6 @@
 """Maximum margin regression, NI11 §2.2.2 and Appendix B: one margin for the true class, at the cost of a binary SVM.
 
-Kernels between phrase pairs (`--learner mmr:kernel=gaussian`) need one model for all, `--scope global`; kernels between
+Kernels between phrase pairs (`--learner mmr:kernel=gaussian`) need a global model, `--scope global`; kernels between
 classes (`--learner 'mmr:output-kernel=1 .5 0; .5 1 .5; 0 .5 1'`) do not.
 """
 

@@ -1,8 +1,8 @@
 """Max-margin structure learning, NI11 §2.2.3: a perceptron whose margins Δ are smaller between classes that are close.
 
-The update is that of NI11 Table 2; stopping early, on samples held out of each cluster that has 100 or more, stands for a
-regulariser. It also ends the training of clusters that no weights separate, which would go on to the limit of passes
-without getting better. NI11 allows 500 passes. The norm-bounded problem, NI11 eq. 6, has the learner `extragradient`.
+The update is that of NI11 Table 2; early stopping, on samples held out of each cluster with 100 or more, acts as a
+regulariser. It also ends the training of clusters that no weights separate, which would otherwise run up to the limit of
+passes without improving. NI11 allows 500 passes. The norm-bounded problem, NI11 eq. 6, has the learner `extragradient`.
 """
 
 from __future__ import annotations

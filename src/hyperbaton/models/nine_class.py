@@ -1,8 +1,8 @@
-"""9-CLASS: how far the next word is, from the surroundings of the current one (outbound), or of the next one (inbound).
+"""9-CLASS: distance to the next word, from the context of the current word (outbound) or of the next one (inbound).
 
-Two maximum-entropy classifiers (Green et al. 2010, as GO13 §4.3 has them) give the class c of the distortion j − i − 1
-of a jump, one of nine (GO13 footnote 6). To speak about positions, the outbound part chooses the class and the inbound
-part the position within it:
+Two maximum-entropy classifiers (Green et al. 2010, in the form of GO13 §4.3) give the class c of the distortion j − i − 1
+of a jump, one of nine (GO13 footnote 6). To get probabilities of positions, the outbound part chooses the class and the
+inbound part the position within it:
 
     P(j | i) ∝ p_out(c | i) · p_in(c | j) / Σ_{j' ∈ J_c} p_in(c | j')        c the class of (i, j), J_c its candidates
 
@@ -59,11 +59,11 @@ class NineClass(NextPositionModel):
         return tuple(PARTS) if self.parts == "both" else (self.parts,)
 
     def split(self) -> Sequence[NextPositionModel | ClassScores]:
-        """What has a feature of its own in a system."""
+        """The parts with separate features in a system."""
         return (self,) if self.scores == "positions" else [ClassScores(self, part) for part in self._chosen]
 
     def class_scores(self, source: Text, annotations: Annotations, part: str) -> JumpLogProbs:
-        """log p(class of the jump) of one classifier for all jumps, which do not sum to 1 over positions."""
+        """log p(class of the jump) of one classifier for all jumps, which does not sum to 1 over positions."""
         self._check_fitted()
         classes = self.class_logprobs(self._known(source, annotations), part)
         starts, side = _core.jump_starts(source.offsets), source.lengths + 1

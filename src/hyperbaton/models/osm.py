@@ -2,14 +2,14 @@
 
     p(source, target, links) = Π_k p(o_k | o_{k−n+1} … o_{k−1})                          Durrani et al. 2011, 2013, 2015
 
-A sentence pair is generated from left to right on the target side. Words that are linked to each other, a cept, are one
-operation for their translation; further source words of the cept continue it. Source words without links are inserted
-right behind the word before them, target words without links are deleted where they stand. In between, operations move
-through the source sentence: leave a gap, jump back to the n-th open gap from the right, jump forward to the right end
-(`core/operations/walk.hh`). The names of operations are Moses', and so are the four counts that go with them in the
+A sentence pair is generated from left to right on the target side. The translation of words that are linked to each
+other, a cept, is one operation; further source words of the cept continue it. Unlinked source words are inserted right
+after the preceding word, unlinked target words are deleted in place. In between, operations move through the source
+sentence: leave a gap, jump back to the n-th open gap from the right, jump forward to the right end
+(`core/operations/walk.hh`). The names of operations are Moses', and so are the four counts that accompany them in the
 search: gap width, gaps, open gaps and deletions, summed over the generated words.
 
-With `units = "classes"` operations are those of the classes of words. With `"both"`, the probability of an operation o is
+With `units = "classes"` operations are those of word classes. With `"both"`, the probability of an operation o is
 
     λ p(o | operations) + (1 − λ) p(class of o | classes of operations) p(o | class of o).
 """
@@ -43,13 +43,13 @@ from hyperbaton.models.shapes.store import ModelState
 
 LOG_10 = 2.302585092994046
 UNITS = ("words", "classes", "both")
-ITSELF = "_TRANS_SLF_"  # the operation of words that stand for themselves
-# Starting points of weights, those that Moses' training writes: log-probability, gap width, gaps, open gaps, deletions.
+ITSELF = "_TRANS_SLF_"  # the operation of words translated as themselves
+# Initial weights, those written by Moses' training: log-probability, gap width, gaps, open gaps, deletions.
 _WEIGHTS = (0.08, -0.02, 0.02, -0.001, 0.03)
 
 
 def operation_text(bitext: Bitext, *, progress: Progress | None = None) -> Text:
-    """The operations of each sentence pair, as Moses writes them for training.
+    """The operations of each sentence pair, in Moses' training format.
 
     >>> pair = Bitext.of(["er hat es gesehen"], ["he has seen it"], [[(0, 0), (1, 1), (2, 3), (3, 2)]])
     >>> print(*operation_text(pair)[0])
@@ -59,7 +59,7 @@ def operation_text(bitext: Bitext, *, progress: Progress | None = None) -> Text:
 
 
 class _Operations(NamedTuple):
-    """A bitext as operations: of words and of classes, where the model has them; token by token the same ones."""
+    """A bitext as operations: of words and of classes, if the model has them; corresponding token by token."""
 
     words: Text | None
     classes: Text | None
@@ -77,13 +77,13 @@ class OperationSequence(StepModel):
     order: int = option(5, "longest n-gram of operations", minimum=2, maximum=MAX_ORDER)
     prune: str = option("0 0 1", "drop n-grams of operations seen at most this often, by order, as in hyperbaton lm")
     interpolation: float = option(0.5, "units both: weight of the word model", minimum=0, maximum=1)
-    supporting: bool = option(True, "gap width, gaps, open gaps and deletions are features of the search as well")
+    supporting: bool = option(True, "also use gap width, gaps, open gaps and deletions as features of the search")
 
     uses: ClassVar = ("source_classes", "target_classes")
     nats: ClassVar[float] = LOG_10
 
     def fit(self, bitext: Bitext, annotations: Annotations = NOTHING, *, progress: Progress | None = None) -> Self:
-        """Learn from the operations of a bitext with links.
+        """Train on the operations of a linked bitext.
 
         Arguments:
             annotations: classes of the words of both sides, for operations of classes.
@@ -100,9 +100,9 @@ class OperationSequence(StepModel):
 
     @classmethod
     def of_language_model(cls, lm: LanguageModel, *, supporting: bool = True) -> Self:
-        """The model of an operation model of Moses (`operationLM`), which is a language model in the ARPA format."""
+        """Make the model from an operation model of Moses (`operationLM`), a language model in the ARPA format."""
         if lm.vocabulary.number("_INS_GAP_") < 0 and lm.vocabulary.number("_JMP_FWD_") < 0:
-            raise OptionError("a language model without _INS_GAP_ and _JMP_FWD_ is not one of operations")
+            raise OptionError("a language model without _INS_GAP_ and _JMP_FWD_ is not an operation model")
         model = cls(order=max(lm.order, 2), supporting=supporting)
         model.lms_, model.n_operations_, model.class_shares_ = [lm], 0, np.empty(0, np.float32)
         model.source_classes_ = model.target_classes_ = None
@@ -111,7 +111,7 @@ class OperationSequence(StepModel):
 
     @property
     def moses_lm(self) -> LanguageModel | None:
-        """The operation model as Moses has one; None where it has operations of classes."""
+        """The operation model in Moses' form; None if it has operations of classes."""
         return self.lms_[0] if self.units == "words" else None
 
     @property
@@ -121,7 +121,7 @@ class OperationSequence(StepModel):
 
     @property
     def start_weights(self) -> list[float]:
-        """Starting points of their weights."""
+        """Initial weights of the values."""
         return list(_WEIGHTS[: self.n_values])
 
     def search_feature(self, batch: Batch, weights: list[float]) -> _core.Operations:
@@ -164,7 +164,7 @@ class OperationSequence(StepModel):
         )
 
     def _phrases_of(self, table: object) -> _core.PhraseOperationsCache | None:
-        """What is kept of the pairs of a phrase table from batch to batch, while table and model stay the same."""
+        """Cached data of the pairs of a phrase table, valid while table and model stay the same."""
         if table is None:
             return None
         key = (table, self.lms_, self.interpolation)
@@ -191,11 +191,11 @@ class OperationSequence(StepModel):
 
     @cached_property
     def _last_asked(self) -> list[Any]:
-        """The batch that was asked for last, and its feature: steps of a sentence come one after the other."""
+        """The last batch, and its feature: steps of a sentence are consecutive."""
         return []
 
     def operation_logprobs(self, bitext: Bitext) -> Array:
-        """Natural log of the probability of each operation of a bitext with links, and of each sentence's end."""
+        """Natural log of the probability of each operation of a linked bitext, and of each sentence's end."""
         self._check_fitted()
         text = self._operation_texts(bitext, None)
         scored = [
@@ -227,7 +227,7 @@ class OperationSequence(StepModel):
         self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
 
     def _in_classes(self, source: Text, target: Text) -> tuple[Text, Text]:
-        """Texts with the class of each word in its place."""
+        """Texts with words replaced by their classes."""
         return _class_text(source, self.source_classes_), _class_text(target, self.target_classes_)
 
     def _operation_texts(self, bitext: Bitext, progress: Progress | None) -> _Operations:
@@ -304,9 +304,9 @@ def _class_text(text: Text, classes: WordClasses | None) -> Text:
 
 
 def _class_shares(text: _Operations, lm: LanguageModel) -> npt.NDArray[np.float32]:
-    """log p(operation | its operation of classes), by the numbers of the model of words.
+    """log p(operation | its operation of classes), by the numbers of the word model.
 
-    An operation that was not seen has the share of one in all.
+    An unseen operation has the probability 1 / (size of the vocabulary).
     """
     words, classes = text.words, text.classes
     if words is None or classes is None:

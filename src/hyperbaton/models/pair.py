@@ -1,4 +1,4 @@
-"""PAIR: which word is translated next, from the words and tags around the current position and around each candidate.
+"""PAIR: predicts the next source word from words and tags around the current position and around each candidate.
 
     P(j | i) = exp(w · f(i, j, S, o, d)) / Z_i                                        GO13 eq. 1
 

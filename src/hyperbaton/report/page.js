@@ -1,5 +1,5 @@
 "use strict";
-// Turn the pages of the sentences, compare two systems, and show a phrase's scores on hovering, focus or tap.
+// Page through the sentences, compare two systems, and show a phrase's scores on hovering, focus or tap.
 const ALL = "";
 const pages = []; // what is drawn anew when other systems are chosen
 const chosen = { first: ALL, second: ALL };
@@ -125,7 +125,7 @@ for (const browser of document.querySelectorAll(".browser")) {
   });
 
   for (const phrase of browser.querySelectorAll(".phrase")) {
-    // The browser's own tooltip would stand beside ours.
+    // The browser's own tooltip would appear beside ours.
     const title = phrase.querySelector("title");
     const text = title.textContent;
     phrase.setAttribute("aria-label", text);

@@ -1,5 +1,5 @@
 "use strict";
-// Lines between linked words, drawn anew when the words move, and both sides lit while one word is looked at.
+// Lines between linked words, redrawn when the words move, with both sides highlighted while the pointer is on a word.
 for (const pair of document.querySelectorAll(".pair")) {
   const links = JSON.parse(pair.dataset.links);
   const sides = [...pair.querySelectorAll(".side")].map((side) => [...side.querySelectorAll(".word")]);

@@ -2,9 +2,9 @@
 
     reproduce("ni11", Path("ni11"), data=Path("corpora"))              hyperbaton reproduce ni11 --data corpora -o ni11
 
-A protocol is a list of cells. A cell is the smallest piece of work that has a result of its own: one model trained on one
-part of a text, say, or one group of systems tuned and compared. Its result is a small JSON file, written when it is done,
-so the same command goes on where it was interrupted. The page is made from the results that are there.
+A protocol is a list of cells. A cell is the smallest piece of work with a separate result: for example one model trained
+on one part of a text, or one group of systems tuned and compared. Its result is a small JSON file, written when it is
+done, so the same command continues an interrupted run. The page is made from the available results.
 """
 
 from hyperbaton.base.registry import Registry

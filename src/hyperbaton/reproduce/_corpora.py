@@ -1,4 +1,4 @@
-"""The texts of the papers' experiments: corpora of a folder, or generated text in their place."""
+"""The texts of the papers' experiments: corpora in a folder, or generated text instead."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PaperCorpus:
-    """A corpus: its folder, its source language and its style where it is generated instead."""
+    """A corpus: its folder, its source language, and its style if it is generated."""
 
     folder: str
     source: str
     style: str
     tags: bool = True
-    test: str = "devtest"  # the split that systems are tested on; where it is dev, they are tuned on its first lines
+    test: str = "devtest"  # the split for testing systems; if it is dev, they are tuned on its first lines
     n_tuning: int = 0
 
     def columns(self, data: Path, split: str) -> dict[str, str]:
-        """The files of a split, as `run` names its columns; a split may be in a folder of its own."""
+        """The files of a split, named like the columns of `run`; a split may be in a separate folder."""
         ends = {"source": self.source, "target": "en", "links": "links"}
         ends |= {"tags": f"{self.source}.pos"} if self.tags else {}
         folder = data / (split if "/" in split else f"{self.folder}/{split}")
@@ -47,14 +47,14 @@ class PaperCorpus:
         return files
 
     def training_text(self, setting: Setting, n_generated: int) -> Bitext:
-        """The training split with links, or so many generated pairs."""
+        """The training split with links, or `size` generated pairs."""
         if setting.data is None:
             return generate(n_generated, style=self.style, seed=setting.seed).bitext
         files = self.columns(setting.data, "train")
         return _read(files["source"], files["target"], files["links"])
 
     def joined(self, setting: Setting, splits: Sequence[str]) -> dict[str, str]:
-        """The columns of several splits, one behind the other, written once."""
+        """The columns of several splits, concatenated, written once."""
         columns = [self.columns(setting.data, split) for split in splits] if setting.data is not None else []
 
         def make(folder: Path) -> None:
@@ -69,7 +69,7 @@ class PaperCorpus:
     def experiment_corpus(
         self, setting: Setting, lines: int, generated: dict[str, int], *, test_lines: int = 0
     ) -> dict[str, Any]:
-        """`[corpus]` of an experiment file: so many training lines, or generated text."""
+        """`[corpus]` of an experiment file: a number of training lines, or generated text."""
         if setting.data is None:
             return {"generate": {"style": self.style, **generated}}
         limits = {
@@ -82,7 +82,7 @@ class PaperCorpus:
 
 
 def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
-    """A folder of texts that several cells use, filled by whichever of them comes first."""
+    """A folder of texts shared by several cells, filled by the first of them."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
@@ -94,7 +94,7 @@ def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
 
 @cache
 def _read(source: str, target: str, links: str) -> Bitext:
-    """Read once: cells that follow each other ask for the same text."""
+    """Read once: consecutive cells use the same text."""
     return Bitext.read(source, target, links)
 
 
@@ -104,27 +104,27 @@ TATOEBA = PaperCorpus("tatoeba-ar-en", "ar", "japanese", tags=False, test="dev",
 
 
 def within(bitext: Bitext, longest: int = 100, ratio: float = 2.0) -> Bitext:
-    """The sentence pairs of at most so many words on either side, one side at most so many times as long as the other."""
+    """The sentence pairs within a limit on length and on the ratio of lengths."""
     n, m = bitext.source.lengths, bitext.target.lengths
     return bitext.select(np.flatnonzero((n <= longest) & (m <= longest) & (n <= ratio * m) & (m <= ratio * n)))
 
 
 def random_part(bitext: Bitext, size: int, seed: int) -> Ints:
-    """So many sentence pairs drawn from the whole text."""
+    """A random sample of n sentence pairs from the whole text."""
     return np.sort(np.random.default_rng(seed).permutation(len(bitext))[:size])
 
 
 def contiguous_part(bitext: Bitext, size: int, seed: int) -> Ints:
-    """So many neighbouring sentence pairs, from a place that is drawn."""
+    """A run of n adjacent sentence pairs, from a random position."""
     start = int(np.random.default_rng(seed).integers(max(len(bitext) - size, 0) + 1))
     return np.arange(start, min(start + size, len(bitext)))
 
 
 def repetitive_part(bitext: Bitext, size: int, seed: int, order: int = 4, shortest: int = 6, most: int = 100) -> Ints:
-    """So many sentence pairs whose source n-grams recur most in the text, by the mean of the logs of their counts.
+    """The n sentence pairs whose source n-grams recur most in the text, by the mean of the logs of their counts.
 
-    Counts above `most` count as that many, and each sentence counts once however often it occurs: otherwise a few formulas
-    would be all. Ties are broken at random.
+    Counts are capped at `most`, and each sentence counts once however often it occurs: otherwise a few formulas would
+    make up the whole. Ties are broken at random.
 
     >>> text = Bitext.of(["a b c d e f", "x y z u v w", "a b c d e g", "a b c d e f"], ["t"] * 4)
     >>> repetitive_part(text, 2, 1).tolist()
@@ -142,7 +142,7 @@ def repetitive_part(bitext: Bitext, size: int, seed: int, order: int = 4, shorte
     _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
     logs = numeric.log(np.minimum(counts[inverse], most))
     means = np.bincount(sentence, logs, minlength=len(lengths)) / np.maximum(n_grams, 1)
-    # A sentence is known by the n-grams it has; of equal ones the first is kept.
+    # A sentence is identified by its n-grams; of equal ones the first is kept.
     sums = np.zeros(len(lengths), np.uint64)
     np.add.at(sums, sentence, keys)
     first = np.zeros(len(lengths), bool)

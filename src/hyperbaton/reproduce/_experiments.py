@@ -1,6 +1,6 @@
 """Cells that are experiments of `run`: systems built, tuned and compared.
 
-The experiments of a paper share one folder, so that what they have in common (text, phrase tables, models) is done once.
+The experiments of a paper share one folder, so that common parts (text, phrase tables, models) are computed once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RUNS = "runs"
 
 
 class Experiments(Observer):
-    """Cells that are experiments, done together; each is kept as soon as its stages are done."""
+    """Cells that are experiments, run together; each result is stored as soon as its stages are done."""
 
     def __init__(
         self, setting: Setting, keep: Callable[[Job, Result, float], None], fail: Callable[[Job, str], None]
@@ -36,12 +36,12 @@ class Experiments(Observer):
         self.reasons: dict[str, str] = {}  # of stages that failed, by the names of their folders
 
     def add(self, cell: Job, values: dict[str, Any]) -> None:
-        """Add a cell, and the experiment that it is."""
+        """Add a cell and its experiment."""
         values = {"title": cell.name, "seed": self.setting.seed, **values}
         self.plans[cell.name] = cell, make_plan(parse_experiment(values, cell.name, Path.cwd()))
 
     def execute(self) -> None:
-        """Do all stages; those of cells that were added first are started first."""
+        """Run all stages; those of cells that were added first are started first."""
         self._keep_complete()
         if not self.plans:
             return
@@ -69,14 +69,14 @@ class Experiments(Observer):
 
 
 def run_experiment(setting: Setting, name: str, values: dict[str, Any], root: Path) -> Plan:
-    """Do one experiment in a folder of its own, for cells that need what it left before they can go on."""
+    """Run one experiment in a separate folder, for cells that need its outputs before they can continue."""
     plan = make_plan(parse_experiment({"title": name, "seed": setting.seed, **values}, name, Path.cwd()))
     execute(plan, root, MachineLimits(min(2, setting.threads), setting.threads))
     return plan
 
 
 def tuned_weights(plan: Plan, root: Path, system: str) -> dict[str, list[float]]:
-    """The weights of a system, of the tuning run that reached most on the development text."""
+    """The weights of a system from the tuning run with the best score on the development text."""
     runs = range(plan.experiment.translation.counts.tuning_runs)
     files = [plan.stages[plan.tune_name(system, run)].folder(root) / "weights.json" for run in runs]
     best = max((read_json(file) for file in files), key=lambda tuned: float(tuned["score"]))
@@ -84,14 +84,14 @@ def tuned_weights(plan: Plan, root: Path, system: str) -> dict[str, list[float]]
 
 
 def experiment_result(plan: Plan, root: Path) -> Result:
-    """What a cell keeps of an experiment: scores, held-out predictions and costs, in seconds of all its stages."""
+    """The result of a cell from its experiment: scores, held-out predictions and costs, in seconds of all its stages."""
     results = gather(plan, root)
     kept = {key: results.get(key, []) for key in ("translation", "orientation", "next_position", "step")}
     return {**kept, "corpus": results["corpus"], "seconds": sum(cost["seconds"] for cost in results["costs"])}
 
 
 def search(setting: Setting, *, pop_limit: int, stack: int, iterations: int = 12) -> dict[str, Any]:
-    """`[translation]`'s tables on search and tuning; a smaller search has smaller stacks too."""
+    """`[translation]`'s tables on search and tuning; a smaller search also has smaller stacks."""
     if setting.quick:
         return {"tuning": {"iterations": 2}, "decoding": {"pop-limit": 20, "stack": 20}}
     pops = min(setting.pop_limit or pop_limit, pop_limit)
@@ -99,13 +99,13 @@ def search(setting: Setting, *, pop_limit: int, stack: int, iterations: int = 12
 
 
 def search_options(setting: Setting) -> dict[str, int]:
-    """What makes a result another one in that, for the options of a cell."""
+    """The search and tuning settings that change results, for the options of a cell."""
     chosen = {"tuning_lines": setting.tuning_lines, "pop_limit": setting.pop_limit}
     return {name: value for name, value in chosen.items() if value}
 
 
 def score(result: dict[str, Any], system: str, metric: str = "BLEU") -> Number | None:
-    """A metric of a system of an experiment with one limit, with its deviation over tuning runs."""
+    """A metric of a system of an experiment with one limit, with its deviation across tuning runs."""
     for row in result["translation"]:
         if row["system"] == system and metric in row["scores"]:
             value = row["scores"][metric]
@@ -129,7 +129,7 @@ def translation_table(
     baseline: str,
     metrics: Sequence[str],
 ) -> Table:
-    """Scores of systems (name → title) in experiments (title → result), a group for each; * where p < 0.05 against the
+    """Scores of systems (name → title) in experiments (title → result), a group for each; * if p < 0.05 against the
     baseline."""
     groups = []
     for title, result in results.items():

@@ -1,4 +1,4 @@
-"""The numbers that NI11 reports, beside which the page puts ours."""
+"""The numbers reported in NI11, shown beside ours on the page."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def cell_name(kind: str, size: int, repeat: int, orientations: str, model: str) 
 
 @dataclass(frozen=True)
 class Ni11Page:
-    """What the page is made from: results, and which kinds of text (with their sizes), models and systems there are."""
+    """The data of the page: results, and the kinds of text (with their sizes), models and systems."""
 
     results: Results
     kinds: Mapping[str, tuple[int, ...]]
@@ -40,11 +40,11 @@ class Ni11Page:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Those of random text, which has most."""
+        """The sizes of random text, which has the most."""
         return self.kinds["random"]
 
     def elements(self, item: PaperItem) -> list[Element]:
-        """What is shown of a table or figure: the method of its name."""
+        """The elements of a table or figure, from the method of its name."""
         elements: list[Element] = getattr(self, f"_{item.name.lower().replace(' ', '_')}")()
         return elements
 

@@ -1,4 +1,4 @@
-"""The page of a paper: what differs, then every table and figure with the paper's numbers beside ours."""
+"""The page of a paper: the differences, then every table and figure with the paper's numbers beside ours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAPER = "paper"  # the row or column with the paper's own numbers
 
 
 def write_page(paper: Paper, results: Results, n_cells: int, command: str) -> Path:
-    """Write the page of a paper into its folder, and return it."""
+    """Write the page of a paper into its folder, and return its path."""
     setting = paper.setting
     first: list[Element] = [
         Paragraph(
@@ -44,7 +44,7 @@ def _differences(paper: Paper) -> Iterable[str]:
 
 
 def mean(values: Sequence[float], decimals: int = 1) -> Cell:
-    """A mean with its deviation, where there are several values; nothing without any."""
+    """A mean with its deviation, if there are several values; None without any."""
     if not values:
         return None
     average, deviation = summarize(values)
@@ -54,7 +54,7 @@ def mean(values: Sequence[float], decimals: int = 1) -> Cell:
 def table(
     name: str, caption: str, columns: Sequence[str], groups: Sequence[tuple[str, Sequence[Sequence[Cell]]]], note: str = ""
 ) -> Table:
-    """A table with titles of columns and titled groups of rows; a cell that is missing is a dash."""
+    """A table with titles of columns and titled groups of rows; a missing cell is a dash."""
     return Table(
         name, caption, [TableColumn(title) for title in columns], [Group(rows, title) for title, rows in groups], note
     )

@@ -1,4 +1,4 @@
-"""What a paper is: its tables and figures, the cells of work behind them, and what the page says of each."""
+"""The definition of a paper: its tables and figures, its cells, and the content of the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Result = dict[str, Any]
 Results = Mapping[str, Result]  # by the cell's name
 
-# What docs/papers.md may say of a table or figure.
+# The marks of a table or figure in docs/papers.md.
 MARKS = ("reproduced", "same direction", "not reproduced", "not run yet")
 
 
@@ -26,10 +26,10 @@ def silent(line: str) -> None:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a paper's work is done, how much of it, and by what.
+    """Where and with which resources a paper's work is done.
 
-    `data` is the folder of the corpora; None stands for generated text. `quick` makes everything small. `threads` are those
-    of all `jobs` together; results depend on neither.
+    `data` is the folder of the corpora; None means generated text. `quick` makes everything small. `threads` is the total
+    for all `jobs`; results depend on neither.
     """
 
     output: Path
@@ -37,9 +37,9 @@ class Setting:
     quick: bool = False
     seed: int = 1
     threads: int = field(default_factory=default_threads)
-    tuning_lines: int = 0  # of the development text; 0: as many as the paper's protocol has
+    tuning_lines: int = 0  # of the development text; 0: the protocol's number
     pop_limit: int = 0  # of the search; 0: the protocol's
-    device: str | None = None  # where PyTorch trains what it can train, as in cuda; None: processors, without PyTorch
+    device: str | None = None  # PyTorch device for models that support it, e.g. cuda; None: processors, without PyTorch
     jobs: int = 1  # cells, or stages of cells, at a time
     say: Callable[[str], None] = silent
 
@@ -63,7 +63,7 @@ class PaperItem:
 
 
 class Paper(ABC):
-    """One paper. Cells come in the order in which they are worked on, cheap ones first."""
+    """One paper. Cells are in processing order, cheap ones first."""
 
     title: ClassVar[str]
     items: ClassVar[tuple[PaperItem, ...]]
@@ -77,13 +77,13 @@ class Paper(ABC):
         """All cells of the protocol."""
 
     def work(self, cell: Cell) -> Result:
-        """Do a cell that is no experiment."""
+        """Run a cell that is not an experiment."""
         raise NotImplementedError
 
     @abstractmethod
     def experiment(self, cell: Cell) -> dict[str, Any]:
-        """The experiment file of a cell that is one."""
+        """The experiment file of a cell that is an experiment."""
 
     @abstractmethod
     def elements(self, item: PaperItem, results: Results) -> list[Element]:
-        """What the page shows of a table or figure; nothing where no cell of it is done."""
+        """The page's elements for a table or figure; empty if none of its cells is done."""

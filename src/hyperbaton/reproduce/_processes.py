@@ -1,4 +1,4 @@
-"""Functions in processes of their own: their peak memory is their own, and what ends them ends nothing else."""
+"""Run functions in separate processes, so that their peak memory is measured separately and crashes are isolated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_process(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def end_processes() -> None:
-    """End all processes that are running a function; whoever waits for one gets an error."""
+    """End all processes that are running a function; their callers get an error."""
     with _lock:
         for process in _running:
             process.terminate()

@@ -1,6 +1,6 @@
-"""Several cells at once: those that are experiments as one set of stages, the others in processes of their own.
+"""Several cells at once: experiments as one set of stages, the others in separate processes.
 
-Results do not depend on how many cells are done at once. A cell that fails stops no other.
+Results do not depend on how many cells run at once. A failing cell does not stop the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Keep = Callable[[Cell, Result, float], None]
 
 @dataclass
 class Cells:
-    """Cells of a paper that are to be done; `keep` is called with each result and how many seconds it took."""
+    """The unfinished cells of a paper; `keep` is called with each result and its duration in seconds."""
 
     name: str
     paper: Paper
@@ -34,7 +34,7 @@ class Cells:
         self.failures: dict[str, str] = {}
 
     def work(self, cells: Sequence[Cell]) -> dict[str, str]:
-        """Do cells; what is returned are the reasons of those that failed."""
+        """Run cells; returns the reasons of those that failed."""
         setting = self.paper.setting
         if setting.jobs > 1:
             experiments = [cell for cell in cells if cell.experiment]
@@ -51,7 +51,7 @@ class Cells:
                 self.keep(cell, self.paper.work(cell), perf_counter() - started)
             except HyperbatonError as error:
                 self._fail(cell, str(error))
-            except Exception as error:  # a mistake of the program's; the other cells may not meet it
+            except Exception as error:  # a bug; it may not affect the other cells
                 log.exception("cell %s", cell.name)
                 self._fail(cell, f"{type(error).__name__}: {error}")
         return self.failures

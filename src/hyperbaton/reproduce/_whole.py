@@ -1,4 +1,4 @@
-"""From a paper to its page: cells that are not done are worked on, then everything that is there is shown."""
+"""Reproduce a paper: run the unfinished cells, then write the page from all results."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from hyperbaton.reproduce._side_by_side import Cells
 from hyperbaton.run.stage import read_json
 
 CELLS = "cells"
-MARK = "paper.json"  # says whose folder it is
+MARK = "paper.json"  # names the paper of the folder
 
 
 class CellFailed(HyperbatonError):
-    """A cell failed; the message has its reason."""
+    """A cell failed; the message contains the reason."""
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """The page, if it was written, and how many of the paper's cells it is made from."""
+    """The page, if it was written, and the number of the paper's cells that are done."""
 
     page: Path | None
     n_done: int
@@ -39,14 +39,14 @@ class Reproduced:
 def reproduce(
     name: str, setting: Setting, *, cells: Sequence[str] = (), command: str = "", page: bool = True
 ) -> Reproduced:
-    """Do the cells of a paper that are not done yet, and write its page.
+    """Run the unfinished cells of a paper, and write its page.
 
-    When a cell fails, the others are still done and kept, but no page is written.
+    If a cell fails, the others are still run and stored, but no page is written.
 
     Arguments:
-        cells: patterns of names, as in `random-20000-*`; only these cells are worked on. The page has all that are done.
-        command: what the page tells to get the same again.
-        page: whether to write it; on another machine than the reader's, the cells are enough.
+        cells: patterns of names, as in `random-20000-*`; only these cells are run. The page contains all finished ones.
+        command: the command shown on the page for reproducing it.
+        page: whether to write it; the cells suffice if the page is written on another machine.
     """
     paper = open_paper(name, setting)
     every = paper.cells()
@@ -61,7 +61,7 @@ def reproduce(
     if failures:
         (first, reason), *others = failures.items()
         more = f" (and {len(others)} more: {', '.join(cell for cell, _ in others)})" if others else ""
-        raise CellFailed(f"cell {first} failed: {reason}{more}; what is done is kept, and no page was written")
+        raise CellFailed(f"cell {first} failed: {reason}{more}; finished cells are kept, but no page was written")
     results = {cell.name: result for cell in every if (result := stored(setting, cell)) is not None}
     written = None
     if page:
@@ -84,7 +84,7 @@ def _check_own(folder: Path, name: str) -> None:
 
 @contextmanager
 def _marked(folder: Path, name: str) -> Iterator[None]:
-    """Say whose folder it is; one that nothing was kept in is as it was before."""
+    """Mark the folder with its paper; on exit, an unused folder is restored to its previous state."""
     was_there = folder.exists()
     with writing_file(folder / MARK) as aside:
         aside.write_text(json.dumps({"paper": name}) + "\n", encoding="utf-8")
@@ -112,7 +112,7 @@ def cell_states(name: str, setting: Setting) -> dict[str, bool]:
 
 
 def stored(setting: Setting, cell: Cell) -> Result | None:
-    """The result of a cell, if it is done with the same options and the same text."""
+    """The result of a cell, if it was computed with the same options and the same text."""
     file = _file(setting, cell)
     if not file.exists():
         return None
@@ -120,7 +120,7 @@ def stored(setting: Setting, cell: Cell) -> Result | None:
         record = json.loads(file.read_text(encoding="utf-8"))
         return dict(record["result"]) if record["identity"] == _identity(setting, cell) else None
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError("this is no result of a cell; delete it to have the cell done again", file) from error
+        raise InputError("this is not a result of a cell; delete it to run the cell again", file) from error
 
 
 def _store(setting: Setting, cell: Cell, result: Result, seconds: float) -> None:

@@ -1,8 +1,8 @@
-"""Alrajeh and Niranjan 2014: one multinomial logistic model of all phrase pairs, trained on the primal and on the dual.
+"""Alrajeh and Niranjan 2014: one multinomial logistic model for all phrase pairs, trained on the primal and on the dual.
 
-Cells `classification-SIZE-LEARNER`: each in a process of its own, so that its peak memory is its own; 100 passes each, as
-in the paper. Cells `generated-SAMPLES-LEARNER`: the same on as much generated text as has about so many samples, up to the
-paper's 47 million, for time and memory. Cells `translation-CORPUS`: systems that differ in the reordering model alone.
+Cells `classification-SIZE-LEARNER`: each in its own process, so that its peak memory is measured separately; 100 passes
+each, as in the paper. Cells `generated-SAMPLES-LEARNER`: likewise on generated text with about SAMPLES samples, up to the
+paper's 47 million, for time and memory. Cells `translation-CORPUS`: systems that differ only in the reordering model.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Al14(Paper):
         return {"Table 2": self._table_2, "Table 3": self._table_3, "Figure 1": self._figure_1}[item.name](results)
 
     def _texts(self, results: Results) -> dict[str, str]:
-        """Texts that models were trained on, as names of cells begin, and what they are."""
+        """The texts that models were trained on, by prefix of the cells' names, with descriptions."""
         texts = sorted(
             {(kind, int(size)) for kind, size, _ in (f"{name}--".split("-", 2) for name in results) if size.isdigit()}
         )
@@ -180,13 +180,13 @@ class Al14(Paper):
 
 
 def _n_sentences(n_samples: int, seed: int) -> int:
-    """Of generated text, with about so many samples."""
+    """Generated text with about this many samples."""
     some = generate(2000, style=TWLAW.style, seed=seed).bitext
     return round(n_samples * len(some) / len(extract(some, LONGEST)))
 
 
 def _classify(folder: str, options: dict[str, Any], threads: int) -> Result:
-    """Train and test; called in a fresh process, whose peak memory is its own."""
+    """Train and test; called in a fresh process, so that its peak memory is measured separately."""
     train, test = (Bitext.load(f"{folder}/{name}") for name in ("train", "test"))
     common = {"features": FEATURES, "orientations": "msd", "max-length": LONGEST, "max-distance": 0}
     plain = {**common, **options}

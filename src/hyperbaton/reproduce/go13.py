@@ -1,7 +1,7 @@
-"""Goto, Utiyama, Sumita, Tamura and Kurohashi 2013: which source word is translated next, by pairs and by sequences.
+"""Goto, Utiyama, Sumita, Tamura and Kurohashi 2013: prediction of the next source word, by pairs and by sequences.
 
-Cells `PAIR-limit-L`: the systems of Table 3, tuned and tested at one distortion limit. 9-CLASS, PAIR and SEQUENCE stand
-*instead of* the linear distance: its weight is fixed at 0. Cells `PAIR-VARIANT-limit-L`: others, on the same text or more.
+Cells `PAIR-limit-L`: the systems of Table 3, tuned and tested at one distortion limit. 9-CLASS, PAIR and SEQUENCE
+*replace* the linear distance: its weight is fixed at 0. Cells `PAIR-VARIANT-limit-L`: others, on the same text or more.
 Cells `PAIR-rules-limit-L`: the hierarchical system of Table 4, whose limit is the longest span of a rule, and others.
 Cells `PAIR-prediction`: the models on held-out text.
 """
@@ -41,14 +41,15 @@ SYSTEMS: dict[str, list[str]] = {
 
 @dataclass(frozen=True)
 class SystemVariant:
-    """Systems beside those of Table 3, or the same with other links, another text or fewer sentences to learn from."""
+    """Systems in addition to those of Table 3, or the same systems with other links, another text or less training
+    data."""
 
     title: str
     systems: tuple[str, ...]
     pairs: tuple[str, ...] = ("kyoto",)
     limits: tuple[int | str, ...] = LIMITS
     size: int = 100_000
-    learn: int = 0  # sentences that jump models learn from; 0: all
+    learn: int = 0  # number of training sentences of jump models; 0: all
     links: str = "given"
 
 
@@ -125,7 +126,7 @@ class Go13(Paper):
             for limit in limits:
                 add(pair, pair, limit, tuple(TABLE_3))
         for name, variant in VARIANTS.items():
-            # Generated text has no links to compare ours with, and no more of it makes no sense here.
+            # Generated text has no links to compare ours with, and more of it is pointless here.
             if quick and (variant.links != "given" or variant.size != 100_000):
                 continue
             more: dict[str, Any] = {key: value for key in ("learn", "links") if (value := getattr(variant, key))}
@@ -234,7 +235,7 @@ class Go13(Paper):
         return [*elements, *self._variants(results)]
 
     def _table_4(self, results: Results) -> list[Element]:
-        """Scores of the hierarchical system by its span limit; phrase systems have it as a distortion limit."""
+        """Scores of the hierarchical system by its span limit, which is a distortion limit for phrase systems."""
         elements: list[Element] = []
         for place, pair in enumerate(PAIRS):
             found = {str(limit): result for limit, result in _by_limit(results, f"{pair}-{RULES}").items()}
@@ -249,7 +250,7 @@ class Go13(Paper):
         return elements
 
     def _variants(self, results: Results) -> list[Element]:
-        """The same table of other systems, links and sizes, and beside it what its first table has of the same systems."""
+        """Table 3 for other systems, links and sizes, beside the same systems of the first table."""
         groups = [
             (f"{pair}: {variant.title}", rows)
             for name, variant in VARIANTS.items()
@@ -264,7 +265,7 @@ class Go13(Paper):
         return [table("table-3-variants", "BLEU by distortion limit.", ["", *map(str, LIMITS)], groups, note)]
 
     def _predictions(self, results: Results) -> dict[str, dict[str, Result]]:
-        """Held-out predictions by pair and model: systems of Table 3 have the models of the cell of predictions."""
+        """Held-out predictions by pair and model: systems of Table 3 use the models of the prediction cell."""
         found: dict[str, dict[str, Result]] = {}
         for pair in PAIRS:
             for name in (*(f"{pair}-limit-{limit}" for limit in LIMITS), f"{pair}-prediction"):

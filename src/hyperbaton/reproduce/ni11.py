@@ -1,9 +1,9 @@
-"""Ni, Saunders, Szedmak and Niranjan 2011: classification of phrase movements, and what it does for translation.
+"""Ni, Saunders, Szedmak and Niranjan 2011: classification of phrase movements, and its effect on translation.
 
-Cells `KIND-SIZE-REPEAT-ORIENTATIONS-MODEL`: a model trained on so many sentence pairs and tested on 1,000 others of the
-same kind of text. `random` pairs come from the whole corpus, `contiguous` ones are neighbours, `repetitive` ones have the
-source 4-grams that recur most, since the paper's text repeats itself far more than ours. Figures are over all test samples
-and over those whose source phrase has a sub-model (10 training samples): the paper's test sizes count no others.
+Cells `KIND-SIZE-REPEAT-ORIENTATIONS-MODEL`: a model trained on SIZE sentence pairs and tested on 1,000 others of the same
+kind of text. `random` pairs come from the whole corpus, `contiguous` ones are adjacent, `repetitive` ones have the most
+recurrent source 4-grams, since the paper's text repeats itself far more than ours. Figures are over all test samples and
+over those whose source phrase has a sub-model (10 training samples): the paper's test sizes count no others.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MODELS_OF: dict[str, dict[str, Any]] = {
     "ME": {"model": "maxent"},
     "MMS": {"model": "mms"},
     "DPR": {"model": "dpr"},
-    # With classes of words on both sides, as in the paper's Table 3, and knowing which source words are translated.
+    # With word classes on both sides, as in the paper's Table 3, and with the coverage.
     "MMS classes": {"model": "mms", WORD_CLASSES: 50},
     "DPR classes": {"model": "dpr", WORD_CLASSES: 50},
     "DPR possible": {"model": "dpr", "classes": "possible"},
@@ -55,14 +55,14 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class PaperSystem:
-    """A system of Table 7: its title, the model beside the distance, and what is fixed."""
+    """A system of Table 7: its title, the model beside the distance, and its fixed weights."""
 
     title: str
     model: dict[str, Any] | None
     fix: dict[str, float] = field(default_factory=dict)
 
 
-# Eq. 7 is the distance itself, made dearer or cheaper.
+# Eq. 7 is the distance itself, made more or less expensive.
 SCALED, INSTEAD = {"scaled": 1.0, "orientations": "three"}, {"Distortion0": 0.0}
 MSD = {"model": "lexicalized", "orientations": "msd", "direction": "bidirectional", "max-distance": 0}
 SYSTEMS = {
@@ -120,7 +120,7 @@ class Ni11(Paper):
             Cell(f"translation-{size}", {"size": size, "runs": self._runs} | search_options(self.setting), experiment=True)
             for size in translated
         ]
-        # The smaller first, whatever the kind of text.
+        # Smaller sizes first, for every kind of text.
         return sorted(cells, key=lambda cell: cell.options.get("size", 0))
 
     @property
@@ -161,7 +161,7 @@ class Ni11(Paper):
             return self._clusters(cell.options["size"])
         return self._classification(cell.options)
 
-    @lru_cache(maxsize=1)  # noqa: B019 - cells that follow each other have the same split, and the object lives as long as the work
+    @lru_cache(maxsize=1)  # noqa: B019 - consecutive cells use the same split, and the object lives as long as the work
     def _split(self, kind: str, size: int, repeat: int) -> tuple[Bitext, Bitext, Samples, Samples]:
         """Training and test text, and their samples."""
         seed = self.setting.seed + repeat - 1
@@ -177,7 +177,7 @@ class Ni11(Paper):
         options.pop(WORD_CLASSES, None)
         model = from_mapping(MODELS[options.pop("model")], options)
         if not isinstance(model, OrientationModel):
-            raise OptionError(f"{name} is no model of orientations")
+            raise OptionError(f"{name} is not an orientation model")
         model.seed, model.threads = self.setting.seed, self.setting.threads
         return model
 
@@ -206,7 +206,7 @@ class Ni11(Paper):
         return {**result, "training": training, "test": counted, "processor_seconds": seconds}
 
     def _annotations(self, train: Bitext, options: dict[str, Any]) -> Annotations:
-        """Classes of words of the training text, where a model has some."""
+        """Word classes of the training text, for models that need them."""
         if not (n := options.get(WORD_CLASSES)):
             return Annotations()
         source, target = (
@@ -242,7 +242,7 @@ class Ni11(Paper):
         }
 
     def _clusters(self, size: int) -> Result:
-        """NI11 Fig. 13 and 14: right by source phrase, of LR, ME and MMS; phrases with 10 test samples at least."""
+        """NI11 Fig. 13 and 14: accuracy by source phrase, of LR, ME and MMS; phrases with at least 10 test samples."""
         train, test, samples, tested = self._split("random", size, 1)
         occurrences = Occurrences.of_samples(test, tested)
         keys = occurrences.source_keys()
@@ -288,7 +288,7 @@ class Ni11(Paper):
 
 
 def bare_logprobs(model: OrientationModel, occurrences: Occurrences) -> Any:
-    """LR without a back-off: relative frequencies of the phrase pair, and monotone order for a pair that was not seen."""
+    """LR without a back-off: relative frequencies of the phrase pair, and monotone order for an unseen pair."""
     if not isinstance(model, Lexicalized) or model.pairs_ is None:
         raise OptionError("only a lexicalized model has frequencies of phrase pairs")
     counts = model.pairs_.at(model.known(occurrences).pair_keys()).astype(np.float64)
@@ -298,5 +298,5 @@ def bare_logprobs(model: OrientationModel, occurrences: Occurrences) -> Any:
 
 
 def possible_logprobs(logprobs: Any, possible: Any) -> Any:
-    """Log-probabilities, normalised over the classes that a phrase can have given what is translated."""
+    """Log-probabilities, normalised over the classes that are possible given the coverage."""
     return numeric.log_softmax(np.where(possible, logprobs, -1e9))

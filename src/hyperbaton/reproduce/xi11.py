@@ -1,8 +1,8 @@
 """Xiang, Ge and Ittycheriah 2011: smoothed priors of jumps and features of the source parse in a joint model of blocks.
 
-The text is sentences with trees and others without. One cell for each test text (`laws`, `news`) and each variant of tuning
-and use: `laws-ten` tunes ten times, in `laws-alone` the model is the only translation model, and so on. `features` has the
-model's own features and counts.
+The text consists of sentences with trees and others without. There is one cell for each test text (`laws`, `news`) and
+each variant of tuning and use: `laws-ten` tunes ten times, in `laws-alone` the model is the only translation model, and
+so on. `features` has the model's own features and counts.
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ TABLE_4 = {
     "all": (23.25, 59.56),
 }
 TEXTS = {"laws": "laws of Taiwan", "news": "news, hand-made links"}
-TREES = 6_761  # sentences of the training text that have one
+TREES = 6_761  # number of training sentences with trees
 
 
 @dataclass(frozen=True)
 class CellVariant:
-    """How the rows of a cell are tuned and tested; its name is that of the cell, behind the text's."""
+    """How the rows of a cell are tuned and tested; its name is that of the cell, after the text's."""
 
     title: str = ""
     rows: tuple[str, ...] = OWN
@@ -100,7 +100,7 @@ class CellVariant:
     optimizer: str = "mert"
     train: int = 20_000
     alone: bool = False  # the only translation model
-    shared: bool = False  # all rows have the weights that ME was tuned to
+    shared: bool = False  # all rows use the tuned weights of ME
 
 
 VARIANTS = {
@@ -115,8 +115,8 @@ VARIANTS = {
     "trees": CellVariant("only sentences with trees", train=TREES),
 }
 QUICK = ("", "alone", "shared")
-DE = ("的", "之")  # laws have the second; the one with more features is shown
-UNKNOWN_TAG = "n"  # of words that no tag is known of: nouns, mostly
+DE = ("的", "之")  # laws use the second; the one with more features is shown
+UNKNOWN_TAG = "n"  # for words without a known tag: mostly nouns
 COLUMNS = ("source", "target", "links", "tags", "trees")
 
 
@@ -129,7 +129,7 @@ class Xi11(Paper):
         PaperItem("Table 2", "PDscore"),
         PaperItem("Table 3", "translation, first text"),
         PaperItem("Table 4", "translation, second text"),
-        PaperItem("Table 5", "parse sibling features of verbs behind prepositional phrases"),
+        PaperItem("Table 5", "parse sibling features of verbs after prepositional phrases"),
         PaperItem("Figure 1", "jumps of nouns"),
         PaperItem("Figure 2", "jumps of nouns of time"),
     )
@@ -170,14 +170,14 @@ class Xi11(Paper):
         return self._shared(cell)
 
     def _shared(self, cell: Cell) -> Result:
-        """ME is tuned; then all rows are tested with its weights, the best of its runs on the development text."""
+        """Tune ME, then test all rows with its weights, from its best run on the development text."""
         setting, rows = self.setting, cell.options["rows"]
         root = setting.output / f"runs-{cell.name}"
         values = self.experiment(cell)
         tuning = {**values["translation"], "systems": {"ME": ["ME"]}, "baselines": ["ME"]}
         first = values | {"models": {"ME": values["models"]["ME"]}, "translation": tuning}
         weights = tuned_weights(run_experiment(setting, cell.name, first, root), root, "ME")
-        # What is left to tune changes no translation.
+        # The remaining free weights change no translation.
         fixed = {name: value for name, value in weights.items() if name not in ("ME", "UnknownWordPenalty0")}
         fix = {"PBT": fixed, **{row: fixed | {row: weights["ME"]} for row in rows}}
         tuning = {**values["translation"], "fix": fix, "tuning-runs": 1, "tuning": {"iterations": 1}}
@@ -328,7 +328,7 @@ def _write_generated(folder: Path, n_train: int, seed: int) -> None:
 
 
 def _write_corpora(data: Path, folder: Path, n_train: int, seed: int) -> None:
-    """Sentence pairs with trees, others without as far as more are wanted, and news with hand-made links."""
+    """Sentence pairs with trees, filled up with others without, and news with hand-made links."""
     tag_of: dict[str, str] = {}
     for split, name in (("train", "train"), ("dev", "dev"), ("test", "devtest")):
         files = TWLAW.columns(data, name)
@@ -352,10 +352,10 @@ def _write_corpora(data: Path, folder: Path, n_train: int, seed: int) -> None:
 
 
 def _most_frequent_tags(text: Text, tags: Tags) -> dict[str, str]:
-    """The tag that each word has most often."""
+    """The most frequent tag of each word."""
     n = len(tags.vocabulary)
     both, counts = np.unique(text.tokens.astype(np.int64) * n + tags.labels, return_counts=True)
-    order = np.argsort(counts, kind="stable")  # the most frequent is written last
+    order = np.argsort(counts, kind="stable")  # the most frequent one is written last
     return {text.vocabulary.word(pair // n): tags.vocabulary.word(pair % n) for pair in both[order].tolist()}
 
 

@@ -1,4 +1,4 @@
-// Elements, numbers, and what is read off the data.
+// Elements, numbers, and access to the data.
 
 const views = {};  // by name, in the order of the tabs: {title, draw(main), keys?}
 const SVG = "http://www.w3.org/2000/svg";
@@ -19,7 +19,7 @@ const byId = id => document.getElementById(id);
 const sum = values => values.reduce((a, b) => a + b, 0);
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 
-/** A number with so many digits, with a true minus sign. */
+/** A number with a given number of digits and a true minus sign. */
 function shown(value, digits = 2, plus = false) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const text = Math.abs(value).toFixed(digits);
@@ -68,13 +68,13 @@ const systemOf = name => data.systems.find(system => system.name === name);
 const wordNumbers = ([begin, end]) => Array.from({ length: end - begin }, (_, k) => begin + k);
 const wordsOf = (words, [begin, end]) => words.slice(begin, end).join(" ");
 
-// The code of a side's language, where it is known: it decides the letter forms of Chinese, Japanese and Korean.
+// The code of a side's language, if known: it decides the letter forms of Chinese, Japanese and Korean.
 const languageOf = side => (served.find(one => one.name === ownSystem()) ?? data.languages)?.[side] || null;
 const inLanguage = (side, ...text) => make("span", { lang: languageOf(side) }, ...text);
 const bothSides = (sentence, translation, phrase) => [inLanguage("source", wordsOf(sentence.source, phrase.source)), " → ",
   inLanguage("target", wordsOf(translation.target, phrase.target) || "∅")];
 
-/** A translation of a sentence by a system; the reference is one whose phrases are the words that are linked. */
+/** A translation of a sentence by a system; the phrases of the reference are its linked words. */
 function translationOf(sentence, system) {
   if (system !== REFERENCE) return sentence.translations[system];
   const { target, links, order } = sentence.reference;
@@ -115,11 +115,11 @@ function movesOf(translation) {
   return [...new Set(links.map(link => link.source))].map((word, n) => move(n, source[word], word, word));
 }
 
-/** Jumps of a translation: moves to what is not the neighbour. */
+/** Jumps of a translation: moves to a phrase that is not adjacent. */
 const jumpsOf = translation => movesOf(translation).filter(move => move.distance !== 0);
 const longestJump = translation => Math.max(0, ...movesOf(translation).map(move => Math.abs(move.distance)));
 
-/** What is said of a phrase: how far it moves; or the sides of a rule. */
+/** The description of a phrase: how far it moves; or the sides of a rule. */
 const phraseFacts = phrase => phrase.rule === undefined ? [["d", signed(phrase.distance, 0)], ["", KINDS[kindOf(phrase.distance)]]]
   : phrase.kind === "rule" ? [["rule", phrase.rule.join(" → ")]] : [["", phrase.kind]];
 

@@ -29,7 +29,7 @@ function rowLengths(words, tags, translation, pad = 7, gap = 7) {
   return { rows, targetRows: translation.target.map(word => textWidth(word) + 2 * pad), total: lengths => sum(lengths) + gap * lengths.length };
 }
 
-/** How wide a picture will be, and whether it is tall: then something can stand beside it. */
+/** The width of a picture, and whether it is tall: then something fits beside it. */
 function pictureSize(words, tags, translation, kind, width) {
   if (kind === "grid") {
     const left = Math.max(20, ...translation.target.map(word => textWidth(word, 13))) + 8;
@@ -41,8 +41,8 @@ function pictureSize(words, tags, translation, kind, width) {
 }
 
 /**
- * Words of both sides, in rows where they fit into the width, else in columns.
- * how: {width, marked (phrase numbers that are the same elsewhere), walls (words with a wall behind), onPhrase, onJump, onGap}
+ * Words of both sides, in rows if they fit the width, otherwise in columns.
+ * how: {width, marked (phrase numbers that are the same elsewhere), walls (words with a wall after them), onPhrase, onJump, onGap}
  */
 function drawLinks(words, tags, translation, how) {
   const pad = 7, gap = 7, size = 15;
@@ -52,7 +52,7 @@ function drawLinks(words, tags, translation, how) {
   const jumps = jumpsOf(translation);
   const arrow = jump => inRows ? Math.min(22 + 5 * Math.abs(jump.distance), 92) : Math.min(16 + (how.width > 500 ? 10 : 5) * Math.abs(jump.distance), how.width > 500 ? 130 : 70);
   const room = jumps.length ? Math.max(...jumps.map(arrow)) * 0.75 + 14 : 6;
-  // Along (u): where words stand one after the other. Across (v): from the arrows over the source to the target.
+  // Along (u): the direction of the words. Across (v): from the arrows over the source to the target.
   let source, target, across, extent;
   if (inRows) {
     const longest = Math.max(total(rows), total(targetRows));
@@ -159,7 +159,7 @@ function drawLinks(words, tags, translation, how) {
   return litUp(svg, how);
 }
 
-/** Source words as columns, target words as rows; boxes are phrases, dots links, the line the order of visits. */
+/** Source words as columns, target words as rows; boxes are phrases, dots links, the line the visit order. */
 function drawGrid(words, tags, translation, how) {
   const labels = Math.max(20, ...translation.target.map(word => textWidth(word, 13)));
   const left = Math.min(labels, how.width * 0.32) + 8;
@@ -212,7 +212,7 @@ function drawGrid(words, tags, translation, how) {
   return litUp(svg, how);
 }
 
-/** A place on an arrow for its number, as far as possible from those of others; `curve` says where the arrow is at t. */
+/** A place on an arrow for its number, as far as possible from other numbers; `curve` gives the position of the arrow at t. */
 function freePlace(curve, taken, inRows) {
   const [width, height] = inRows ? [24, 13] : [13, 24];
   const overlap = place => sum(taken.map(other => Math.max(0, width - Math.abs(place[0] - other[0])) * Math.max(0, height - Math.abs(place[1] - other[1]))));
@@ -222,7 +222,7 @@ function freePlace(curve, taken, inRows) {
   return place;
 }
 
-/** What is said of a phrase on hovering. */
+/** The description of a phrase, shown on hovering. */
 function about(words, translation, p) {
   const phrase = translation.phrases[p];
   const lines = [`${wordsOf(words, phrase.source)} → ${wordsOf(translation.target, phrase.target) || "∅"}`,
@@ -231,7 +231,7 @@ function about(words, translation, p) {
   return lines.concat(Object.entries(phrase.weighted ?? {}).map(([name, value]) => `${signed(value, 3)}  ${name}`)).join("\n");
 }
 
-/** Light up both sides of a phrase while the pointer or the focus is there, and for good when it was chosen. */
+/** Highlight both sides of a phrase while it has the pointer or the focus, and permanently once selected. */
 function litUp(svg, how) {
   const light = (p, isPointed = true) => {
     svg.classList.toggle("lit", isPointed && p !== null && p !== "");
@@ -264,7 +264,7 @@ function signedBar(value, most) {
   return make("div", { class: "bar signed" }, make("div", { class: value < 0 ? "minus" : "plus", style: `width: ${width}%` }));
 }
 
-/** Weighted features as a table; with a second set, that too and the difference. */
+/** Weighted features as a table; with a second set, both and the difference. */
 function featureTable(first, second = null, titles = ["score", "", ""]) {
   const names = [...new Set([...Object.keys(first), ...Object.keys(second ?? {})])];
   const value = (set, name) => set[name] ?? 0;

@@ -15,7 +15,7 @@ function alternativesOf(one) {
 
 const takenOf = one => alternativesOf(one)[taken.get(one.id) ?? 0] ?? one.translations[ownSystem()];
 
-/** The text with the alternatives that were taken, in pieces: [text, sentence] or [text between sentences, null]. */
+/** The text with the chosen alternatives, in pieces: [text, sentence] or [text between sentences, null]. */
 function finishedPieces(sentences) {
   const whole = sentences[0].whole ?? "";
   const pieces = [];
@@ -32,7 +32,7 @@ function finishedPieces(sentences) {
 
 const finishedText = sentences => finishedPieces(sentences).map(piece => piece[0]).join("");
 
-/** Where tokens stand in a text: [begin, end], or null for those that are written in another way. */
+/** Positions of tokens in a text: [begin, end], or null for those that are written differently. */
 function placesOf(text, tokens) {
   const entities = { "&apos;": "'", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">", "&#124;": "|", "&#91;": "[", "&#93;": "]" };
   const low = text.toLowerCase();
@@ -40,7 +40,7 @@ function placesOf(text, tokens) {
   return tokens.map(token => {
     const written = token.replace(/&(?:apos|quot|amp|lt|gt|#124|#91|#93);/g, entity => entities[entity]).toLowerCase();
     const begin = low.length === text.length ? low.indexOf(written, at) : text.indexOf(token, at);
-    // A token far away is another one of the same form.
+    // A token far away is a different one with the same form.
     if (!written || begin < 0 || text.slice(at, begin).trim().length > 12) return null;
     at = begin + written.length;
     return [begin, at];
@@ -66,7 +66,7 @@ function pairsOf(translation) {
   return translation.phrases.flatMap(phrase => wordNumbers(phrase.source).flatMap(i => wordNumbers(phrase.target).map(j => [i, j])));
 }
 
-/** Light up a word and those it is linked to on the other side, whichever side it is on. */
+/** Highlight a word of either side and its linked words on the other side. */
 function lightTokens(section, word) {
   const on = new Set();
   if (word) {

@@ -1,4 +1,4 @@
-// The service behind the page: sentences that are typed here are translated there.
+// The service that translates the sentences typed on the page.
 
 let apiKey = "";
 try { apiKey = sessionStorage.getItem("hyperbaton-key") ?? ""; } catch { /* storage is switched off */ }
@@ -12,7 +12,7 @@ async function call(path, body) {
   return answer;
 }
 
-/** Ask for a translation with everything that is known of it. */
+/** Request a translation with all details. */
 function ask(request) {
   const chosen = served.find(one => one.name === ownSystem()) ?? served[0];
   return call("v1/translate", { source: chosen?.source, target: chosen?.target, details: true, nbest: 10, expectations: true, ...request });
@@ -41,7 +41,7 @@ async function translate(text) {
   return data.sentences[first - 1];
 }
 
-/** Translate what the address asks for, and show it. */
+/** Translate the text given in the address, and show it. */
 async function follow(changes = {}) {
   try {
     const found = await translate(changes.text ?? state.text);

@@ -92,7 +92,7 @@ function standalone(svg) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** What the view shows, as plain values. */
+/** The content of the view, as plain values. */
 function shownData() {
   if (state.view === "corpus") return corpora();
   if (state.view === "list") return listed().map(row => row.one);

@@ -1,4 +1,4 @@
-// What is shown, kept in the address: #view=list&s=4&system=pair; everything is drawn from it.
+// The state of the page, kept in the address: #view=list&s=4&system=pair; everything is drawn from it.
 
 const DEFAULTS = {
   view: "sentence", s: "1", system: "", draw: "links", p: "", step: "0", find: "", a: "", b: "", sort: "id", down: "", metric: "",
@@ -18,7 +18,7 @@ function address(changes) {
   return "#" + new URLSearchParams(changed.map(([name, value]) => [name, String(value)])).toString();
 }
 
-/** Change what is shown; steps that one would go back to are kept in the history. */
+/** Change the state; steps worth going back to are kept in the history. */
 function go(changes) {
   const kept = "view" in changes || "s" in changes || "text" in changes;
   if ("s" in changes || "system" in changes) changes = { p: "", step: "0", ...changes };
@@ -40,7 +40,7 @@ const isSystem = name => systemNames().includes(name);
 const system = () => isSystem(state.system) || (state.system === REFERENCE && sentence()?.reference) ? state.system : bestSystem();
 const ownSystem = () => isSystem(state.system) ? state.system : bestSystem();
 
-/** Go to the sentence so many places on in the order of the list. */
+/** Go to the sentence a given number of places on in the order of the list. */
 function move(by) {
   const all = listed();
   const at = all.findIndex(row => row.id === sentence()?.id);

@@ -12,11 +12,11 @@ from hyperbaton.base.forms import Layout
 FAMILIES = tuple(_core.block_families())
 NEED_TAGS = {"tags", "sibling-tag"}
 NEED_TREES = {"parse-coverage", "sibling-word", "sibling-tag", "ancestor-coverage"}
-# Those of XI11; the coverage of nodes above the parent is not among them.
+# The families of XI11; the coverage of nodes above the parent is not among them.
 USUAL_FAMILIES = tuple(family for family in FAMILIES if family != "ancestor-coverage")
 
-# Columns of features: keys of questions with targets, the first feature of each key, and jump and count of each feature;
-# what each key asks.
+# Columns of features: keys of questions with targets, the first feature of each key, jump and count of each feature,
+# and the question of each key.
 LAYOUT: Layout = {
     "keys": "u8 n_keys",
     "starts": "i8 n_keys+1",
@@ -32,7 +32,7 @@ COLUMNS = tuple(LAYOUT)
 
 
 def families_of(text: str, *, tagged: bool, parsed: bool) -> tuple[str, ...]:
-    """The families that an option names and the annotations allow, in the order of the core.
+    """The families that an option names and the annotations allow, in the core's order.
 
     >>> families_of("tags, lexical", tagged=False, parsed=True)
     ('lexical',)
@@ -46,10 +46,10 @@ def families_of(text: str, *, tagged: bool, parsed: bool) -> tuple[str, ...]:
 
 
 def family_bits(families: Iterable[str]) -> int:
-    """A set of families as the core has it."""
+    """A set of families in the core's form."""
     return sum(1 << FAMILIES.index(family) for family in families)
 
 
 def core_features(columns: dict[str, Array]) -> _core.BlockFeatures:
-    """The columns as the core reads them."""
+    """The columns in the core's form."""
     return _core.BlockFeatures(*(columns[name] for name in COLUMNS if name != "counts"))

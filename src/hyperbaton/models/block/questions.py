@@ -1,4 +1,4 @@
-"""What `explain` can ask a block model in addition to the questions for every model."""
+"""Questions of `explain` that are specific to block models."""
 
 from __future__ import annotations
 

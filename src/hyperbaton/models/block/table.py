@@ -4,9 +4,9 @@ C(s, t) / C(s) is shared equally among the 11 jumps (eq. 4, `flat`), or multipli
 
     p(j | s, t) = α p_l(j | s, t) + (1 − α) p_g(j)                                                eq. 6, `smoothed`
 
-with p_l from the jumps of the pair, and p_g from those of all blocks of one word with the same tag, or of all blocks of the
-same length where there are more words or no tags (eq. 7). The rows of p_g are smoothed with a few counts so that no jump is
-impossible: those of tags with the row of one-word blocks, those of lengths with equal shares.
+with p_l from the jumps of the pair, and p_g from those of all one-word blocks with the same tag, or of all blocks of the
+same length if there are more words or no tags (eq. 7). The rows of p_g are smoothed with a few counts so that no jump is
+impossible: those of tags with the row of one-word blocks, those of lengths with the uniform distribution.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hyperbaton.corpus import Vocabulary
 
 JUMPS = tuple(_core.block_jumps())  # by class
 N_JUMPS = len(JUMPS)
-N_LENGTHS = 8  # blocks of that many words and more share a row
+N_LENGTHS = 8  # blocks of this many words or more share a row
 EMPTY_TAG = _core.EMPTY_TAG  # of the empty target
 _PSEUDO = 5.0  # counts that smooth a row of p_g
 
@@ -75,7 +75,7 @@ class BlockTable:
 
     @property
     def n_steps(self) -> int:
-        """Blocks on all paths."""
+        """The number of blocks on all paths."""
         return int(self.counts.sum())
 
     @cached_property
@@ -91,7 +91,7 @@ class BlockTable:
         return np.ascontiguousarray(counts / counts.sum(axis=1, keepdims=True))
 
     def target_tags(self, word_tags: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        """The tag of each target: that of its last word; `word_tags` may be empty, then all words have the tag 0."""
+        """The tag of each target: that of its last word; if `word_tags` is empty, all words have the tag 0."""
         tags = np.full(len(self.target_keys), EMPTY_TAG, np.uint32)
         full = np.diff(self.target_offsets) > 0
         last = self.target_words[self.target_offsets[1:][full] - 1]
@@ -99,7 +99,7 @@ class BlockTable:
         return tags
 
     def core(self, word_tags: npt.NDArray[np.uint32], *, smoothed: bool, alpha: float) -> _core.BlockTable:
-        """As the core reads it."""
+        """The table in the core's form."""
         return _core.BlockTable(
             self.source_keys,
             self.target_keys,
@@ -117,7 +117,7 @@ class BlockTable:
         return " ".join(map(vocabulary.word, words))
 
     def target(self, number: int, vocabulary: Vocabulary) -> str:
-        """A target as text, nothing for the empty one."""
+        """A target as text, "" for the empty one."""
         words = self.target_words[self.target_offsets[number] : self.target_offsets[number + 1]]
         return " ".join(map(vocabulary.word, words))
 

@@ -1,4 +1,4 @@
-"""The two sides of the block model's training text: vocabularies, and sentences as numbers of them."""
+"""The two sides of the block model's training text: vocabularies, and sentences as word numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
 from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
 from hyperbaton.models.shapes.store import ModelState
 
-# Labels, begins, ends, parents and offsets where there are no trees.
+# Labels, begins, ends, parents and offsets if there are no trees.
 _NO_NODES: tuple[Array, ...] = (
     *(np.empty(0, np.uint16) for _ in range(3)),
     np.empty(0, np.int32),
@@ -29,7 +29,7 @@ _NO_NODES: tuple[Array, ...] = (
 
 @dataclass(frozen=True)
 class BlockSides:
-    """What training knew of words, tags and labels of nodes; others are known to no feature."""
+    """The words, tags and node labels of training; features contain no others."""
 
     source: Vocabulary
     target: Vocabulary
@@ -40,7 +40,7 @@ class BlockSides:
 
     @classmethod
     def of(cls, bitext: Bitext, annotations: Annotations, rules: tuple[TreeRule, ...]) -> BlockSides:
-        """Those of a training text."""
+        """The vocabularies of a training text."""
         tags, trees = annotations.source_tags, annotations.source_trees
         return cls(
             bitext.source.vocabulary,
@@ -53,14 +53,14 @@ class BlockSides:
 
     @cached_property
     def word_tags(self) -> npt.NDArray[np.uint32]:
-        """The class of each target word, nothing where there are no classes."""
+        """The class of each target word, empty if there are no classes."""
         if self.target_classes is None:
             return np.empty(0, np.uint32)
         words = np.arange(len(self.target), dtype=np.uint32)
         return self.target_classes.tags(Text(words, np.array([0, len(words)], np.int64), self.target)).astype(np.uint32)
 
     def core_bitext(self, bitext: Bitext, annotations: Annotations) -> _core.BlockBitext:
-        """A bitext with links, over the vocabularies."""
+        """A linked bitext, over the vocabularies."""
         target, links = bitext.target.over(self.target), bitext.need_links()
         source = self.core_text(bitext.source, annotations)
         return _core.BlockBitext(source, target.tokens, target.offsets, links.points, links.offsets)

@@ -1,4 +1,4 @@
-"""The features of all training sentences of a jump model, found once and kept: in memory, or in mapped files."""
+"""The features of all training sentences of a jump model, computed once and kept in memory or in mapped files."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from hyperbaton.models.shapes.next_position import JumpTraining
 
 # ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
 N_CONSTANTS = _core.N_JUMP_CONSTANTS
-# Memory that finding features may take for each list, of which there are the square of a sentence's length: a list has up
-# to 28 features, which take 4 bytes each, and up to twice that in the vectors that they are gathered from.
+# Memory for computing the features of a list; a sentence has as many lists as the square of its length: a list has up
+# to 28 features of 4 bytes each, and up to twice that in temporary vectors.
 _BYTES = 28 * 12
-_COUNTED = 1 << 20  # features that are counted at once: numpy makes them twice as wide
-_SENTENCES = 20_000  # that tell which features are frequent, at most
+_COUNTED = 1 << 20  # features that are counted at once: numpy doubles their size
+_SENTENCES = 20_000  # largest number of sentences used to find the frequent features
 
 
 def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How many lists of features sentences have: the work that they are in training."""
+    """The number of feature lists of sentences: a measure of their cost in training."""
     return (lengths + 1) * (lengths + 5)
 
 
 def most_bytes(training: JumpTraining) -> int:
-    """Memory that finding the features of the longest sentence takes."""
+    """The memory needed to compute the features of the longest sentence."""
     return _BYTES * int(n_lists(training.source.text.lengths).max(initial=0))
 
 
 class FeatureLists(NamedTuple):
-    """Features of lists, sentence by sentence; features are numbered as their keys are, behind the constants."""
+    """Features of lists, sentence by sentence; features are numbered like their keys, after the constants."""
 
     counts: Array  # (n_lists,): features of each list
     ids: Array  # (Σ counts,)
 
 
 def feature_lists(training: JumpTraining, keys: Array, *, threads: int, scratch: Scratch) -> FeatureLists:
-    """The features of all sentences, in arrays that lie where scratch puts them."""
+    """The features of all sentences, in arrays stored where `scratch` says."""
     counts, ids = Column(scratch, np.uint8), Column(scratch, np.uint32)
     core, features = training.core(), training.features(keys)
     for begin, end in _ranges(training, scratch):
@@ -52,7 +52,7 @@ def feature_lists(training: JumpTraining, keys: Array, *, threads: int, scratch:
 def packed_lists(
     training: JumpTraining, keys: Array, n_features: int, *, threads: int, scratch: Scratch
 ) -> dict[str, Array]:
-    """The arrays of `_core.KeptLists`, which lie where scratch puts them."""
+    """The arrays of `_core.KeptLists`, stored where `scratch` says."""
     order = _by_frequency(training, keys, n_features, threads, scratch)
     numbers = np.empty(n_features, np.uint32)
     numbers[order] = np.arange(n_features, dtype=np.uint32)
@@ -71,8 +71,8 @@ def packed_lists(
 
 
 def _by_frequency(training: JumpTraining, keys: Array, n_features: int, threads: int, scratch: Scratch) -> Array:
-    """The features, frequent ones first, so that their weights lie together in memory and their numbers are small; the
-    constants stay in front. Some of the sentences, at even intervals, tell which are frequent."""
+    """The features, frequent ones first, so that their weights are adjacent in memory and their numbers are small; the
+    constants stay first. Frequencies are estimated from some of the sentences, at even intervals."""
     visited = np.flatnonzero(np.diff(training.visits.offsets))
     chosen = visited[:: len(visited) // _SENTENCES + 1]
     some = training._replace(source=training.source.select(chosen), visits=training.visits.select(chosen))
@@ -88,13 +88,13 @@ def _by_frequency(training: JumpTraining, keys: Array, n_features: int, threads:
 
 
 def _ranges(training: JumpTraining, scratch: Scratch) -> list[tuple[int, int]]:
-    """Sentences whose features are found together."""
+    """Sentences whose features are computed together."""
     return scratch.ranges(np.concatenate([[0], np.cumsum(n_lists(training.source.text.lengths))]), _BYTES)
 
 
 @dataclass(frozen=True)
 class JumpForm:
-    """What the sum over jumps depends on besides sentences and weights."""
+    """Everything that the sum over jumps depends on besides sentences and weights."""
 
     planes: int
     remaining: bool
@@ -102,7 +102,7 @@ class JumpForm:
     n_features: int
 
     def objective(self, training: JumpTraining, lists: dict[str, Array], threads: int) -> _core.JumpObjective:
-        """The sum over lists of features that were found before."""
+        """The sum over precomputed lists of features."""
         return _core.JumpObjective.over_lists(
             training.core(),
             _core.KeptLists(**lists),

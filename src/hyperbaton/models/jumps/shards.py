@@ -1,9 +1,9 @@
-"""Jump models trained in shards, by the workers of any executor: L-BFGS whose sums are made by tasks.
+"""Train jump models in shards, with the workers of an executor: L-BFGS whose sums are computed by tasks.
 
-A first task of each shard finds the features of its sentences and leaves them in files. In every pass a task maps them,
-and sums the loss and the gradient of its shard; this process adds the sums up in the order of the shards, and holds the
-weights. The model depends on the number of shards, whose sums are rounded, but not on who makes them; one shard gives what
-training without shards gives.
+A first task for each shard computes the features of its sentences and stores them in files. In every pass a task maps
+them, and sums the loss and the gradient of its shard; this process adds the sums in the order of the shards, and has the
+weights. The model depends on the number of shards, because their sums are rounded, but not on the workers; one shard
+gives the same model as training without shards.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ShardedJumps:
         source, visits = training.source.select(chosen), training.visits.select(chosen)
         work = np.concatenate([[0], np.cumsum(n_lists(source.text.lengths))])
         cuts = np.searchsorted(work, work[-1] * np.arange(sharding.shards) / sharding.shards)
-        starts = np.unique(np.append(cuts, len(chosen)))  # none without sentences
+        starts = np.unique(np.append(cuts, len(chosen)))  # no empty shards
         arrays: dict[str, Array] = {
             "tokens": source.text.tokens,
             "offsets": source.text.offsets,
@@ -88,7 +88,7 @@ class ShardedJumps:
         return _core.SummedObjective(self, curvature, n_threads=self._threads).lbfgs(start, **options)
 
     def warm_start(self, *, n_passes: int, variance: float, progress: Progress | None) -> tuple[Array, Array]:
-        """Sums over parts of the shards: weights by AdaGrad times their shares, and the shares."""
+        """Sums over parts of the shards: AdaGrad weights times their confidences, and the confidences."""
         # The prior is divided among the shards.
         task = partial(_warm_start, n_passes=n_passes, variance=variance * self._sharding.shards)
         _, (weighted, shares) = self._sum(task, self._job, progress)
@@ -109,7 +109,7 @@ class ShardedJumps:
             owner = _sums_name(job, shard)
             part = map_arrays(job.folder, owner)["values"]
             value += own_value
-            # Not added to zeros, which would change the sign of a zero.
+            # Not added to zeros, since that would change the sign of a zero.
             vector = np.array(part) if vector is None else vector + part
             remove_arrays(job.folder, owner)
         return value, np.zeros((0, job.form.planes)) if vector is None else vector

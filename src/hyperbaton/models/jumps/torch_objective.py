@@ -1,17 +1,17 @@
-"""The objective of PAIR and SEQUENCE in PyTorch, on a CPU or a GPU: the same lists of features, the same optimum.
+"""The objective of PAIR and SEQUENCE in PyTorch, on a CPU or a GPU, with the core's feature lists and optimum.
 
-This file needs NumPy and PyTorch alone. The features of all lists (see `TorchLists`) are a sparse binary matrix M of lists
-× features:
+This file needs only NumPy and PyTorch. The features of all lists (see `TorchLists`) are a sparse binary matrix M of lists ×
+features:
 
     sums of lists = M · w                gradient by w = Mᵀ · (gradient by sums)
 
-Both products are gathers: the rows of M, and those of Mᵀ, are cut into pieces of at most 32 entries, padded to few
-widths, so that pieces of one width form a rectangle whose gathered values are added along one side. Nothing is added
-in an order that chance decides. Between the two, sentences of one length form a batch, and running sums give all jumps.
+Both products are gathers: the rows of M, and those of Mᵀ, are split into pieces of at most 32 entries, padded to a few
+widths, so that pieces of one width form a rectangle whose gathered values are added along one side. Every sum has a fixed
+order. Between the two products, sentences of one length form a batch, and running sums give all jumps.
 
-Sentences come in blocks of about as many features. The rectangles of a block stay on the device while there is room; the
-others are made again in every pass, from lists that may lie in mapped files, so that no text is too large. A GPU gets the
-lists of a block while it multiplies those of the block before.
+Sentences are grouped in blocks with about the same number of features. The rectangles of a block stay on the device while
+there is room; the others are rebuilt in every pass, from lists that may be in mapped files, so that no text is too large.
+The lists of the next block are copied to a GPU while it multiplies those of the current one.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ N_CONSTANTS = 8
 NEVER = np.iinfo(np.int64).max
 N_DISTANCES = 3
 _WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
-# Values gathered at once: bounds the memory.
+# Values gathered at once: limits memory.
 _GATHERED = 1 << 25
-# Features of the lists of a block, about. The same on every machine, since sums of blocks are rounded.
+# Approximate number of features of a block. It must be the same on every machine, since sums of blocks are rounded.
 _BLOCK = 1 << 26
-# Vectors of weights that L-BFGS needs on the device besides its steps, and bytes that a block takes while it is made.
+# Vectors of weights that L-BFGS needs on the device besides its steps, and bytes needed while a block is built.
 _VECTORS = 10
 _MAKING = 72 * _BLOCK
 # Threads that read lists from files or memory for a GPU.
@@ -56,15 +56,15 @@ class TorchLists(NamedTuple):
     ids: Array | Tensor  # (Σ counts,); may be a mapped file
     next: Array  # (Σ (n + 1),)
     n_features: int
-    # (Σ (n + 1)): when BOS and each word is visited, NEVER where a word is not, for models over what is left.
+    # (Σ (n + 1)): when BOS and each word is visited, NEVER for unvisited words; for models over the remaining words.
     when: Array | None = None
 
 
 class SparseSums:
     """A sparse binary matrix as rectangles of indices; multiplies a dense matrix from the left.
 
-    A row of more than 32 entries is cut into whole pieces of 32, whose sums are added by another such matrix, and a
-    rest.
+    A row of more than 32 entries is split into full pieces of 32, whose sums are added by another such matrix, and a
+    remainder.
     """
 
     def __init__(self, counts: Tensor, columns: Tensor, n_columns: int) -> None:
@@ -75,7 +75,7 @@ class SparseSums:
         starts = torch.cumsum(counts, 0) - counts
         widest = _WIDTHS[-1]
         n_whole, rest = counts // widest, counts % widest
-        self.rests: list[tuple[Tensor, Tensor]] = []  # rows, and the columns of their rests
+        self.rests: list[tuple[Tensor, Tensor]] = []  # rows, and the columns of their remainders
         narrower = 0
         for width in _WIDTHS:
             rows = torch.nonzero((rest > narrower) & (rest <= width)).flatten()
@@ -84,7 +84,7 @@ class SparseSums:
                 self.rests.append((rows[part], self._rectangle(first[part], rest[rows[part]], width, columns)))
             narrower = width
         self.long_rows = torch.nonzero(n_whole).flatten()
-        self.pieces: list[Tensor] = []  # columns of the whole pieces of all long rows
+        self.pieces: list[Tensor] = []  # columns of the full pieces of all long rows
         if len(self.long_rows):
             n_pieces = n_whole[self.long_rows]
             total = int(n_pieces.sum())
@@ -98,12 +98,12 @@ class SparseSums:
     def _rectangle(self, first: Tensor, n: Tensor, width: int, columns: Tensor) -> Tensor:
         within = torch.arange(width, device=columns.device)
         where = (first[:, None] + within).clamp_(max=len(columns) - 1)
-        # Behind the last entry stands the padding row, which is zero.
+        # After the last entry comes the padding row, which is zero.
         return columns[where].to(torch.int32).masked_fill_(within >= n[:, None], self.n_columns)
 
     @property
     def n_bytes(self) -> int:
-        """Memory that the indices take."""
+        """The memory of the indices."""
         total: int = self.of_pieces.n_bytes if self.pieces else 0
         total += sum(rows.nbytes + index.nbytes for rows, index in self.rests)
         total += sum(index.nbytes for index in self.pieces)
@@ -122,7 +122,7 @@ class SparseSums:
 
 
 def _parts(n: int, width: int) -> list[slice]:
-    """Rows of a rectangle, so many at once that memory is bounded."""
+    """Rows of a rectangle, in groups small enough to limit memory."""
     most = max(1, _GATHERED // width)
     return [slice(begin, min(begin + most, n)) for begin in range(0, n, most)]
 
@@ -132,7 +132,7 @@ def _gathered_sums(padded: Tensor, index: Tensor) -> Tensor:
 
 
 class _Matrices(NamedTuple):
-    """M of a block, and Mᵀ without the rows of features that do not occur."""
+    """M of a block, and Mᵀ without the rows of absent features."""
 
     sums: SparseSums
     features: Tensor  # of the rows of `transposed`
@@ -167,7 +167,7 @@ class _Batch:
     when: Tensor | None  # (size, n + 1): as in Lists
 
     def excluded(self) -> Tensor | None:
-        """Whether NP is visited when CP is, (size, CP, NP), in rows of visited CPs; None where nothing is excluded."""
+        """Whether NP is already visited at CP, (size, CP, NP), in rows of visited CPs; None if nothing is excluded."""
         if self.when is None:
             return None
         here = self.when[:, :, None]
@@ -186,11 +186,11 @@ class _Block:
 
 
 class _Sender:
-    """Gives the lists of blocks, counts and features, on the device; a GPU gets those of the next block ahead."""
+    """Provides the lists of blocks, counts and features, on the device; those of the next block are copied ahead."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
-        self.staged: dict[torch.dtype, Tensor] = {}  # memory that a GPU can read by itself
+        self.staged: dict[torch.dtype, Tensor] = {}  # pinned memory
 
     def each(self, blocks: list[_Block]) -> Iterator[tuple[Tensor, Tensor]]:
         """The lists of each block."""
@@ -216,7 +216,7 @@ class _Sender:
         return counts, ids
 
     def _staged(self, array: Array | Tensor, readers: ThreadPoolExecutor) -> Tensor:
-        """The values in memory that a GPU can read by itself, which is used again for the next block."""
+        """Copy the values to pinned memory, which is reused for the next block."""
         if isinstance(array, Tensor):
             return array
         dtype, n = _tensor(array[:0]).dtype, len(array)
@@ -231,7 +231,7 @@ class _Sender:
 
     @staticmethod
     def _received(counts: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Tensors of another stream, whose memory must not be used again before this one is done with them."""
+        """Mark tensors of another stream, whose memory must not be reused before this stream is done with them."""
         for tensor in (counts, ids):
             tensor.record_stream(torch.cuda.current_stream(tensor.device))
         return counts, ids
@@ -240,14 +240,14 @@ class _Sender:
 def _tensor(array: Array | Tensor) -> Tensor:
     if isinstance(array, Tensor):
         return array
-    plain = np.array(array)  # a mapped file cannot be handed over
+    plain = np.array(array)  # PyTorch cannot take a mapped file
     return torch.from_numpy(plain.view(np.int32) if plain.dtype == np.uint32 else plain)
 
 
 class TorchObjective:
     """−Σ log P(NP | CP) over all jumps, and its gradient.
 
-    `room`: bytes of the device's memory that may be filled with matrices; None for all that is needed.
+    `room`: bytes of device memory for matrices; None for no limit.
     """
 
     def __init__(
@@ -270,14 +270,14 @@ class TorchObjective:
         self.grids = {n: _grid(n, self.device) for n in lengths}
 
     def _cut(self, lists: TorchLists, largest: int) -> Iterator[_Block]:
-        """Sentences of one length become batches, and batches blocks."""
+        """Group sentences of one length into batches, and batches into blocks."""
         counts, ids = lists.counts, lists.ids
         batches: list[_Batch] = []
         first = first_id = begin = end = n_ids = 0
         lengths, sizes = np.unique(lists.lengths, return_counts=True)
         for n, size in zip(lengths.tolist(), sizes.tolist(), strict=True):
             side = n + 1
-            # A batch holds about as many numbers as a gather.
+            # A batch has about as many numbers as a gather.
             most = max(1, _GATHERED // (4 * side * side * self.planes))
             for start in range(0, size, most):
                 part = min(most, size - start)
@@ -297,7 +297,7 @@ class TorchObjective:
         yield _Block(counts[begin:end], ids[first_id : first_id + n_ids], batches)
 
     def _multiplied(self) -> Iterator[tuple[_Block, _Matrices]]:
-        """The blocks with their matrices: kept, or made now, and kept if there is room."""
+        """The blocks with their matrices: cached, or built now, and cached if there is room."""
         lists = self.sender.each([block for block in self.blocks if block.kept is None])
         for block in self.blocks:
             if block.kept is None:
@@ -311,7 +311,7 @@ class TorchObjective:
             self._return_memory()
 
     def _return_memory(self) -> None:
-        """PyTorch keeps what was freed for arrays of the same size, and those of blocks differ."""
+        """Release cached memory: PyTorch keeps freed memory for arrays of the same size, but blocks differ in size."""
         if self.device.type == "cuda" and self.room is not None:
             unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
             if unused > _MAKING:
@@ -340,7 +340,7 @@ class TorchObjective:
                 yield batch, self._logprobs(batch, weights, sums)
 
     def curvature(self) -> Tensor:
-        """A guess of the Hessian's diagonal: that of each weight by itself where all jumps are equally likely."""
+        """An estimate of the Hessian's diagonal: that of each weight on its own if all jumps are equally likely."""
 
         def flat(batch: _Batch, sums: Tensor) -> Tensor:
             side, excluded = batch.n + 1, batch.excluded()
@@ -358,7 +358,7 @@ class TorchObjective:
         return result
 
     def _gradient(self, slope_of: Callable[[_Batch, Tensor], Tensor], weights: Tensor | None) -> Tensor:
-        """From derivatives by the scores (size, CP, NP) of each batch to those by the weights.
+        """From derivatives with respect to the scores (size, CP, NP) of each batch to those with respect to the weights.
 
         `slope_of` gets the sums of lists of the batch's block at the weights, if there are weights.
         """
@@ -371,14 +371,14 @@ class TorchObjective:
                 side = batch.n + 1
                 out = derivatives[batch.begin : batch.end].view(batch.size, 4 * side + side * side, self.planes)
                 self._back_to_lists(batch, slope_of(batch, sums), out, constants)
-            # Each feature once: nothing is added in an order that chance decides.
+            # Each feature occurs once, so every sum has a fixed order.
             gradient[matrices.features] += matrices.transposed(derivatives)
         gradient[:2] += constants.sum(1)
         gradient[2:N_CONSTANTS] += constants.reshape(-1, self.planes)
         return gradient
 
     def _back_to_lists(self, batch: _Batch, slope: Tensor, out: Tensor, constants: Tensor) -> None:
-        """Derivatives by the sums of lists, into `out`, and by the constants, added."""
+        """Derivatives with respect to the sums of lists, into `out`, and with respect to the constants, added."""
         side = batch.n + 1
         back, distance, own = self.grids[batch.n]
         cells = self._back(slope, back, own)
@@ -392,7 +392,7 @@ class TorchObjective:
                 constants[o, d] += (total * (distance == d)[..., None]).sum((0, 1))
 
     def _logprobs(self, batch: _Batch, weights: Tensor, sums: Tensor) -> Tensor:
-        """(size, CP, NP): normalised over all but the CP, or over what is left."""
+        """(size, CP, NP): normalised over all but the CP, or over the remaining words."""
         scores, excluded = self._scores(batch, weights, sums), batch.excluded()
         return torch.log_softmax(scores if excluded is None else scores.masked_fill(excluded, -torch.inf), 2)
 
@@ -416,7 +416,7 @@ class TorchObjective:
         return (2 * b + runs).masked_fill(own, -torch.inf)
 
     def _back(self, slope: Tensor, back: Tensor, own: Tensor) -> Tensor:
-        """Derivatives by cells: each running sum the other way round."""
+        """Derivatives with respect to cells: each running sum in reverse."""
         if self.planes == 1:
             return slope[..., None]
         ahead, behind = (back == 0) & ~own, back == 1
@@ -444,7 +444,7 @@ def _after(values: Tensor, dim: int) -> Tensor:
 
 
 def free_room(n_weights: int, n_steps: int, device: str) -> int | None:
-    """What a GPU has left for matrices beside what L-BFGS keeps; None on a processor, which has no other memory."""
+    """The GPU memory left for matrices beside that of L-BFGS; None on a CPU, which has no separate memory."""
     if torch.device(device).type != "cuda":
         return None
     free: int = torch.cuda.mem_get_info(device)[0]

@@ -3,8 +3,8 @@
 minimise  −Σ log P(NP | CP) + ‖w‖² / (2σ²)          over the jumps of the training sentences
 
 With `candidates = "remaining"` it is −Σ log P(NP | CP, visited): at each step of the visit order the candidates are the
-words that are not visited yet and EOS. With `coverage` the class of a candidate, which says what is visited around it, has
-a weight of its own that is added to its score; the classes are those of `core/phrases/remaining.hh`.
+unvisited words and EOS. With `coverage`, the class of a candidate, which describes the visited words around it, has a
+separate weight that is added to its score; the classes are those of `core/phrases/remaining.hh`.
 
 The features are those of GO13 Table 1, each with the orientation o of its two positions: words within 2 of either,
 pairs of such words with at least one of them within 1, tags of the two positions and their neighbours, and the
@@ -40,7 +40,7 @@ KIND = "jump-training"
 
 @dataclass(frozen=True)
 class _JumpObjective:
-    """What a model minimises, for minimizers."""
+    """The objective of a model, for minimizers."""
 
     model: JumpWeights
     training: JumpTraining
@@ -85,7 +85,7 @@ class JumpWeights(NextPositionModel):
 
     min_count: int = option(4, "minimum number of occurrences of a feature", minimum=1)
     learner: str | Minimizer = option("lbfgs:variance=0.1", "minimizer and its options", plugins=MINIMIZERS)
-    cache: bool = option(True, "keep the features of all sentences in memory, or compute them again in every pass")
+    cache: bool = option(True, "keep the features of all sentences in memory instead of recomputing them in every pass")
     coverage: bool = option(False, "add weights for what is translated around a candidate, with --candidates remaining")
 
     planes: ClassVar[int]  # weights of each feature
@@ -99,11 +99,11 @@ class JumpWeights(NextPositionModel):
 
     @property
     def form(self) -> JumpForm:
-        """What the objective depends on besides sentences and weights."""
+        """Everything that the objective depends on besides sentences and weights."""
         return JumpForm(self.planes, self.candidates == "remaining", self.coverage, self.n_features)
 
     def states(self, training: JumpTraining) -> MinimizerStates | None:
-        """Where training keeps its state, if it does."""
+        """Where training stores its state, if it does."""
         if self.checkpoint is None:
             return None
         labels = training.source.labels

@@ -1,1 +1,1 @@
-"""Networks that read a whole sentence: training with PyTorch, and the rows of words that they share."""
+"""Networks that encode whole sentences: training with PyTorch, and their common word rows."""

@@ -1,8 +1,8 @@
-"""What models share whose network reads the sentence whole: options, the rows of words, training with PyTorch, checkpoints.
+"""Common parts of models whose network encodes the whole sentence: options, word rows, training, checkpoints.
 
-Words and labels (tags or classes, where there are some) become vectors; a linear layer and two bidirectional LSTM layers
-make of them a state for the start, each word and the end. What a model makes of the states is its own. Networks are trained
-with PyTorch and answer without: the forward pass is in the core, from weights of half precision.
+Words and labels (tags or classes, if there are any) become vectors; a linear layer and two bidirectional LSTM layers turn
+them into a state for the start, each word and the end. Each model adds its own layers on top of the states. Networks are
+trained with PyTorch and used without it: the forward pass is in the core, with half-precision weights.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": li
 
 @dataclass(eq=False)
 class SentenceNetwork(ReorderingModel):
-    """Base of models with such a network, beside their shape."""
+    """Base of models with such a network, in addition to their shape."""
 
     word_size: int = option(256, "size of word embeddings", minimum=1, maximum=4096)
     tag_size: int = option(32, "size of embeddings of tags or classes", minimum=1, maximum=4096)
@@ -53,7 +53,7 @@ class SentenceNetwork(ReorderingModel):
     device: str = option("cpu", "where PyTorch computes, e.g. cpu or cuda")
 
     def schedule(self) -> Schedule:
-        """How PyTorch trains."""
+        """The training schedule for PyTorch."""
         return _torch_side().Schedule(  # type: ignore[no-any-return]
             dropout=self.dropout,
             word_dropout=self.word_dropout,
@@ -67,13 +67,14 @@ class SentenceNetwork(ReorderingModel):
         )
 
     def take(self, arrays: dict[str, Array], history: list[float]) -> None:
-        """Have learned these arrays (of half precision, by name), with these held-out log-probabilities by epoch."""
+        """Store the learned arrays (half precision, by name), and the held-out log-probabilities by epoch."""
         self.weights_ = arrays
         self.history_ = np.array(history)
         vars(self).pop("_network", None)
 
     def _number_words(self, tokens: Array, n_words: int, labels: Array | None) -> dict[str, int]:
-        """Give rows of the embeddings to the frequent ones of `n_words` words, and to labels; the sizes of what reads."""
+        """Assign rows of the embeddings to the frequent words of `n_words`, and to labels; returns the sizes of the
+        encoder."""
         self.word_rows_ = frequent_rows(tokens, n_words, self.max_words, self.min_count)
         self.n_labels_ = 0 if labels is None else int(labels.max(initial=0)) + 1
         return {
@@ -93,7 +94,7 @@ class SentenceNetwork(ReorderingModel):
         return words, np.where(labels < self.n_labels_, labels + FIRST, UNKNOWN).astype(np.int32)
 
     def _train(self, task: Task, inputs: Mapping[str, Array | None], progress: Progress | None) -> None:
-        """Learn with PyTorch, from where an interrupted training of the same options and inputs stopped."""
+        """Train with PyTorch, resuming an interrupted training with the same options and inputs."""
         side = _torch_side()
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
@@ -115,7 +116,7 @@ class SentenceNetwork(ReorderingModel):
 
     @property
     def _bits(self) -> dict[str, Array]:
-        """The arrays as the core wants them."""
+        """The arrays in the core's form."""
         return {name: np.atleast_2d(a).view(np.uint16) for name, a in self.weights_.items()}
 
     def _arrays(self) -> dict[str, Array]:
@@ -135,7 +136,7 @@ class SentenceNetwork(ReorderingModel):
         self.word_rows_, self.n_labels_ = state.arrays["word_rows"], int(state.arrays["n_labels"][0])
         self.take(state.group("network"), state.arrays["history"].tolist())
         if np.any(self.word_rows_ >= len(self.weights_["word"])):
-            raise DamagedError("the rows of words do not fit the embedding")
+            raise DamagedError("the rows of words do not match the embedding")
 
     def _saved_state(self, inputs: dict[str, str]) -> State | None:
         states = self._states(inputs)
@@ -186,7 +187,7 @@ def rows_of(rows: Array, tokens: Array) -> Array:
 
 @contextmanager
 def needing_torch() -> Iterator[None]:
-    """Around imports of what needs PyTorch: says what to install where it is missing."""
+    """Wrap imports that need PyTorch: say what to install if it is missing."""
     try:
         yield
     except ImportError as error:
@@ -200,7 +201,7 @@ def _torch_side() -> ModuleType:
 
 
 def _stopping(progress: Progress | None) -> Progress | None:
-    """Progress that raises where it should stop."""
+    """Progress that raises an error to stop."""
     if progress is None:
         return None
 

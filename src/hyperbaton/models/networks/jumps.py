@@ -1,4 +1,4 @@
-"""Training of the network of `encoder`, which scores jumps: what `training` needs to know of it.
+"""The network of `encoder`, which scores jumps, for `training`.
 
 Rows of scores of jumps are the tokens 0 … n, columns the tokens 1 … n + 1.
 """
@@ -23,7 +23,7 @@ _NEVER = 1 << 30
 
 
 class JumpSentences(NamedTuple):
-    """Sentences as rows of the embeddings, and the order in which their words are visited (none: not for training)."""
+    """JumpSentences as rows of the embeddings, and their visit orders (empty except for training)."""
 
     words: Array  # (n_tokens,), without start and end
     labels: Array | None  # (n_tokens,)
@@ -39,7 +39,7 @@ class JumpSentences(NamedTuple):
 
 @dataclass(frozen=True)
 class JumpShape(ReaderShape):
-    """Sizes of a network of jumps."""
+    """Sizes of a jump network."""
 
     distances: bool
 
@@ -84,7 +84,7 @@ class JumpNetwork(SentenceReader):
 
 
 def bucket_table(farthest: int) -> Array:
-    """The bucket of the distances −farthest … farthest: backward ones first, from far to near; 0 has any.
+    """The bucket of the distances −farthest … farthest: backward ones first, from far to near; that of 0 is arbitrary.
 
     >>> bucket_table(3).tolist()
     [8, 9, 10, 10, 11, 12, 13]
@@ -98,8 +98,8 @@ class JumpBatch(NamedTuple):
     """Sentences with the jumps through them."""
 
     tokens: Tokens
-    ranks: Tensor  # (size, n + 2): when a token is visited, 0 for the start; _NEVER for those that are not
-    targets: Tensor  # (size, n + 1): the column of the next token, −1 where there is none
+    ranks: Tensor  # (size, n + 2): when a token is visited, 0 for the start; _NEVER if it is not
+    targets: Tensor  # (size, n + 1): the column of the next token, −1 if there is none
 
     def candidates(self, remaining: bool) -> Tensor:
         """Where a jump may go, shape (size, n + 1, n + 1)."""
@@ -111,7 +111,7 @@ class JumpBatch(NamedTuple):
 
 
 class JumpData(EncodedText):
-    """Sentences with the orders in which their words are visited."""
+    """Sentences with their visit orders."""
 
     def __init__(self, sentences: JumpSentences, device: str) -> None:
         super().__init__(sentences.words, sentences.labels, sentences.offsets, device)
@@ -121,7 +121,7 @@ class JumpData(EncodedText):
         nth = np.arange(len(of)) - sentences.visit_offsets[of]
         ranks = np.full(len(sentences.words), _NEVER, np.int32)
         ranks[sentences.offsets[of] + sentences.visits] = nth + 1
-        # The position after each word; the length stands for the end. The first visit follows the start.
+        # The position after each word; the length represents the end. The first visit follows the start.
         last = nth == n_visits[of] - 1
         following = np.full(len(sentences.words), -1, np.int32)
         after = np.where(last, self.lengths[of], np.append(sentences.visits[1:], 0).astype(np.int64))
@@ -163,7 +163,7 @@ def _logprobs(network: JumpNetwork, batch: JumpBatch, remaining: bool) -> Tensor
 
 
 def matrices(network: JumpNetwork, sentences: JumpSentences) -> Iterator[Array]:
-    """log P(NP | CP) of each sentence over all words, shape (n + 1, n + 1), as the core computes it."""
+    """log P(NP | CP) of each sentence over all words, shape (n + 1, n + 1), as computed by the core."""
     data = JumpData(sentences, "cpu")
     network.eval()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Training of the network of `encoder_orientation`: what `training` needs to know of it."""
+"""The network of `encoder_orientation`, for `training`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hyperbaton.models.networks.training import Array, EncodedText, ReaderShape, SentenceReader, Tokens
 
-# Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word behind it.
+# Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word after it.
 _PLACES = 4
 _NOTHING = -1e9
 
@@ -37,9 +37,9 @@ class OrientationShape(ReaderShape):
     """Sizes of a network."""
 
     n_target_words: int  # rows of the embeddings of target words
-    n_lengths: int  # lengths of source phrases that have vectors; longer ones have the last
+    n_lengths: int  # lengths of source phrases with vectors; longer ones use the last
     n_classes: int
-    n_states: int  # of the coverage; 0: it is not seen
+    n_states: int  # of the coverage; 0: not used
     size: int  # of the vector of a phrase pair
 
 
@@ -132,7 +132,7 @@ class Orientations:
 
 
 def scores(network: OrientationNetwork, phrases: PhraseSpans) -> Any:
-    """Scores of the classes of phrase pairs without the coverage, as the core computes them."""
+    """Scores of the classes of phrase pairs without the coverage, as computed by the core."""
     data = OrientationData(phrases, "cpu")
     network.eval()
     with torch.no_grad():

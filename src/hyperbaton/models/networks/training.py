@@ -1,11 +1,11 @@
-"""Training of networks that read a sentence whole, on a processor or a GPU: what all of them share.
+"""Training of networks that encode whole sentences, on a CPU or a GPU: the common part.
 
-`SentenceReader` reads the sentence; `jumps` and `orientations` have the networks, each a `SentenceReader` with
-what it makes of the states. These files need NumPy and PyTorch alone, so that a machine that has only these can train
-(benchmarks/encoder). What was learned is a dictionary of arrays, in the names and shapes that the forward pass of the core
-reads (`SentenceReader.arrays`).
+`SentenceReader` encodes the sentence; `jumps` and `orientations` contain the networks, each a `SentenceReader` with
+additional layers. These files need only NumPy and PyTorch, so that a machine with only these can train
+(benchmarks/encoder). The learned parameters are a dictionary of arrays, with the names and shapes that the forward pass of
+the core reads (`SentenceReader.arrays`).
 
-`train` learns what a `Task` says: which network, which text, and which decisions a batch of sentences has. A sentence of n
+`train` performs a `Task`, which defines the network, the text, and the decisions of a batch of sentences. A sentence of n
 words is n + 2 tokens: the start, the words, the end.
 """
 
@@ -27,28 +27,28 @@ Array = npt.NDArray[Any]
 
 # Rows of the embeddings of words and of labels; those of the vocabulary follow.
 UNKNOWN, START, END, FIRST = 0, 1, 2, 3
-# An epoch has at least so many batches, unless they would have fewer tokens than the second number.
+# An epoch has at least this many batches, unless they would have fewer tokens than the second number.
 _FEWEST_BATCHES, _SMALLEST_BATCH = 200, 512
-# Sentences of similar length are looked for among those of so many batches.
+# Sentences of similar length are grouped within this many batches.
 _POOL = 100
-# The part of all steps in which the step size rises, and what it starts and ends with.
+# The fraction of all steps in which the step size rises, and its initial and final values.
 _RISE, _START_SIZE, _END_SIZE = 0.3, 0.04, 1e-4
 
 
 @dataclass(frozen=True)
 class ReaderShape:
-    """Sizes of what reads a sentence."""
+    """Sizes of the encoder."""
 
     n_words: int  # rows of the embedding of words
     n_labels: int  # rows of the embedding of labels; 0: there are none
     word_size: int
     label_size: int
-    hidden: int  # of an LSTM in one direction; of jumps also the size of queries and keys
+    hidden: int  # of an LSTM in one direction; for jumps also the size of queries and keys
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How to train."""
+    """Options of training."""
 
     dropout: float
     word_dropout: float
@@ -62,7 +62,7 @@ class Schedule:
 
 
 class State(NamedTuple):
-    """Training after an epoch; `arrays` are the parameters, those of the best epoch and the optimizer's moments."""
+    """The state after an epoch; `arrays` are the parameters, those of the best epoch and the optimizer's moments."""
 
     epoch: int
     history: list[float]  # mean log-probability of the held-out sentences after each epoch
@@ -70,10 +70,10 @@ class State(NamedTuple):
 
 
 class SentenceReader(nn.Module):
-    """From words and labels to a state of each token; a network adds what it makes of them.
+    """From words and labels to a state of each token; a network adds its own layers.
 
-    `heads` are the names of its own linear layers and embeddings: they are stored as NAME.weight and NAME.bias, or as NAME
-    where there is no bias.
+    `heads` are the names of its own linear layers and embeddings: they are stored as NAME.weight and NAME.bias, or as
+    NAME without a bias.
     """
 
     heads: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class SentenceReader(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def _initialise(self, *others: nn.Embedding) -> None:
-        """Give embeddings small values; after all layers are made, so that these do not depend on it."""
+        """Initialise embeddings with small values, after all layers are made, so that these do not depend on it."""
         for embedding in (self.word, self.label, *others):
             if embedding is not None:
                 nn.init.normal_(embedding.weight, std=0.1)
@@ -107,7 +107,7 @@ class SentenceReader(nn.Module):
         return states
 
     def _stored(self) -> dict[str, Tensor]:
-        """By the names that they are stored under; of the two biases of an LSTM the first."""
+        """Parameters by their stored names; of the two biases of an LSTM only the first."""
         found: dict[str, Tensor] = {"word": self.word.weight}
         if self.label is not None:
             found["label"] = self.label.weight
@@ -138,7 +138,8 @@ class SentenceReader(nn.Module):
         return bias
 
     def arrays(self) -> dict[str, Array]:
-        """What was learned, in half precision: matrices have the shape (outputs, inputs), gates are in PyTorch's order."""
+        """The learned parameters in half precision: matrices have the shape (outputs, inputs), gates are in PyTorch's
+        order."""
         with torch.no_grad():
             found = {}
             for name, value in self._stored().items():
@@ -166,7 +167,7 @@ class Tokens(NamedTuple):
 
 
 class EncodedText:
-    """Sentences on a device, cut into batches; `usable` are those that training learns from."""
+    """Sentences on a device, split into batches; `usable` are those used in training."""
 
     def __init__(self, words: Array, labels: Array | None, offsets: Array, device: str) -> None:
         self.device = torch.device(device)
@@ -178,12 +179,12 @@ class EncodedText:
         self._add(words=words, labels=labels, offsets=offsets, lengths=self.lengths)
 
     def _add(self, **columns: Array) -> None:
-        """Bring columns to the device."""
+        """Copy columns to the device."""
         for name, column in columns.items():
             self._columns[name] = torch.as_tensor(np.ascontiguousarray(column).astype(np.int32), device=self.device)
 
     def batches(self, chosen: Array, tokens: int, rng: np.random.Generator | None = None) -> list[Array]:
-        """Sentences by similar length, at most so many padded tokens in each; in random order if there is a generator."""
+        """Group sentences by similar length, with a limit on padded tokens; in random order if there is a generator."""
         if rng is not None:
             chosen = rng.permutation(chosen)
         per_pool = max(1, int(_POOL * tokens / max(1.0, float(self.lengths[chosen].mean() + 2))))
@@ -210,7 +211,7 @@ class EncodedText:
         return Tokens(words, labels, lengths + 2)
 
     def _padded(self, chosen: Array, name: str, start: int, end: int, rest: int) -> Tensor:
-        """A column of words, with values for the start, the end, and what is behind it, (size, n + 2)."""
+        """A column of words, with values for the start, the end, and the padding, (size, n + 2)."""
         part = torch.as_tensor(chosen, device=self.device)
         lengths = self._columns["lengths"][part].long()
         side = int(self.lengths[chosen].max()) + 1
@@ -225,16 +226,16 @@ class EncodedText:
 
 
 class Task(Protocol):
-    """What is learned: a network, a text, and the decisions that its sentences show."""
+    """A training task: a network, a text, and the decisions in its sentences."""
 
     def network(self, dropout: float) -> SentenceReader:
-        """A network that has learned nothing yet."""
+        """An untrained network."""
 
     def data(self, device: str) -> Any:
-        """The text: an `EncodedText` with a method `batch`, whose answer has `tokens`."""
+        """The text: a `Text` with a method `batch`, whose result has `tokens`."""
 
     def decisions(self, network: Any, batch: Any) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of what could be chosen, (n, choices), and what was, (n,)."""
+        """Log-probabilities of the possible choices, (n, choices), and the actual choices, (n,)."""
 
 
 def train(
@@ -246,12 +247,12 @@ def train(
     after_epoch: Callable[[State], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[dict[str, Array], list[float]]:
-    """Learn; returns the arrays of the best epoch and the held-out mean log-probability after each epoch.
+    """Train; returns the arrays of the best epoch and the held-out mean log-probability after each epoch.
 
     Arguments:
-        n_threads: of a processor; 0 leaves PyTorch's choice.
-        state: where to go on, as `after_epoch` got it.
-        progress: called with sentences done and all; may raise to stop.
+        n_threads: number of CPU threads; 0 leaves PyTorch's choice.
+        state: the state to resume from, as passed to `after_epoch`.
+        progress: called with sentences done and the total; may raise to stop.
     """
     devices = [torch.device(schedule.device)] if schedule.device.startswith("cuda") else []
     with _threads(n_threads), torch.random.fork_rng(devices):
@@ -327,7 +328,7 @@ def _out_of_patience(history: list[float], patience: int) -> bool:
 
 
 def _step_size(part: float) -> float:
-    """One cycle: the step size, as part of the largest, after a part of the training."""
+    """One cycle: the step size, as a fraction of the largest, after a fraction of the training."""
     if part < _RISE:
         return _START_SIZE + (1 - _START_SIZE) * (1 - math.cos(math.pi * part / _RISE)) / 2
     return _END_SIZE + (1 - _END_SIZE) * (1 + math.cos(math.pi * (part - _RISE) / (1 - _RISE))) / 2
@@ -340,7 +341,7 @@ def _loss(task: Task, network: SentenceReader, batch: Any) -> tuple[Tensor, int]
 
 
 def figures(task: Task, network: SentenceReader, data: Any, sentences: Array) -> tuple[float, float]:
-    """Percent of the decisions of these sentences that are predicted, and the mean of their log-probabilities."""
+    """Percent of the decisions of these sentences that are predicted, and their mean log-probability."""
     network.eval()
     right, total, n = 0, 0.0, 0
     with torch.no_grad():
@@ -365,7 +366,7 @@ def _state_arrays(network: SentenceReader, optimizer: torch.optim.Optimizer, bes
 
 
 def _restore(network: SentenceReader, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Take back what `_state_arrays` gave; returns the best arrays."""
+    """Restore the result of `_state_arrays`; returns the best arrays."""
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             parameter.copy_(torch.from_numpy(np.array(arrays[f"now.{name}"])))

@@ -1,8 +1,8 @@
-"""What every reordering model is: options, something learned from a bitext, an artefact on disk.
+"""The base of all reordering models: options, training on a bitext, storage as an artefact.
 
-What a model answers is its shape. *Per option* (`orientation.py`): a distribution over orientation classes for each
-phrase pair. *Per jump* (`next_position.py`): a distribution over the next source word for each current one. *Per step*
-(`step.py`): a score of a step, given what is translated already.
+Models have one of three shapes. *Per option* (`orientation.py`): a distribution over orientation classes for each phrase
+pair. *Per jump* (`next_position.py`): a distribution over the next source word for each current one. *Per step*
+(`step.py`): a score of a step, given the coverage.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from hyperbaton.models.shapes.store import ModelState, save_model
 
 @dataclass(frozen=True)
 class Questions:
-    """An options class: what `explain` can ask a model in addition to the questions for every model. Here nothing."""
+    """An options class: questions of `explain` that are specific to a model. By default there are none."""
 
     @property
     def is_empty(self) -> bool:
@@ -48,24 +48,24 @@ class Questions:
 
 @dataclass(eq=False)
 class ReorderingModel(Checked, Shown, Picklable, ABC):
-    """Base of all models, through one of the shapes. `fit` learns and returns the model; what was learned ends in `_`."""
+    """Base of all models, through one of the shapes. `fit` trains and returns the model; learned attributes end in `_`."""
 
     seed: int = field(default=1, kw_only=True)
     threads: int = field(default=0, kw_only=True)
-    # Where long training keeps its state, so that it can go on after an interruption; `save` removes it.
+    # Where long training stores its state, so that it can resume after an interruption; `save` removes it.
     checkpoint: Path | None = field(default=None, kw_only=True)
 
-    # What the model answers: the name of its shape, which is that of its part of the results of a run.
+    # The name of the model's shape, and of its part of the results of a run.
     shape: ClassVar[str]
-    # The annotations that it can learn from, by name.
+    # The annotations that it can be trained with, by name.
     uses: ClassVar[tuple[str, ...]] = ()
-    # Raised when what the model stores changes its meaning: models of other versions are refused.
+    # Increased when stored data change their meaning: models of other versions are refused.
     version: ClassVar[int] = 1
-    # Whether `fit` takes `scratch`: room for what does not fit into memory.
+    # Whether `fit` takes `scratch`: storage for data larger than memory.
     takes_scratch: ClassVar[bool] = False
-    # What `explain` can ask it in addition to the questions for every model, as an options class.
+    # An options class with the questions of `explain` that are specific to the model.
     questions: ClassVar[type[Questions]] = Questions
-    # Whether it says no more than the distance, which every translation system has as a feature of its own.
+    # Whether it is only a function of the distance, which is a feature of every translation system anyway.
     is_distance: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -73,36 +73,36 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
         cls.__repr__ = ReorderingModel.__repr__  # type: ignore[method-assign]  # not the one that dataclasses make
 
     def __repr__(self) -> str:
-        """The class with the options that are not the defaults, as one would write it."""
+        """The class with its non-default options, as written in code."""
         changed = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
     def facts(self) -> dict[str, Any]:
-        """All options, and what it was trained on."""
+        """All options, and the training data."""
         learned = {"trained on": self.summary()["samples"]} if "signature_" in vars(self) else {"trained on": "nothing yet"}
         return {"options": [f"{name}={value}" for name, value in to_mapping(self).items()], **learned}
 
     @property
     def name(self) -> str:
-        """What the model is called: the name of its file."""
+        """The name of the model: that of its file."""
         return type(self).__module__.rpartition(".")[2]
 
     @abstractmethod
     def fit(self, bitext: Bitext, annotations: Annotations = NOTHING, *, progress: Progress | None = None) -> Self:
-        """Learn from a bitext with links, and what annotations there are."""
+        """Train on a linked bitext with the given annotations."""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The annotations that sentences must have to be scored, by name: those that it learned from."""
+        """The annotations that sentences must have to be scored, by name: those used in training."""
         return ()
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The annotations that tell it something about sentences: those it needs, and others that may be missing."""
+        """The annotations that it uses: those it needs, and others that may be missing."""
         return self.needs
 
     def moses_table(self, direction: str) -> str | None:
-        """The type of Moses' reordering table, in a direction, that holds what the model says; None if none does."""
+        """The type of Moses' reordering table, in a direction, that can represent the model; None if there is none."""
         return None
 
     @property
@@ -112,7 +112,7 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
-        """What was learned from, as plain values: `samples` and what else the shape counts."""
+        """The training data as plain values: `samples` and other counts of the shape."""
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as an artefact."""
@@ -133,7 +133,7 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
 
     @classmethod
     def restored(cls, state: ModelState) -> Self:
-        """The model that was saved."""
+        """Load a saved model."""
         if state.details.get("model_version", 1) != cls.version:
             raise ArtefactError(
                 f"{state.artefact.path}: {with_article(state.name)} model of another version: train it again"
@@ -149,7 +149,7 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
 
     @contextmanager
     def _training(self, bitext: Bitext, annotations: Annotations) -> Iterator[None]:
-        """Around what `fit` does: check options and annotations, note what was learned from and what it cost."""
+        """Wrap `fit`: check options and annotations, record the training data and the cost."""
         check_options(self)
         need_bitext(bitext, "fit")
         bitext.check_lengths()
@@ -169,31 +169,31 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
 
     def _check_fitted(self) -> None:
         if "signature_" not in vars(self):
-            raise OptionError(f"the model {self.name} has learned nothing yet: call fit first, or load a saved model")
+            raise OptionError(f"the model {self.name} is not trained yet: call fit first, or load a saved model")
 
     @abstractmethod
     def _known_arrays(self) -> dict[str, Array]:
-        """What every model of the shape knows, for the store."""
+        """The common data of models of the shape, for the store."""
 
     @abstractmethod
     def _restore_known(self, state: ModelState) -> None:
-        """Take back what `_known_arrays` gave."""
+        """Restore the data of `_known_arrays`."""
 
     @abstractmethod
     def _arrays(self) -> dict[str, Array]:
-        """What this model learned, for the store."""
+        """The learned data of this model, for the store."""
 
     def _layout(self) -> dict[str, str]:
-        """The types and shapes of what `_known_arrays` and `_arrays` give (`base/forms.py`), by the options alone.
+        """The types and shapes of the results of `_known_arrays` and `_arrays` (`base/forms.py`), from the options.
 
         A model adds those of its own arrays to those of its shape: `super()._layout() | {"counts": "f8 n_rows n_classes"}`.
-        What is not declared is read as it was saved.
+        Undeclared arrays are read as they were saved.
         """
         return {}
 
     @abstractmethod
     def _restore(self, state: ModelState) -> None:
-        """Take back what `_arrays` gave."""
+        """Restore the data of `_arrays`."""
 
 
 def _flag(annotation: str) -> str:
@@ -227,12 +227,12 @@ def _peak_mib() -> float:
 
 
 def max_sentences_option() -> Any:
-    """The option of models that can do with less than the whole text."""
+    """The option of models that do not need the whole text."""
     return option(0, "learn from this many of the sentences with links, at even intervals; 0 takes all", minimum=0)
 
 
 def some_sentences(bitext: Bitext, annotations: Annotations, most: int) -> tuple[Bitext, Annotations]:
-    """At most so many of the sentence pairs that have links, at even intervals; 0 for all pairs."""
+    """At most this many of the sentence pairs with links, at even intervals; 0 for all pairs."""
     if not most:
         return bitext, annotations
     linked = np.flatnonzero(np.diff(bitext.need_links().offsets))

@@ -1,13 +1,13 @@
-"""Models of the shape *per jump*: P(NP | CP), which source word is translated next, given the one translated last.
+"""Models of the shape *per jump*: P(NP | CP), the probability of the next source word given the last translated one.
 
-The current position (CP) is −1 (sentence start, BOS) … n − 1, the next position (NP) 0 … n (sentence end, EOS), never
-the CP itself (GO13 §2, §3.1). Jumps are learned from consecutive elements of BOS + visit order + EOS; sentence pairs
-without links teach nothing.
+The current position (CP) is −1 (sentence start, BOS) … n − 1, the next position (NP) 0 … n (sentence end, EOS), never the
+CP itself (GO13 §2, §3.1). Jumps are learned from consecutive elements of BOS + visit order + EOS; sentence pairs without
+links are ignored.
 
-A translation visits each word once. With `candidates = "remaining"` a model is one of P(NP | CP, visited): its matrix is
-normalised again, over the words that are not visited and EOS, by whoever knows which they are (`JumpLogProbs.remaining`,
-and the search). A constant added to a row of the matrix changes nothing then. Along a path these probabilities multiply
-to a distribution over all visit orders of the sentence.
+A translation visits each word once. With `candidates = "remaining"` a model gives P(NP | CP, visited): its matrix is
+normalised again, over the unvisited words and EOS, by code that knows them (`JumpLogProbs.remaining`, and the search).
+Adding a constant to a row of the matrix then changes nothing. Along a path these probabilities multiply to a distribution
+over all visit orders of the sentence.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class JumpLogProbs:
     The matrix of a sentence of n words has the shape (n + 1, n + 1). Row r is CP r − 1: row 0 is BOS, row r the word
     r − 1. Column c is NP c: the word c, and EOS for c = n. The jump of a word to itself, column r − 1 of row r, is −∞.
 
-    `class_weights`: what is added to the scores of candidates when a row is normalised over what is left, by the class
-    of the candidate: `_core.N_CANDIDATE_CLASSES` values, or None for nothing.
+    `class_weights`: weights added to the scores of candidates when a row is normalised over the remaining words, by the
+    class of the candidate: `_core.N_CANDIDATE_CLASSES` values, or None for nothing.
     """
 
     values: npt.NDArray[np.float64]
@@ -99,7 +99,7 @@ class JumpRows:
 
 @dataclass(frozen=True)
 class TaggedSentences:
-    """Source sentences as jump models see them: word numbers over the training vocabulary, a label for each word."""
+    """Source sentences for jump models: word numbers over the training vocabulary, a label for each word."""
 
     text: Text
     labels: LABELS | None
@@ -110,14 +110,14 @@ class TaggedSentences:
         return TaggedSentences(self.text.select(sentences), None if self.labels is None else self.labels[where])
 
     def core(self, visits: VisitOrders | None = None) -> _core.JumpText:
-        """As the core reads them; without visit orders, no sentence has jumps."""
+        """The sentences in the core's form; without visit orders, no sentence has jumps."""
         if visits is None:
             visits = VisitOrders(np.empty(0, np.uint16), np.zeros(len(self.text) + 1, np.int64))
         return _core.JumpText(self.text.tokens, self.text.offsets, self.labels, visits.positions, visits.offsets)
 
 
 class JumpTraining(NamedTuple):
-    """What a model learns from."""
+    """The training data of a model."""
 
     source: TaggedSentences
     visits: VisitOrders
@@ -126,11 +126,11 @@ class JumpTraining(NamedTuple):
     scratch: Scratch | None = None
 
     def core(self) -> _core.JumpText:
-        """As the core reads it."""
+        """The data in the core's form."""
         return self.source.core(self.visits)
 
     def features(self, keys: Array) -> _core.JumpFeatures:
-        """Finds the features of sentences, given the keys of all."""
+        """An index for the features of sentences, given all keys."""
         return _core.JumpFeatures(keys, tagged=self.source.labels is not None)
 
     def by_length(self) -> JumpTraining:
@@ -146,7 +146,7 @@ class NextPositionModel(ReorderingModel):
 
     A model adds options, `_fit`, `_jump_logprobs`, `_arrays` and `_restore`.
 
-    A model that is trained over what is left reads `candidates` in `_fit`; any other is only used that way.
+    A model trained over the remaining words reads `candidates` in `_fit`; others only use it after training.
     """
 
     candidates: str = option(
@@ -156,7 +156,7 @@ class NextPositionModel(ReorderingModel):
     )
     max_sentences: int = max_sentences_option()
 
-    # Whether training can be shared out, and its memory be limited.
+    # Whether training can be distributed, and its memory limited.
     in_shards: ClassVar = False
 
     shape: ClassVar = "next_position"
@@ -171,16 +171,18 @@ class NextPositionModel(ReorderingModel):
         sharding: Sharding | None = None,
         scratch: Scratch | None = None,
     ) -> Self:
-        """Learn from the visit orders of a bitext with links.
+        """Train on the visit orders of a linked bitext.
 
         Arguments:
-            annotations: a tag for each source token, or classes of source words, that stand for tags where there is no
-                tagger.
-            sharding: who trains, where it is not this process alone.
-            scratch: where features lie, if they are to be in mapped files.
+            annotations: a tag for each source token, or classes of source words, which replace tags if there is no
+            tagger.
+            sharding: how training is distributed, if not done in this process.
+            scratch: where features are stored, if they should be in mapped files.
         """
         if (sharding or scratch) and not self.in_shards:
-            raise OptionError(f"the model {self.name} is trained in memory, by one process: only pair and sequence are not")
+            raise OptionError(
+                f"the model {self.name} is trained in memory, in one process: only pair and sequence can be distributed"
+            )
         if annotations.source_tags is not None and annotations.source_classes is not None:
             raise OptionError("give source tags or source classes, not both")
         with self._training(bitext, annotations):
@@ -196,7 +198,7 @@ class NextPositionModel(ReorderingModel):
         return self
 
     def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:
-        """log P(NP | CP) of all jumps of all sentences; they need tags if the model was trained with some."""
+        """log P(NP | CP) of all jumps of all sentences; they need tags if the model was trained with tags."""
         self._check_fitted()
         values = self._jump_logprobs(self._known(source, annotations))
         return JumpLogProbs(values, _core.jump_starts(source.offsets), source.lengths, self._class_weights())
@@ -209,14 +211,14 @@ class NextPositionModel(ReorderingModel):
         return {"samples": self.n_jumps_, "tags": self._label_kind()}
 
     def _class_weights(self) -> npt.NDArray[np.float64] | None:
-        """What coverage adds to the scores of candidates, as `JumpLogProbs` has it."""
+        """The weights of coverage classes, in the form of `JumpLogProbs`."""
         return None
 
     def _label_kind(self) -> str:
         return "tags" if self.needs else "none" if self.source_classes_ is None else "classes"
 
     def _known(self, source: Text, annotations: Annotations) -> TaggedSentences:
-        """Sentences over the vocabularies of training; unseen words and tags get numbers behind them."""
+        """Sentences over the vocabularies of training; unseen words and tags get numbers after them."""
         text = source.over(self.vocabulary_)
         if self.source_classes_ is not None:
             return TaggedSentences(text, self.source_classes_.tags(text).astype(np.uint32))

@@ -1,9 +1,9 @@
 """Models of the shape *per option*: a distribution over orientation classes for phrase pairs in context.
 
-With `classes = "possible"` a model is one of p(class | phrase pair, visited): its probabilities are normalised over the
-classes that the phrase can have at its place, given which source words are translated. Whoever knows these does it
-(`given_coverage`, and the search); learners that take a prior for each row are trained that way. With `coverage_weights_`
-a weight for the class and what the phrase sees of the coverage is added before.
+With `classes = "possible"` a model gives p(class | phrase pair, visited): its probabilities are normalised over the
+classes that the phrase can have, given the translated source words. This is done by code that knows these
+(`given_coverage`, and the search); learners with row priors are trained that way. With `coverage_weights_`, a weight for
+the class and the coverage state of the phrase is added before.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ from hyperbaton.phrases.orientation import Side
 
 LogProbs = npt.NDArray[np.float64]
 
-# What the search takes for an impossible class.
+# The search's score of an impossible class.
 LEAST_LOGPROB = -100.0
 
-# Rows scored at once: bounds the memory of scoring.
+# Rows scored at once: limits the memory of scoring.
 _CHUNK = 200_000
 
 
 class TrainingSamples(NamedTuple):
-    """What a model learns from: phrase pairs in context and their classes."""
+    """The training data of a model: phrase pairs in context and their classes."""
 
     occurrences: Occurrences
     labels: npt.NDArray[np.uint8]
@@ -68,16 +68,15 @@ class TrainingSamples(NamedTuple):
     # (n, n_classes), for a model over possible classes. A sample's own class counts as possible: Moses' labels may not be.
     possible: npt.NDArray[np.bool_] | None = None
     coverage: npt.NDArray[np.uint8] | None = None  # (n,): states of the coverage, for a model that has weights for them
-    scratch: Scratch = Scratch()  # where what is as long as the samples lies
+    scratch: Scratch = Scratch()  # storage for arrays as long as the samples
 
 
 @dataclass(eq=False)
 class OrientationModel(ReorderingModel):
     """Base of orientation models: p(class | phrase pair in context).
 
-    A model adds options, `_fit`, `_logprobs`, `_arrays` and `_restore`. The classes are those of
-    `orientations`, towards the previous phrase or the next one. `fit` learns and returns the model; what was learned ends
-    in `_`.
+    A model adds options, `_fit`, `_logprobs`, `_arrays` and `_restore`. The classes are those of `orientations`, relative
+    to the previous phrase or the next one. `fit` trains and returns the model; learned attributes end in `_`.
     """
 
     orientations: str = option("three", "orientation set: three, five, nine, msd, hier-mslr, … or cut points like -4,0,1,5")
@@ -85,7 +84,7 @@ class OrientationModel(ReorderingModel):
         "before", "predict the movement from the previous phrase, or to the next one", choices=get_args(Side)
     )
     classes: str = option(
-        "all", "classes that probabilities are normalised over: all, or those possible", choices=("all", "possible")
+        "all", "classes over which probabilities are normalised: all, or only possible ones", choices=("all", "possible")
     )
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
     max_distance: int = option(15, "skip phrase pairs that move farther in training; 0 keeps all", minimum=0)
@@ -119,11 +118,11 @@ class OrientationModel(ReorderingModel):
         progress: Progress | None = None,
         scratch: Scratch | None = None,
     ) -> Self:
-        """Learn from the samples of a bitext with links; without samples, they are extracted, from `max_sentences` pairs.
+        """Train on the samples of a linked bitext; by default, they are extracted from `max_sentences` pairs.
 
         Arguments:
-            annotations: classes of words, for features that look at them.
-            scratch: where samples and rows of features lie, if they are to be in mapped files.
+            annotations: classes of words, for features that use them.
+            scratch: where samples and rows of features are stored, if they should be in mapped files.
         """
         if scratch is not None and not self.takes_scratch:
             raise OptionError(f"the model {self.name} is trained in memory")
@@ -146,7 +145,7 @@ class OrientationModel(ReorderingModel):
             n, n_classes = len(samples), len(self.class_names)
             labels = scratch.filled(n, np.uint8, 16, lambda rows: self.labels(samples.part(rows)))
             self.class_counts_ = class_frequencies(labels, n_classes)
-            # (COVERAGE_STATES, n_classes): what is added to the scores of classes in each state of the coverage.
+            # (COVERAGE_STATES, n_classes): weights added to the scores of classes in each coverage state.
             self.coverage_weights_: Array | None = None
             possible = coverage = None
             if self.classes == "possible":
@@ -167,11 +166,11 @@ class OrientationModel(ReorderingModel):
 
     @property
     def classes_(self) -> npt.NDArray[np.str_]:
-        """The names of the classes, in the order of the columns of `predict_proba`, as scikit-learn has it."""
+        """The names of the classes, in the order of the columns of `predict_proba`, as in scikit-learn."""
         return np.array(self.class_names)
 
     def predict(self, bitext: Bitext, samples: Samples | None = None) -> npt.NDArray[np.str_]:
-        """The most probable class of each sample, by name; without samples, those of the bitext are extracted."""
+        """The most probable class of each sample, by name; by default, samples of the bitext are extracted."""
         self._check_fitted()
         frequent = np.argsort(-self.class_counts_, kind="stable")  # ties go to the more frequent class
         likeliest = frequent[self.predict_proba(bitext, samples)[:, frequent].argmax(axis=1)]
@@ -180,7 +179,7 @@ class OrientationModel(ReorderingModel):
     def predict_proba(self, bitext: Bitext, samples: Samples | None = None) -> LogProbs:
         """The probability of each class for each sample, shape (n_samples, n_classes).
 
-        A model over possible classes gives the others none: the links say what is translated before a sample.
+        A model over possible classes gives the others none: the links define the coverage before a sample.
         """
         one = "explain(model, Question(sentence=…)) of hyperbaton.evaluate asks about a sentence without a translation"
         need_bitext(bitext, "predict", one)
@@ -190,7 +189,7 @@ class OrientationModel(ReorderingModel):
 
     @property
     def sees_coverage(self) -> bool:
-        """Whether the model learns weights of what a phrase sees of the coverage."""
+        """Whether the model has weights of coverage states."""
         return False
 
     def given_coverage(
@@ -202,7 +201,7 @@ class OrientationModel(ReorderingModel):
         classes: str | None = None,
         labels: npt.NDArray[np.uint8] | None = None,
     ) -> LogProbs:
-        """log p(class | sample, what is translated before it) of `sample_logprobs`, as the model is.
+        """log p(class | sample, coverage before it) from `sample_logprobs`, in the way of the model.
 
         Arguments:
             classes: `all` or `possible`, instead of the model's own.
@@ -216,7 +215,7 @@ class OrientationModel(ReorderingModel):
         return normalised(self, logprobs, possible, states)
 
     def possible(self, bitext: Bitext, samples: Samples) -> npt.NDArray[np.bool_]:
-        """Whether each sample can have each class, given what is translated before it, (n_samples, n_classes)."""
+        """Whether each sample can have each class, given the coverage before it, (n_samples, n_classes)."""
         return self.set.possible(bitext, samples)
 
     def sample_logprobs(self, bitext: Bitext, samples: Samples, annotations: Annotations = NOTHING) -> LogProbs:
@@ -224,7 +223,7 @@ class OrientationModel(ReorderingModel):
         return self.logprobs(Occurrences.of_samples(bitext, samples, annotations.source_tags))
 
     def option_logprobs(self, source: Text, options: Options, annotations: Annotations = NOTHING) -> LogProbs:
-        """The same for translation options of sentences, shape (n_options, n_classes)."""
+        """Natural log-probabilities of the classes of translation options of sentences, shape (n_options, n_classes)."""
         return self.logprobs(Occurrences.of_options(source, options, annotations.source_tags))
 
     @property
@@ -232,7 +231,7 @@ class OrientationModel(ReorderingModel):
         return () if self.tag_vocabulary_ is None else ("source_tags",)
 
     def logprobs(self, occurrences: Occurrences) -> LogProbs:
-        """The same for any phrase pairs in context."""
+        """Natural log-probabilities of the classes of any phrase pairs in context."""
         self._check_fitted()
         known = self.known(occurrences)
         result = np.empty((len(known), len(self.class_names)))
@@ -241,26 +240,27 @@ class OrientationModel(ReorderingModel):
         return result
 
     def known(self, occurrences: Occurrences) -> Occurrences:
-        """Phrase pairs over the vocabularies of training, with the classes of their words, or the tags of source words."""
+        """Phrase pairs over the vocabularies of training, with the classes of their words, or the tags of source
+        words."""
         known = occurrences.over(self.source_vocabulary_, self.target_vocabulary_)
         known = known.with_classes(self.source_classes_, self.target_classes_)
         return known if self.tag_vocabulary_ is None else known.with_tags(self.tag_vocabulary_)
 
     def support(self, occurrences: Occurrences) -> npt.NDArray[np.int64] | None:
-        """How many training samples each source phrase has; None for a model that keeps no phrases."""
+        """The number of training samples of each source phrase; None for a model without phrases."""
         counts = self.counts_of(occurrences)
         return None if counts is None else counts.sum(axis=1).astype(np.int64)
 
     def evidence(self, occurrences: Occurrences) -> list[list[tuple[str, Array]]]:
-        """For each phrase pair its features, in words, with what each adds to the score of each class."""
+        """For each phrase pair its features, in words, with their contributions to the score of each class."""
         return [[] for _ in range(len(occurrences))]
 
     def phrase_weights(self, phrase: str) -> list[tuple[str, Array]]:
-        """What was learned about a source phrase: features, in words, with a weight for each class."""
+        """The learned features of a source phrase, in words, with a weight for each class."""
         return []
 
     def counts_of(self, occurrences: Occurrences) -> Array | None:
-        """Training samples of each class of the source phrases, (n, n_classes); None if the model keeps no phrases."""
+        """Training samples of each class of the source phrases, (n, n_classes); None for a model without phrases."""
         return None
 
     @property
@@ -302,16 +302,16 @@ class OrientationModel(ReorderingModel):
         self.tag_vocabulary_ = Vocabulary.from_arrays(tags, "vocabulary") if tags else None
 
     def _used(self, annotations: Annotations) -> Annotations:
-        """The annotations that training looks at; an error where one that the options need is missing."""
+        """The annotations used in training; an error if one that the options need is missing."""
         return annotations
 
     def _check(self) -> None:
-        """Raise OptionError where options do not go together."""
+        """Raise OptionError for incompatible options."""
         _ = self.class_names
         if self.classes == "possible" and self.side != "before":
             raise OptionError("--classes possible applies to movements from the previous phrase: use --side before")
         if self.sees_coverage and self.side != "before":
-            raise OptionError("coverage is known of movements from the previous phrase: use --side before")
+            raise OptionError("coverage applies to movements from the previous phrase: use --side before")
 
     @abstractmethod
     def _fit(self, training: TrainingSamples) -> None:
@@ -323,17 +323,17 @@ class OrientationModel(ReorderingModel):
 
 
 def with_own(possible: npt.NDArray[np.bool_], labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """The possible classes of samples, (n, n_classes), and their own."""
+    """The possible classes of samples, including their own, (n, n_classes)."""
     return cast(npt.NDArray[np.bool_], possible | (labels[:, None] == np.arange(possible.shape[1])))
 
 
 def normalised(
     model: Any, logprobs: LogProbs, possible: npt.NDArray[np.bool_] | None, states: npt.NDArray[np.uint8] | None
 ) -> LogProbs:
-    """Log-probabilities of classes as the model is: with its weights of the coverage, over the possible classes.
+    """Log-probabilities of classes in the way of the model: with its coverage weights, over the possible classes.
 
     Arguments:
-        model: one of ours, or anybody's of the shape.
+        model: one of ours, or any model of the shape.
         possible: (n, n_classes); None for all classes.
         states: (n,), of the coverage.
     """

@@ -1,4 +1,4 @@
-"""The three shapes of reordering models, told by what a class can answer: ours, and anybody's without a base class.
+"""The three shapes of reordering models, recognised by a class's methods, so that no base class is required.
 
 A function whose work depends on the shape is generic (`functools.singledispatch`), and has one registration for each.
 """
@@ -24,8 +24,8 @@ class _Answers(ABCMeta):
 class PerOption(ABC, metaclass=_Answers):
     """`option_logprobs(source, options)`: (n_options, n_classes), with `orientations` and `side` as attributes.
 
-    With `classes` "possible" they are normalised over the classes that are possible at a step; with `coverage_weights_`
-    (states of the coverage, classes), these are added before.
+    With `classes` "possible" they are normalised over the classes that are possible at a step; `coverage_weights_`
+    (coverage states, classes) are added before.
     """
 
     methods = ("option_logprobs",)
@@ -34,14 +34,14 @@ class PerOption(ABC, metaclass=_Answers):
 class PerJump(ABC, metaclass=_Answers):
     """`jump_logprobs(source)`: a matrix for each sentence, row 0 the start, last column the end.
 
-    A model that has `needs`, names of annotations, is given `annotations` as well. With `candidates` "remaining" its
-    scores are normalised over the words that are not translated yet and the end.
+    A model with `needs`, names of annotations, is also given `annotations`. With `candidates` "remaining" its scores are
+    normalised over the untranslated words and the end.
     """
 
     methods = ("jump_logprobs",)
 
 
 class PerStep(ABC, metaclass=_Answers):
-    """`step_scores(steps)`: scores and states of many steps; or `step_scorer(batch, weight)`: a scorer of the core."""
+    """`step_scores(steps)`: scores and states of many steps; or `step_scorer(batch, weight)`: a scorer in the core."""
 
     methods = ("step_scores", "step_scorer")

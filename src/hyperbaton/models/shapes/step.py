@@ -1,7 +1,7 @@
-"""Models of the shape *per step*: the score of a translation option, given what is translated already.
+"""Models of the shape *per step*: the score of a translation option, given the coverage.
 
-A step extends a hypothesis of the search by an option. The model is told which source words are translated, which phrase
-came last, and what it answered itself as the state of the step before.
+A step extends a hypothesis of the search by an option. The model is given the translated source words, the previous
+phrase, and its own state after the previous step.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hyperbaton.models.shapes.batch import Batch
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import Options
 
-_GIVEN_PAIR = -2  # an option that is in no phrase table, and no unknown word either
+_GIVEN_PAIR = -2  # an option that is neither in the phrase table nor an unknown word
 
 
 @dataclass(frozen=True)
 class Steps:
     """Steps of hypotheses of one sentence: option `options[i]` after a hypothesis that has translated `coverage[i]`.
 
-    `states` is what the model returned for the step before, 0 at the start of the sentence; `previous_begin` and
+    `states` is the model's result for the previous step, 0 at the start of the sentence; `previous_begin` and
     `previous_end` give the source span of the previous phrase (0 and 0 at the start).
     """
 
@@ -54,12 +54,12 @@ class Steps:
 
     @property
     def end(self) -> npt.NDArray[np.int64]:
-        """One behind its last source word."""
+        """One past its last source word."""
         return self.begin + self.batch.options.source.length[self.options]
 
 
 def python_steps(model: Any, batch: Batch, weight: float) -> _core.StepScorer:
-    """A scorer of steps for the decoder that asks a Python method `step_scores(steps)`."""
+    """A step scorer for the decoder that calls a Python method `step_scores(steps)`."""
 
     def ask(sentence: int, states: Array, coverage: Array, begin: Array, end: Array, options: Array) -> Any:
         steps = Steps(batch, sentence, states, coverage.astype(np.bool_), begin, end, options)
@@ -71,20 +71,21 @@ def python_steps(model: Any, batch: Batch, weight: float) -> _core.StepScorer:
 
 @dataclass(eq=False)
 class StepModel(ReorderingModel):
-    """Base of step models: a score of a step, given what is translated.
+    """Base of step models: a score of a step, given the coverage.
 
     A model adds options, `fit`, `step_scores`, `_arrays` and `_restore`.
 
-    One that scores in the core overrides `step_scorer` and `path_scores` in place of `step_scores`. One that has several
-    values for a step, with a weight for each, has `n_values`, `start_weights` and `search_feature(batch, weights)`.
+    A model that scores in the core overrides `step_scorer` and `path_scores` instead of `step_scores`. A model with
+    several values for a step, with a weight for each, has `n_values`, `start_weights` and `search_feature(batch,
+    weights)`.
     """
 
     shape: ClassVar = "step"
-    nats: ClassVar[float] = 1.0  # of one unit of the score, or of the first value where a model has several
+    nats: ClassVar[float] = 1.0  # per unit of the score, or of the first value if a model has several
 
     def step_scores(self, steps: Steps) -> tuple[Array, Array]:
-        """Natural logs of probabilities of steps, or any score where higher is better, and the states behind them."""
-        raise OptionError(f"the model {self.name} scores steps in the core alone, for the search")
+        """Natural logs of probabilities of steps, or any score where higher is better, and the states after them."""
+        raise OptionError(f"the model {self.name} scores steps only in the core, for the search")
 
     def _known_arrays(self) -> dict[str, Array]:
         return {}
@@ -93,14 +94,15 @@ class StepModel(ReorderingModel):
         return None
 
     def step_scorer(self, batch: Batch, weight: float) -> _core.StepScorer:
-        """The model as the decoder's scorer of steps; one in the core is faster than this, which asks `step_scores`."""
+        """The model as the decoder's step scorer; a scorer in the core is faster than this one, which calls
+        `step_scores`."""
         return python_steps(self, batch, weight)
 
     def path_scores(self, bitext: Bitext, annotations: Annotations = NOTHING) -> dict[str, Array]:
-        """How the steps that the links of a bitext define fare against the other words that are left, as columns.
+        """Compare the steps defined by the links of a bitext with the other remaining words, as columns.
 
-        The path goes through the visit order word by word. `sentence` and `begin` tell the step; `logprob` is the log of
-        its share in exp(score) of all words that are still to come, `right` says whether none of them scores higher.
+        The path follows the visit order word by word. `sentence` and `begin` identify the step; `logprob` is the log of
+        its share in exp(score) of all remaining words, `right` says whether none of them scores higher.
         """
         self._check_fitted()
         links = bitext.need_links()
@@ -124,11 +126,11 @@ class StepModel(ReorderingModel):
     def walk(
         self, source: Text, targets: Sequence[str], order: Sequence[int] | None, annotations: Annotations = NOTHING
     ) -> Iterator[tuple[Array, Array]]:
-        """Go through a sentence word by word, and give at each step the words that are left, increasing, and their scores.
+        """Walk through a sentence word by word; yields at each step the remaining words, increasing, and their scores.
 
         Arguments:
             targets: the translation of each word.
-            order: the words in the order of the steps; without one, all of them, always the one with the highest score.
+            order: the words in the order of the steps; by default, all of them, always the one with the highest score.
         """
         n_words = len(targets)
         rows: list[tuple[int, int, int, str, list[tuple[int, int]]]] = [

@@ -20,7 +20,7 @@ STORED = Kind(KIND, about={"seed": int, "inputs": {"bitext": str}, "details": _D
 
 @dataclass(frozen=True)
 class ModelState:
-    """What a saved model holds."""
+    """The content of a saved model."""
 
     artefact: Artefact
     name: str
@@ -59,7 +59,7 @@ def save_model(
 
 
 def model_state(artefact: Artefact) -> ModelState:
-    """What an opened artefact holds, memory-mapped."""
+    """The content of an opened artefact, memory-mapped."""
     manifest, details, arrays = artefact.manifest, artefact.details, artefact.arrays()
     arrays.update({name: np.asarray(array) for name, array in arrays.items()})
     return ModelState(

@@ -1,4 +1,4 @@
-"""The state of a long training, kept beside its output, so that it can go on after an interruption."""
+"""The state of a long training, stored beside its output, so that it can resume after an interruption."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS = 120.0  # between two states
 
 @dataclass(frozen=True)
 class TrainingStates:
-    """States of a training with certain options, from certain inputs; the last one is kept, in the folder `path`."""
+    """States of a training with given options and inputs; the last one is kept, in the folder `path`."""
 
     path: Path
     kind: Kind
@@ -28,7 +28,7 @@ class TrainingStates:
     seed: int
 
     def last(self) -> Artefact | None:
-        """The state where the same training was interrupted; None where there is none, or it is of another training."""
+        """The state at which this training was interrupted; None if there is none, or it belongs to another training."""
         if not self.path.exists():
             return None
         try:
@@ -39,13 +39,13 @@ class TrainingStates:
         return saved if same else None
 
     def save(self, arrays: Mapping[str, Array], details: Mapping[str, Any] | None = None) -> None:
-        """Write a state in place of the one before."""
+        """Write a state, replacing the previous one."""
         save(self.path, self.kind, arrays, options=self.options, inputs=self.inputs, seed=self.seed, details=details)
 
 
 @dataclass
 class MinimizerStates:
-    """What the core's minimizer asks: where to begin, and when to save."""
+    """The interface for the core's minimizer: where to start, and when to save."""
 
     states: TrainingStates
     details: Mapping[str, Any] | None = None  # to be kept with every state
@@ -69,6 +69,6 @@ class MinimizerStates:
         return time.monotonic() >= self.saved + SECONDS
 
     def save(self, state: Mapping[str, Array]) -> None:
-        """Keep a state."""
+        """Store a state."""
         self.states.save(state, self.details)
         self.saved = time.monotonic()

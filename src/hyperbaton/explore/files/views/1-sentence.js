@@ -1,6 +1,6 @@
-// One translation: links, phrases and jumps, or the grid; what is known of it, and of the phrase that was chosen.
+// One translation: links, phrases and jumps, or the grid; details of it, and of the selected phrase.
 
-/** A frame for a picture; `drawing` is given the width that there is. */
+/** A frame for a picture; `drawing` is called with the available width. */
 function frame(drawing) {
   const box = make("div", { class: "picture" });
   queueMicrotask(() => box.replaceChildren(drawing(Math.max(box.clientWidth, 240))));
@@ -11,7 +11,7 @@ function translationPicture(sentence, translation, how = {}) {
   return frame(width => (how.draw === "grid" ? drawGrid : drawLinks)(sentence.source, sentence.tags, translation, { ...how, width }));
 }
 
-/** A picture with something below it, or beside it where it is tall and there is room. */
+/** A picture with something below it, or beside it if it is tall and there is room. */
 function withPicture(main, sentence, translation, how, ...rest) {
   const width = main.clientWidth, size = pictureSize(sentence.source, sentence.tags, translation, how.draw, width);
   const picture = translationPicture(sentence, translation, how);

@@ -1,4 +1,4 @@
-// Step by step: what each order model expected, what the search chose, and what the reference did.
+// Step by step: the expectation of each reordering model, the choice of the search, and the reference.
 
 const SIDES = { before: "towards the phrase before it", after: "towards the phrase after it" };
 
@@ -10,7 +10,7 @@ function bars(rows) {
   make("td", { class: "mark" }, [row.chosen && "chosen", row.reference && "reference"].filter(Boolean).join(", "))))));
 }
 
-/** The bars of an expectation: classes, or source words, of which unlikely ones that are neither chosen are left out. */
+/** The bars of an expectation: classes, or source words, without unlikely ones that were not chosen. */
 function expectationBars(expectation, sentence, done, everything) {
   if (expectation.shape === "orientation") {
     return bars(Object.entries(expectation.classes).map(([name, value]) =>

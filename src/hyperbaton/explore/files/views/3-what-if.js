@@ -1,19 +1,19 @@
-// Demands on a translation: pin a phrase, force a translation, forbid a jump; the search is done again, and compared.
+// Constraints on a translation: pin a phrase, force a translation, forbid a jump; the search is repeated and compared.
 
 const NO_EDITS = { demands: [], zones: [], walls: [] };
 const edits = () => { try { return { ...NO_EDITS, ...JSON.parse(state.edits || "{}") }; } catch { return NO_EDITS; } };
 const editsText = changed => changed.demands.length + changed.zones.length + changed.walls.length ? JSON.stringify(changed) : "";
 const overlaps = ([b, e], [f, t]) => b < t && f < e;
 
-/** Demands with one more; those that it overlaps go. */
+/** Demands with one more; those that it overlaps are removed. */
 function withDemand(begin, end, text) {
   const now = edits();
   return { ...now, demands: [...now.demands.filter(demand => !overlaps(demand, [begin, end])), [begin, end, text]] };
 }
 
 /**
- * The word behind which a wall makes a jump impossible. A jump back: behind the phrase that was left for later. A jump ahead:
- * before the word that it reaches; or if all between is translated, before that, whose turn had not come.
+ * The word after which a wall makes a jump impossible. For a jump back: after the skipped phrase. For a jump ahead:
+ * before the word that it reaches or, if everything in between is translated, before that part.
  */
 function wallAgainst(jump, translation) {
   if (jump.distance > 0) return jump.last;
@@ -54,7 +54,7 @@ views["what-if"] = {
     main.append(make("div", { class: "chips", id: "demands" },
       now.demands.map(([b, e, text], k) => chip({ ...now, demands: without(now.demands, k) }, words([b, e]), " → ", inLanguage("target", text))),
       now.zones.map(([b, e], k) => chip({ ...now, zones: without(now.zones, k) }, "together: ", words([b, e]))),
-      now.walls.map((word, k) => chip({ ...now, walls: without(now.walls, k) }, "wall behind ", words([word, word + 1]))),
+      now.walls.map((word, k) => chip({ ...now, walls: without(now.walls, k) }, "wall after ", words([word, word + 1]))),
       state.edits ? make("button", { type: "button", click: () => set(NO_EDITS) }, "Take all back") : make("span", { class: "quiet" }, "Nothing is demanded yet.")));
     if (!after) return main.append(make("p", { class: "quiet" }, "Translating…"));
     if (state.edits) {

@@ -2,7 +2,7 @@
 
 const tagOf = (sentence, word) => word < 0 ? "start" : sentence.tags?.[word] ?? "";
 
-/** Whether a sentence has a jump between two tags, at least so far; jumps to the next phrase count where no length is asked. */
+/** Whether a sentence has a jump between two tags, at least of a given length; jumps to the next phrase count if no length is given. */
 function hasJump(sentence, translation, from, to, least) {
   return movesOf(translation).some(move => Math.abs(move.distance) >= least
     && (!from || tagOf(sentence, move.from) === from) && (!to || tagOf(sentence, move.to) === to));
@@ -53,7 +53,7 @@ views.list = {
       make("button", { type: "button", click: () => go({ from: "", to: "", jump: "0", verdict: "", find: "", sort: "id", down: "" }) }, "Reset"));
     const rows = listed();
     const order = state.down ? "descending" : "ascending";
-    // What one looks for first: large losses, low scores.
+    // The most interesting first: large losses, low scores.
     const sortBy = column => go(column === state.sort ? { down: state.down ? "" : "1" } : { sort: column, down: ["id", "text", "score"].includes(column) ? "" : "1" });
     const head = make("tr", {}, COLUMNS.map(([column, title]) => make("th", { class: column, "aria-sort": column === state.sort ? order : null },
       make("button", { type: "button", click: () => sortBy(column) }, column === "score" ? metric() || "score" : title, column === state.sort ? (state.down ? " ↓" : " ↑") : ""))));

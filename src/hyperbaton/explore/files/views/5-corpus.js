@@ -1,8 +1,8 @@
-// Jumps of texts and systems: how far, and by the tag of the word that is reached; two of them over each other.
+// Jumps of texts and systems: by distance and by the tag of the word reached; two of them overlaid.
 
 const FARTHEST = 8, TAG_FARTHEST = 5;
 
-/** What there is to compare: what the data have, or else what was translated here. */
+/** The items to compare: those of the data, or else what was translated here. */
 function corpora() {
   if (data.corpora.length) return data.corpora;
   return data.systems.map(one => {

@@ -1,6 +1,6 @@
-// Two systems side by side: the same sentence, where they differ, and by which features.
+// Two systems side by side: the same sentence, the differences, and the features responsible.
 
-/** What can be compared: systems, and with a server the n best translations. */
+/** The items to compare: systems, and with a server the n best translations. */
 function readings(sentence) {
   const all = systemNames().map(name => [name, sentence.translations[name]]);
   if (server || data.systems.length < 2) {
