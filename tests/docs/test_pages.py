@@ -41,7 +41,7 @@ NEEDS = {
 }
 # Pages of which not every block has been seen to run yet.
 UNSEEN = {
-    *("decode", "explore", "from-moses", "generated-text", "hierarchical", "index", "learners", "lexicon", "lm", "metrics"),
+    *("decode", "explore", "from-moses", "generated-text", "hierarchical", "index", "lexicon", "lm", "metrics"),
     *(
         "moses",
         "order",
@@ -55,7 +55,6 @@ UNSEEN = {
         "sparse",
         "tune",
     ),
-    *("what-is-left", "models/block_me", "models/lexicalized", "models/osm", "models/pair"),
 }
 # Runs of an experiment that a page takes for granted.
 RUNS = {"report": ["experiment"], "explore": ["demo", "other"]}
