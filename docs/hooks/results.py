@@ -28,6 +28,6 @@ def precision(column: str) -> str:
 
 def predicted(model: str) -> str:
     """Held-out accuracy and log-probability of a jump model."""
-    page = (DOCS / "models" / "sequence.md").read_text(encoding="utf-8")
+    page = (DOCS / "results" / "jumps.md").read_text(encoding="utf-8")
     (row,) = [row for row in _rows(page) if row[0] == model]
     return table(["", "Japanese–English", "Chinese–English"], [["predicted", row[1], row[3]], ["log p", row[2], row[4]]])

@@ -43,8 +43,6 @@ NEEDS = {
     "models/encoder": "torch",
     "models/encoder_orientation": "torch",
 }
-# Pages of which not every block has been seen to run yet.
-UNSEEN = {"learners", "what-is-left", "models/block_me", "models/lexicalized", "models/osm", "models/pair"}
 # Runs of an experiment that a page takes for granted.
 RUNS = {"run": ["folder"], "report": ["folder"], "explore": ["folder"]}
 
@@ -116,8 +114,6 @@ def fill(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
 def test_page(
     name: str, bash: shell.Shell, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if name in UNSEEN:
-        pytest.skip("not every block of this page has been seen to run yet")
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
     folder = tmp_path / "page"
