@@ -124,7 +124,7 @@ def test_page(
         printed = "".join(outputs)
         assert '"name": "by_place"' in printed and "\nby_place\t" in printed and "\nfew_gaps\t" in printed
         assert "expected order:" in printed
-        # Nothing else is edited: an experiment trains, evaluates and uses both, and the report shows them.
+        # Nothing else is edited: the page translates with both; an experiment trains and evaluates them for its report.
         results = json.loads((folder / "run" / "results.json").read_text(encoding="utf-8"))
         assert [row["model"] for row in results["orientation"]] == ["by_place"]
         assert [row["model"] for row in results["step"]] == ["few_gaps"] and results["step"][0]["accuracy"] > 0
