@@ -10,8 +10,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli import run_program, start
@@ -42,6 +43,16 @@ def hyperbaton_bytes(*arguments: object, text: bytes = b"", cwd: Path | None = N
         for file in files[1:]:
             file.seek(0)
         return subprocess.CompletedProcess(words, status, files[1].read(), files[2].read())
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """Start a process that does not outlive the block, even when a test fails."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @contextlib.contextmanager

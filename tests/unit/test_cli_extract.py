@@ -15,7 +15,7 @@ import pytest
 from hyperbaton.cli import verbs
 from hyperbaton.phrases import Extracted
 from tests.clocks import PATIENCE
-from tests.program import hyperbaton_bytes
+from tests.program import hyperbaton_bytes, started
 
 PROGRAM = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()"]
 
@@ -143,12 +143,12 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
         str(tmp_path / "phrases"),
     ]
     for n_remarks in (1, 2, 3):  # reading, extracting, writing
-        process = subprocess.Popen([*PROGRAM, *arguments], stderr=subprocess.PIPE, preexec_fn=_listen_to_interrupts)
-        assert process.stderr is not None
-        for _ in range(n_remarks):
-            assert process.stderr.readline().startswith(b"hyperbaton: ")
-        process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=PATIENCE)
+        command = [*PROGRAM, *arguments]
+        with started(command, stderr=subprocess.PIPE, preexec_fn=_listen_to_interrupts) as process:
+            for _ in range(n_remarks):
+                assert process.stderr.readline().startswith(b"hyperbaton: ")
+            process.send_signal(signal.SIGINT)
+            _, error = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, error
         assert error.endswith(b"hyperbaton: interrupted\n")
         assert not list(tmp_path.glob("phrases*"))

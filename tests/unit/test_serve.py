@@ -15,7 +15,7 @@ import time
 import urllib.parse
 import weakref
 import xmlrpc.client
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -45,6 +45,8 @@ from hyperbaton.serve.keys import Keys
 from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.server import listen, serve
 from hyperbaton.serve.service import Service
+from tests.clocks import wait_for
+from tests.program import started
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()
@@ -522,20 +524,12 @@ def waiting(german: System, limits: ServiceLimits) -> Iterator[Running]:
         Slow.wait.set()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    for _ in range(1000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("nothing happened")
-
-
 def test_a_full_queue_refuses(german: System) -> None:
     with waiting(german, ServiceLimits(queue=2, workers=1, batch=1)) as service, ThreadPoolExecutor(3) as pool:
         asked = []
         for n in (0, 1, 2):
             asked.append(pool.submit(service.ask, "/translate", GOOD))
-            until(lambda n=n: service.service.batcher.n_running + service.service.batcher.n_waiting == n + 1)  # type: ignore[misc]
+            wait_for(lambda n=n: service.service.batcher.n_running + service.service.batcher.n_waiting == n + 1)  # type: ignore[misc]
         status, answer = service.ask("/translate", GOOD)
         assert (status, answer) == (429, {"error": "too many requests are waiting; try again later"})
         assert service.ask("/health")[1]["waiting"] == 2
@@ -548,7 +542,7 @@ def test_a_request_that_takes_too_long_is_given_up(german: System) -> None:
     with waiting(german, ServiceLimits(timeout=0.3, workers=1)) as service:
         status, answer = service.ask("/translate", GOOD)
         assert status == 504 and "not ready after 0.3 seconds" in answer["error"]
-        until(lambda: service.service.batcher.n_running == 0)  # the search was stopped
+        wait_for(lambda: service.service.batcher.n_running == 0)  # the search was stopped
         service.service.limits = ServiceLimits(workers=1)  # a busy machine may need longer for the next
         Slow.wait.set()
         assert service.ask("/translate", GOOD)[0] == 200
@@ -564,7 +558,7 @@ def test_workers_give_up_late_jobs_and_keep_none() -> None:
     batcher.submit(done)
     assert done.future.result(10) == 1
     del done
-    until(lambda: work() is None)  # a worker that waits holds nothing of the jobs it did
+    wait_for(lambda: work() is None)  # a worker that waits holds nothing of the jobs it did
     batcher.close()
 
 
@@ -574,8 +568,8 @@ def test_a_client_that_goes_away_is_not_worked_for(german: System) -> None:
         with socket.create_connection(("127.0.0.1", service.port)) as gone:
             head = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
             gone.sendall(head.encode() + body)
-            until(lambda: service.service.batcher.n_running == 1)
-        until(lambda: service.service.batcher.n_running == 0)
+            wait_for(lambda: service.service.batcher.n_running == 1)
+        wait_for(lambda: service.service.batcher.n_running == 0)
         assert any(" 499 " in line for line in service.log)
 
 
@@ -589,9 +583,9 @@ def test_a_failing_request_does_not_spoil_its_batch(german: System, monkeypatch:
 
     with waiting(german, ServiceLimits(workers=1)) as service, ThreadPoolExecutor(4) as pool:
         first = pool.submit(service.ask, "/translate", GOOD)
-        until(lambda: service.service.batcher.n_running == 1)
+        wait_for(lambda: service.service.batcher.n_running == 1)
         asked = [pool.submit(service.ask, "/translate", GOOD | {"q": q}) for q in ("Ja!", "unlucky", "das Haus")]
-        until(lambda: service.service.batcher.n_waiting == 3)
+        wait_for(lambda: service.service.batcher.n_waiting == 3)
         monkeypatch.setattr(Translator, "translate_batch", fail)
         Slow.wait.set()
         assert first.result()[0] == 200
@@ -677,9 +671,7 @@ def test_systems_need_languages(moses: System, german: System, tmp_path: Path) -
 def test_signals_finish_what_was_taken(moses: System, tmp_path: Path, number: signal.Signals) -> None:
     moses.save(tmp_path / "moses")
     command = [sys.executable, "-m", "hyperbaton", "serve", f"fr-en={tmp_path / 'moses'}", "--port", "0", "--batch", "1"]
-    program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert program.stderr is not None
+    with started(command, stderr=subprocess.PIPE, text=True) as program:
         first = program.stderr.readline()
         match = re.match(r"listening at http://127\.0\.0\.1:(\d+) \(fr-en\)", first)
         assert match, first
@@ -696,11 +688,6 @@ def test_signals_finish_what_was_taken(moses: System, tmp_path: Path, number: si
             assert [one.result()[0] for one in asked] == [200] * 4
         assert program.wait(30) == 0
         assert "stopped" in program.stderr.read()
-    finally:
-        program.kill()
-        program.wait()
-        if program.stderr is not None:
-            program.stderr.close()
 
 
 def test_a_port_that_is_taken_is_one_line(moses: System, tmp_path: Path) -> None:

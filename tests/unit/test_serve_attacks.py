@@ -37,7 +37,9 @@ from hyperbaton.serve.fields import parse_body
 from hyperbaton.serve.keys import Keys
 from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.refusal import Refusal
-from tests.unit.test_serve import GOOD, Running, Slow, running, until
+from tests.clocks import wait_for
+from tests.program import started
+from tests.unit.test_serve import GOOD, Running, Slow, running
 
 FORM = {"Content-Type": "multipart/form-data; boundary=x"}
 
@@ -118,7 +120,7 @@ def test_too_many_connections_are_refused_but_health_is_not(system: System, limi
                     assert answer.split()[1] == expected and b"connection: close" in answer
                     assert b"too many connections" in answer or path == "/health"
                     assert refused.recv(100) == b""
-        until(lambda: service.ask("/languages")[0] == 200)  # when the others are gone
+        wait_for(lambda: service.ask("/languages")[0] == 200)  # when the others are gone
 
 
 def test_connections_that_cannot_even_be_refused_are_closed(system: System) -> None:
@@ -227,7 +229,7 @@ def test_work_is_given_up_between_texts(system: System, monkeypatch: pytest.Monk
 
         monkeypatch.setattr(raw, "read", slow)
         assert service.ask("/translate", GOOD | {"q": ["ja"] * 1000})[0] == 504
-        until(lambda: service.service.batcher.n_running == 0)
+        wait_for(lambda: service.service.batcher.n_running == 0)
         assert len(texts) < 100
 
 
@@ -284,13 +286,13 @@ def test_requests_that_were_taken_finish_with_the_old_system(tmp_path: Path) -> 
         with running([engine], ServiceLimits(workers=1)) as service, ThreadPoolExecutor(3) as pool:
             batcher = service.service.batcher
             old = [pool.submit(service.ask, "/translate", GOOD)]
-            until(lambda: batcher.n_running == 1)
+            wait_for(lambda: batcher.n_running == 1)
             old.append(pool.submit(service.ask, "/translate", GOOD))
-            until(lambda: batcher.n_waiting == 1)
+            wait_for(lambda: batcher.n_waiting == 1)
             replace_system(folder, "yeah")
             service.service.reload()
             new = pool.submit(service.ask, "/translate", GOOD)
-            until(lambda: batcher.n_waiting == 2)
+            wait_for(lambda: batcher.n_waiting == 2)
             Slow.wait.set()
             assert [one.result()[1]["translatedText"] for one in (*old, new)] == ["Yes!", "Yes!", "Yeah!"]
     finally:
@@ -300,15 +302,8 @@ def test_requests_that_were_taken_finish_with_the_old_system(tmp_path: Path) -> 
 @contextlib.contextmanager
 def program(folder: Path, **options: Any) -> Iterator[tuple[subprocess.Popen[str], Running]]:
     command = [sys.executable, "-m", "hyperbaton", "serve", str(folder), "--port", "0", "--quiet"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
-    try:
-        assert process.stderr is not None
+    with started(command, stderr=subprocess.PIPE, text=True, **options) as process:
         yield process, Running(int(process.stderr.readline().split()[2].rpartition(":")[2]), None)  # type: ignore[arg-type]
-    finally:
-        process.kill()
-        process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
 
 
 def test_sighup_reloads(tmp_path: Path) -> None:
@@ -343,7 +338,7 @@ def test_a_terminal_that_is_closed_ends_the_service(tmp_path: Path) -> None:
         while b"listening" not in text:
             text += os.read(terminal, 1000)
         os.close(terminal)
-        until(lambda: os.waitpid(process, os.WNOHANG)[0] == process)
+        wait_for(lambda: os.waitpid(process, os.WNOHANG)[0] == process)
     except BaseException:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)

@@ -6,12 +6,12 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from hyperbaton.base.store import (
     writing_folder,
 )
 from tests.clocks import PATIENCE, wait_for
+from tests.program import started
 
 ARRAYS = {"a": np.arange(5, dtype=np.int32), "b.empty": np.zeros((0, 2), np.float32)}
 
@@ -193,8 +194,9 @@ def test_racing_writers_never_mix(tmp_path: Path, can_exchange: bool) -> None:
                     aside.write_text(f"{k}")
     """)
     command = [sys.executable, "-c", program, str(tmp_path)]
-    writers = [subprocess.Popen([*command, str(k), str(can_exchange)]) for k in range(4)]
-    assert [writer.wait(timeout=PATIENCE) for writer in writers] == [0] * 4
+    with ExitStack() as stack:
+        writers = [stack.enter_context(started([*command, str(k), str(can_exchange)])) for k in range(4)]
+        assert [writer.wait(timeout=PATIENCE) for writer in writers] == [0] * 4
     artefact = Artefact(tmp_path / "x", content=True)
     assert len({value for name in "abc" for value in artefact[name].tolist()}) == 1
     assert (tmp_path / "f").read_text() == (tmp_path / "g").read_text()
@@ -203,20 +205,20 @@ def test_racing_writers_never_mix(tmp_path: Path, can_exchange: bool) -> None:
 
 def test_leftovers_of_killed_writers_go_and_those_of_live_ones_stay(tmp_path: Path) -> None:
     program = "import sys; from hyperbaton.base.store import writing_folder\nwith writing_folder(sys.argv[1]): "
-    for then in ("import os; os.kill(os.getpid(), 9)", "print('ready', flush=True); sys.stdin.read()"):
-        command = [sys.executable, "-c", program + then, str(tmp_path / "x")]
-        writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if "kill" in then:
-            writer.communicate(timeout=PATIENCE)
-            dead = list(tmp_path.iterdir())
-    assert writer.stdout is not None
-    assert writer.stdout.readline() == b"ready\n"
-    alive = list(tmp_path.iterdir())
-    assert len(dead) == len(alive) == 1
-    assert dead != alive  # the second writer removed what the first one left
-    save(tmp_path / "x", "thing", ARRAYS)
-    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "x", *alive])
-    writer.communicate(b"", timeout=PATIENCE)
+    killed, waiting = (
+        [sys.executable, "-c", program + then, str(tmp_path / "x")]
+        for then in ("import os; os.kill(os.getpid(), 9)", "print('ready', flush=True); sys.stdin.read()")
+    )
+    subprocess.run(killed, check=False, timeout=PATIENCE)
+    dead = list(tmp_path.iterdir())
+    with started(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout.readline() == b"ready\n"
+        alive = list(tmp_path.iterdir())
+        assert len(dead) == len(alive) == 1
+        assert dead != alive  # the second writer removed what the first one left
+        save(tmp_path / "x", "thing", ARRAYS)
+        assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "x", *alive])
+        writer.communicate(b"", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("name", ["x.replaced", "x.4000000-0123abcd.replaced"])
@@ -275,11 +277,9 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
             save(sys.argv[1], "thing", {"a": np.full(50_000, k), "b": np.full(50_000, k)})
     """)
     for delay in np.linspace(0.02, 0.25, 8):
-        process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "x")])
-        wait_for((tmp_path / "x").exists)
-        time.sleep(float(delay))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        with started([sys.executable, "-c", program, str(tmp_path / "x")]):
+            wait_for((tmp_path / "x").exists)
+            time.sleep(float(delay))
         if (tmp_path / "x").exists():
             artefact = Artefact(tmp_path / "x", "thing")
             assert set(artefact["a"].tolist()) == set(artefact["b"].tolist())
