@@ -67,7 +67,7 @@ def _batches(lines: Iterator[str], starts: Sequence[int]) -> Iterator[list[str]]
             yield list(islice(lines, min(BATCH, end - at)))
 
 
-class Written(NamedTuple):
+class ShardOutputs(NamedTuple):
     """Outputs of one shard: how many lines it has, the files by output, and terms that could not be followed."""
 
     n_lines: int
@@ -95,7 +95,7 @@ def translate_shards(
     decoding: Decoding | None = None,
     glossary: Glossary | None = None,
     progress: Progress | None = None,
-) -> Iterator[Written]:
+) -> Iterator[ShardOutputs]:
     """Translate a text in shards; yields what each wrote, in the order of the text.
 
     Arguments:
@@ -109,7 +109,7 @@ def translate_shards(
     job = _Job(folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, sharding.threads)
     for result in sharding.results(_translate_shard, job, progress):
         n_lines, files, conflicts = result.value
-        yield Written(n_lines, files, conflicts, result.worker)
+        yield ShardOutputs(n_lines, files, conflicts, result.worker)
 
 
 def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[str]]:
