@@ -10,11 +10,11 @@ import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -151,11 +151,11 @@ class _StemWords:
         self.words = np.argsort(stems, kind="stable")
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(stems))])
 
-    def sizes(self, stems: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def sizes(self, stems: Array) -> npt.NDArray[np.int64]:
         """How many words each stem has."""
         return np.asarray(self.starts[stems + 1] - self.starts[stems])
 
-    def word(self, stems: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def word(self, stems: Array, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The word at a place among those of its stem."""
         return np.asarray(self.words[self.starts[stems] + places])
 

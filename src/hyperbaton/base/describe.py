@@ -89,7 +89,7 @@ def _flat(items: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list):
         return " ".join(map(_text, value))
     if isinstance(value, bool) or value is None:

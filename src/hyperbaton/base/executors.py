@@ -26,8 +26,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
 
-import numpy.typing as npt
-
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import HyperbatonError, OptionError, import_failure
 from hyperbaton.base.progress import Progress
 
@@ -97,7 +96,7 @@ class InMemory:
     """Stands for the folder of shards where one process does the work: its arrays stay in memory, by owner."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, dict[str, npt.NDArray[Any]]] = {}
+        self.arrays: dict[str, dict[str, Array]] = {}
 
 
 @dataclass(frozen=True)

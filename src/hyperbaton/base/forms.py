@@ -100,7 +100,7 @@ def _is_declared(dtype: str, shape: Sequence[int], declared: str, sizes: dict[st
     return True
 
 
-def form_fault(value: Any, form: Form, where: str = "") -> str | None:
+def form_fault(value: object, form: Form, where: str = "") -> str | None:
     """The first place where a value is not of a form.
 
     Numbers are at most 2^62, and text can be written as UTF-8 and has no zero bytes, so that it can name a file.
@@ -116,7 +116,7 @@ def form_fault(value: Any, form: Form, where: str = "") -> str | None:
     if isinstance(form, Mapping):
         if not isinstance(value, dict):
             return _wrong(value, "an object", where)
-        inner: list[tuple[str, Any, Form]] = []
+        inner: list[tuple[str, object, Form]] = []
         for key, of_key in form.items():
             name = key.removesuffix("?")
             if name == "#" and (odd := next((other for other in value if not _is_whole(other)), None)) is not None:
@@ -145,7 +145,7 @@ def form_fault(value: Any, form: Form, where: str = "") -> str | None:
     return next((fault for name, item, of in inner if (fault := form_fault(item, of, _below(where, name)))), None)
 
 
-def _is_of(value: Any, kind: Form) -> bool:
+def _is_of(value: object, kind: Form) -> bool:
     if kind is Any:
         return True
     if kind is str:
@@ -173,7 +173,7 @@ def _below(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _wrong(value: Any, expected: str, where: str) -> str:
+def _wrong(value: object, expected: str, where: str) -> str:
     names = {**_NAMES, dict: "an object", list: "a list"}
     found = names.get(type(value), type(value).__name__)
     found = f"no usable {found.removeprefix('a ')}" if found == expected else f"{found}, not {expected}"

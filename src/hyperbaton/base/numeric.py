@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,7 +53,7 @@ def power(values: npt.ArrayLike, exponent: float) -> Any:
     return _apply(lambda flat: _core.power(flat, float(exponent)), values)
 
 
-def log_softmax(scores: npt.NDArray[Any]) -> Floats:
+def log_softmax(scores: Array) -> Floats:
     """Log-probabilities proportional to exp(scores), along the last axis."""
     shifted = np.asarray(scores, np.float64)
     shifted = shifted - shifted.max(axis=-1, keepdims=True)
@@ -84,7 +85,7 @@ def product(left: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
     return np.asarray(_core.product(rows, columns)).reshape(len(rows), columns.shape[1])
 
 
-def sparse_product(rows: Any, vector: npt.NDArray[Any]) -> Floats:
+def sparse_product(rows: Any, vector: Array) -> Floats:
     """The product of a CSR matrix of SciPy and a vector, each sum in the order of its terms."""
     row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     terms = np.asarray(rows.data * vector[rows.indices], np.float64)

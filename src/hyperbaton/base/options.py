@@ -175,7 +175,7 @@ def _hint(cls: type, name: str) -> Any:
     return typing.get_type_hints(field, localns=dict(vars(home)))[name]
 
 
-def check_options(instance: Any) -> None:
+def check_options(instance: object) -> None:
     """Check every option of an instance; meant for `__post_init__` or the start of `fit`."""
     for opt in options_of(type(instance)):
         opt.check(getattr(instance, opt.name))
@@ -219,7 +219,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     return f"unknown {kind} {name!r}{hint}; known: {', '.join(known)}"
 
 
-def from_mapping(cls: type[T], values: Mapping[str, Any]) -> T:
+def from_mapping(cls: type[T], values: Mapping[str, object]) -> T:
     """Build an options class from keys as in an experiment file."""
     known = {opt.flag: opt for opt in options_of(cls)}
     chosen = {}
@@ -252,7 +252,7 @@ def parse_settings(cls: type[T], settings: Sequence[str]) -> T:
     return from_mapping(cls, values)
 
 
-def settings_of(instance: Any) -> list[str]:
+def settings_of(instance: object) -> list[str]:
     """The options of an instance that differ from their defaults, as `parse_settings` reads them.
 
     >>> from dataclasses import dataclass
@@ -267,7 +267,7 @@ def settings_of(instance: Any) -> list[str]:
     return [f"{flag}={_written(value)}" for flag, (value, default) in values.items() if value != default]
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return repr(value) if isinstance(value, float) else str(value)
@@ -300,7 +300,7 @@ def parse_value(kind: Any, value: Any) -> Any:
         raise ValueError(f"must be {names}, not {shown}") from None
 
 
-def plugin(instance: Any, name: str) -> Any:
+def plugin(instance: object, name: str) -> Any:
     """A new plug-in as an option of an instance says."""
     opt = next(opt for opt in options_of(type(instance)) if opt.name == name)
     if opt.plugins is None:
@@ -308,7 +308,7 @@ def plugin(instance: Any, name: str) -> Any:
     return opt.plugins.make(getattr(instance, name), opt.default)
 
 
-def to_mapping(instance: Any) -> dict[str, Any]:
+def to_mapping(instance: object) -> dict[str, Any]:
     """The options of an instance as plain values, for manifests and experiment files."""
     return {opt.flag: _plain(opt, getattr(instance, opt.name)) for opt in options_of(type(instance))}
 

@@ -6,7 +6,8 @@ import multiprocessing
 import signal
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from typing import Any, ParamSpec, TypeVar
+from types import TracebackType
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,7 +35,9 @@ class Processes(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool | None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
         if error is not None:  # nobody wants the results of tasks that run
             for process in list((getattr(self._pool, "_processes", None) or {}).values()):
                 process.terminate()

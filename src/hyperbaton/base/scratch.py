@@ -10,15 +10,14 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.base.memory import PROGRAM, format_memory, parse_memory
 
-Array = npt.NDArray[Any]
 _SPARE = 1 << 22  # bytes at the end of arrays in memory that grow
 
 

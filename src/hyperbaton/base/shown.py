@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from hyperbaton.base.counted import counted
 
@@ -15,7 +15,7 @@ class Shown:
     """A short `repr`, and the same facts as a table in a notebook; a class says which facts."""
 
     @abstractmethod
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, object]:
         """What to say about the thing, by name, in a few words each."""
 
     def __repr__(self) -> str:
@@ -41,7 +41,7 @@ class Drawn:
         return drawing
 
 
-def _phrase(name: str, value: Any) -> str:
+def _phrase(name: str, value: object) -> str:
     """A fact with its name: a list comes after what it lists."""
     if isinstance(value, list | tuple):
         return f"{name} {fact(value)}" if value else f"no {name}"
@@ -50,7 +50,7 @@ def _phrase(name: str, value: Any) -> str:
     return f"{fact(value)} {name}"
 
 
-def fact(value: Any) -> str:
+def fact(value: object) -> str:
     """A value in words: numbers with separators, several things with commas.
 
     >>> fact(12000), fact(0.5), fact(["LM0", "distance"])
@@ -62,10 +62,10 @@ def fact(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:g}"
-    return ", ".join(map(fact, value))
+    return ", ".join(map(fact, value)) if isinstance(value, Iterable) else str(value)
 
 
-def facts_table(title: str, facts: Mapping[str, Any]) -> str:
+def facts_table(title: str, facts: Mapping[str, object]) -> str:
     """Facts as a small HTML table."""
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(fact(value))}</td></tr>" for name, value in facts.items())
     return f"<table><caption>{escape(title)}</caption>{rows}</table>"

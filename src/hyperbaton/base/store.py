@@ -36,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError, OptionError
 from hyperbaton.base.forms import Form, Layout, form_fault, layout_fault
@@ -81,7 +82,7 @@ __all__ = [
 
 FORMAT = 2
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays = Mapping[str, Array]
 T = TypeVar("T")
 
 _DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"})
@@ -137,10 +138,10 @@ def save(
     kind: str | Kind,
     arrays: Arrays,
     *,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     inputs: Mapping[str, str] | None = None,
     seed: int | None = None,
-    details: Mapping[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
     parts: Mapping[str, Callable[[Path], None]] | None = None,
 ) -> None:
     """Write an artefact, all or nothing.
@@ -181,7 +182,7 @@ def save(
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
-def _write_array(path: Path, array: npt.NDArray[Any]) -> None:
+def _write_array(path: Path, array: Array) -> None:
     # Not numpy's own writer: on a full disk it tells how many items were written, not why there are not more.
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
@@ -256,7 +257,7 @@ class Artefact:
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+    def __getitem__(self, name: str) -> Array:
         if name not in self:
             raise ArtefactError(f"{self.path / MANIFEST}: lists no array {name!r}; {_AGAIN}")
         entry, file_path = self.manifest["arrays"][name], self.path / f"{name}.npy"
@@ -297,15 +298,15 @@ class Artefact:
         entries = self.manifest["arrays"]
         return {name: entry for name, entry in entries.items() if not prefix or f"{name}.".startswith(f"{prefix}.")}
 
-    def group(self, prefix: str) -> Stored[npt.NDArray[Any]]:
+    def group(self, prefix: str) -> Stored[Array]:
         """The arrays whose names start with `prefix.`, by the rest of the name; no others are opened."""
         return self._stored([f"{prefix}.{rest}" for rest in _group(self.manifest["arrays"], prefix)]).group(prefix)
 
-    def arrays(self) -> Stored[npt.NDArray[Any]]:
+    def arrays(self) -> Stored[Array]:
         """All arrays, by name."""
         return self._stored(self.manifest["arrays"])
 
-    def _stored(self, names: Iterable[str]) -> Stored[npt.NDArray[Any]]:
+    def _stored(self, names: Iterable[str]) -> Stored[Array]:
         return Stored({name: self[name] for name in names}, self.path / MANIFEST, "array")
 
     def part(self, name: str) -> Path:
@@ -542,11 +543,11 @@ def _is_plain_name(name: str) -> bool:
     return name != "" and not name.startswith(".") and not set(name) & {"/", "\0"} and name.isprintable()
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # a number of thousands of digits
@@ -571,7 +572,7 @@ def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[Any], shape: tuple
     return 10 + length
 
 
-def manifest_checksum(manifest: Mapping[str, Any]) -> str:
+def manifest_checksum(manifest: Mapping[str, object]) -> str:
     """The checksum of a manifest, which does not depend on how it is written down."""
     rest = {name: value for name, value in manifest.items() if name != "checksum"}
     try:
@@ -581,11 +582,11 @@ def manifest_checksum(manifest: Mapping[str, Any]) -> str:
     return _checksum(np.frombuffer(text.encode(), np.uint8))
 
 
-def _checksum(array: npt.NDArray[Any]) -> str:
+def _checksum(array: Array) -> str:
     return f"{_core.checksum(_bytes(array)):016x}"
 
 
-def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+def _bytes(array: Array) -> npt.NDArray[np.uint8]:
     whole = np.ascontiguousarray(array).reshape(-1)
     return np.asarray(whole.view(np.uint8)) if whole.size else np.empty(0, np.uint8)
 
@@ -598,7 +599,7 @@ def check_offsets(offsets: npt.NDArray[np.int64], n_values: int) -> None:
         raise DamagedError("offsets do not fit the values")
 
 
-def check_numbers(numbers: npt.NDArray[Any], n: int, what: str) -> None:
+def check_numbers(numbers: Array, n: int, what: str) -> None:
     """Raise DamagedError unless all numbers are of `n` things, counted from 0."""
     step = 1 << 20  # they may be larger than memory
     for at in range(0, len(numbers), step):

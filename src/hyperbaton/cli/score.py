@@ -12,7 +12,7 @@ from hyperbaton.cli import Json, Quiet, Seed
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._paths import READS, Reads
 from hyperbaton.corpus.files import shown
-from hyperbaton.evaluate.translations import Scored, compare_systems, read_outputs, score_translations
+from hyperbaton.evaluate.translations import MetricVerdict, compare_systems, read_outputs, score_translations
 from hyperbaton.metrics import METRICS, Outputs, make_metric
 
 HELP_GROUP = "Translate"
@@ -101,7 +101,9 @@ def score(
         print_table([_row(scored) for scored in scores])
 
 
-def _print_systems(first: str, compared: list[tuple[Scored, dict[str, tuple[Scored, float]]]], json: bool) -> None:
+def _print_systems(
+    first: str, compared: list[tuple[MetricVerdict, dict[str, tuple[MetricVerdict, float]]]], json: bool
+) -> None:
     if json:
         print_json(
             {
@@ -134,7 +136,7 @@ def _read(
     ]
 
 
-def _entry(scored: Scored) -> dict[str, Any]:
+def _entry(scored: MetricVerdict) -> dict[str, Any]:
     estimate, compared = scored.estimate, scored.comparison
     entry: dict[str, Any] = {"value": estimate.value, "interval": list(estimate.interval), "signature": scored.signature}
     if estimate.n_runs > 1:
@@ -144,7 +146,7 @@ def _entry(scored: Scored) -> dict[str, Any]:
     return entry
 
 
-def _row(scored: Scored) -> dict[str, Any]:
+def _row(scored: MetricVerdict) -> dict[str, Any]:
     estimate, compared = scored.estimate, scored.comparison
     row: dict[str, Any] = {
         "metric": scored.metric.title,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.text import Text, Vocabulary
 
@@ -66,7 +66,7 @@ class Casing:
         """Words of a lower-cased sentence in their usual spelling."""
         return [self.forms.get(token, token) for token in tokens]
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store: the usual spellings."""
         return Vocabulary.of(sorted(self.forms.values())).arrays(prefix)
 

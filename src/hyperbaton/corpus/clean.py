@@ -41,7 +41,7 @@ class Cleaning(Checked):
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedPairs:
     """How many pairs were dropped for one reason, and the first few 1-based lines of them."""
 
     n: int
@@ -54,7 +54,7 @@ class CleaningReport:
 
     n_read: int
     n_kept: int
-    dropped: dict[str, Dropped] = field(default_factory=dict)
+    dropped: dict[str, DroppedPairs] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def clean(
     for reason, applies in reasons:
         lines = np.flatnonzero(kept & applies)
         if len(lines):
-            dropped[reason] = Dropped(len(lines), (lines[:N_EXAMPLES] + 1).tolist())
+            dropped[reason] = DroppedPairs(len(lines), (lines[:N_EXAMPLES] + 1).tolist())
             kept[lines] = False
     numbers = np.flatnonzero(kept)
     return numbers, CleaningReport(len(bitext), len(numbers), dropped, [] if warning is None else [warning])

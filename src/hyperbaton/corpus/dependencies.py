@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, feed, read_lines, shown
@@ -93,7 +92,7 @@ class Dependencies:
             offsets=offsets,
         )
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {
             f"{prefix}.heads": self.heads,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Layout
@@ -111,7 +111,7 @@ class Links(Shown):
         """Write Pharaoh links."""
         write_pieces(path, self.pieces())
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {f"{prefix}.points": self.points, f"{prefix}.offsets": self.offsets}
 

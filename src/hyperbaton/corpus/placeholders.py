@@ -1,7 +1,7 @@
 """What is no word of a language: tags, addresses and numbers.
 
 No tokenizer may touch tags, addresses and numbers with separators. `mask` puts a character of a private range in the place
-of each; `Masked.restore` gives tokens their text back. A tokenizer leaves such a character alone as a token of its own,
+of each; `MaskedText.restore` gives tokens their text back. A tokenizer leaves such a character alone as a token of its own,
 since it is surrounded by blanks.
 
 >>> masked = mask("See <b>https://a.org/x</b>, 3.5 km")
@@ -48,7 +48,7 @@ _FIRST, _FIRST_CLOSING, _LAST = 0xE000, 0xF000, 0xF8FF
 
 
 @dataclass
-class Masked:
+class MaskedText:
     """Text in which private characters stand for others, by character; `tags` are those that stand for tags."""
 
     text: str
@@ -60,9 +60,9 @@ class Masked:
         return "".join(self.texts.get(char, char) for char in token)
 
 
-def mask(text: str, *, tags: bool = True) -> Masked:
+def mask(text: str, *, tags: bool = True) -> MaskedText:
     """Put private characters in the place of what is protected; with `tags` false, of all but tags."""
-    masked = Masked(text)
+    masked = MaskedText(text)
     free, free_closing = iter(range(_FIRST, _FIRST_CLOSING)), iter(range(_FIRST_CLOSING, _LAST + 1))
 
     def put(match: re.Match[str]) -> str:

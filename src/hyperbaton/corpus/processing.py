@@ -13,8 +13,7 @@ from os import PathLike
 from threading import Lock
 from typing import Any
 
-import numpy.typing as npt
-
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Form, Layout, joined, within
 from hyperbaton.base.options import Checked, from_mapping, option, options_of, parse_settings, settings_of, to_mapping
@@ -166,9 +165,9 @@ class TextProcessing:
         """The options of both sides, for a manifest."""
         return {name: to_mapping(side) for name, side in self.sides.items()}
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """What was learned, as named arrays."""
-        found: dict[str, npt.NDArray[Any]] = {}
+        found: dict[str, Array] = {}
         for name, side in self.sides.items():
             if side.learned is not None:
                 found |= side.learned.arrays(f"{prefix}.{name}")
@@ -184,7 +183,7 @@ class TextProcessing:
         return read_artefact(path, STORED, lambda artefact: cls.restore(artefact.details["text"], artefact.group("text")))
 
     @classmethod
-    def restore(cls, options: Mapping[str, Any], arrays: Arrays) -> TextProcessing:
+    def restore(cls, options: Mapping[str, Mapping[str, object]], arrays: Arrays) -> TextProcessing:
         """The inverse of `as_json` and `arrays`, names without the prefix."""
 
         def side(name: str) -> TextSide:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.store import Arrays
@@ -79,7 +78,7 @@ class Tags:
     def _text(self) -> Text:
         return Text(self.labels.astype(np.uint32), self.offsets, self.vocabulary)
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {
             f"{prefix}.labels": self.labels,

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol, SupportsIndex, overload
+from typing import ClassVar, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.picklable import Picklable
@@ -74,7 +74,7 @@ class Vocabulary(Picklable):
         """The words as the core reads them."""
         return _core.Spelling(bytes=self.bytes, offsets=self.offsets)
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {f"{prefix}.bytes": self.bytes, f"{prefix}.offsets": self.offsets}
 
@@ -89,13 +89,11 @@ class Vocabulary(Picklable):
 class PartReader(Reader, Protocol):
     """A reader of the core that hands out what it has read so far."""
 
-    def take(self) -> tuple[npt.NDArray[Any], Offsets]:
+    def take(self) -> tuple[Array, Offsets]:
         """Values, and offsets of lines from 0, of what was read since the last call."""
 
 
-def read_in_parts(
-    reader: PartReader, path: AnyPath, scratch: Scratch, dtype: npt.DTypeLike
-) -> tuple[npt.NDArray[Any], Offsets]:
+def read_in_parts(reader: PartReader, path: AnyPath, scratch: Scratch, dtype: npt.DTypeLike) -> tuple[Array, Offsets]:
     """Values and offsets of all lines of a file; while it is read, little of them is in memory where scratch is on disk."""
     values, offsets, n_values = Column(scratch, dtype), Column(scratch, np.int64), 0
 
@@ -281,7 +279,7 @@ class Text(Shown):
         for chunk in np.array_split(numbers, max(1, len(numbers) // 10_000)):
             yield _core.format_text(*self.columns, np.ascontiguousarray(chunk))
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {
             f"{prefix}.tokens": self.tokens,

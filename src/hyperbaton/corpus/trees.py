@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, feed, feed_lines, write_pieces
 from hyperbaton.corpus.tags import Labels
@@ -107,7 +107,7 @@ class Trees:
         """Write one bracketed tree per line."""
         write_pieces(path, self.pieces(text))
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {
             f"{prefix}.labels": self.labels,

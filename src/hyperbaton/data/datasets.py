@@ -198,7 +198,7 @@ class _Counter:
     def __init__(self, progress: Progress, total: int) -> None:
         self.progress, self.done, self.total = progress, 0, total
 
-    def update(self, incr: int = 1, **_: Any) -> None:
+    def update(self, incr: int = 1, **_: object) -> None:
         self.done += incr
         if self.progress(self.done, max(self.done, self.total)) is False:
             raise Cancelled("interrupted")

@@ -15,7 +15,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import MANIFEST, Artefact
 from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.decode.locations import Located, Location
+from hyperbaton.decode.locations import Location, SystemPart
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, ReorderingTable
 from hyperbaton.decode.sparse import Labels, SparseReordering
@@ -62,11 +62,11 @@ def assemble(
         per_class: names of orientation models with a weight for each class; tables always have them.
         rules: output of `hyperbaton extract --hierarchical`, or a Moses rule table, instead of phrases.
     """
-    located: list[Located] = []
+    located: list[SystemPart] = []
 
     def keep(part: T, location: Location | None) -> T:
         if location is not None:
-            located.append(Located(part, location))
+            located.append(SystemPart(part, location))
         return part
 
     table: PhraseTable | RuleTable

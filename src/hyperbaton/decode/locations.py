@@ -58,7 +58,7 @@ class Location:
         return self.path.is_relative_to(os.path.realpath(folder))
 
 
-class Located(NamedTuple):
+class SystemPart(NamedTuple):
     """A part of a system, and the location it was read from."""
 
     part: Any

@@ -30,7 +30,7 @@ from hyperbaton.decode.raw_tags import TagReader, cut_elements, join_tags, write
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import BATCH, NBest, Translator
-from hyperbaton.decode.values import Carried, carry
+from hyperbaton.decode.values import ValuedTranslation, carry
 
 _NEWLINES = re.compile(r"[\r\n]+")
 
@@ -142,7 +142,7 @@ class RawText:
         lost = self._carry(sentence, translated).lost if sentence.values else []
         return [(i, i + 1, self.text.as_written(sentence.values[i])) for i in lost]
 
-    def _carry(self, sentence: Sentence, translated: Translated) -> Carried:
+    def _carry(self, sentence: Sentence, translated: Translated) -> ValuedTranslation:
         written = {i: self.text.as_written(value) for i, value in sentence.values.items()}
         return carry(sentence.tokens, written, translated.tokens, translated.links)
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from hyperbaton.align.tags import OPAQUE, VOID, Mark, pair, scan
 from hyperbaton.base.errors import InputError
-from hyperbaton.corpus.placeholders import TAG, Masked, mask
+from hyperbaton.corpus.placeholders import TAG, MaskedText, mask
 
 _BLOCK_NAMES = """address article aside blockquote body br caption dd div dl dt fieldset figcaption figure footer form h1 h2
 h3 h4 h5 h6 head header hr html li link main meta nav ol option p pre section select table tbody td tfoot th thead title tr
@@ -294,7 +294,7 @@ def _joined(parts: Sequence[str | Flow]) -> list[str | Flow]:
 
 
 @dataclass
-class MaskedFlow(Masked):
+class MaskedFlow(MaskedText):
     """A flow as text: each tag, number, address and copied element is a private character between two `EDGE`s.
 
     `paired` are the characters of tags that have a partner; `copied` has the word for each copied element.

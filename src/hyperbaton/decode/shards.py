@@ -67,7 +67,7 @@ def _batches(lines: Iterator[str], starts: Sequence[int]) -> Iterator[list[str]]
             yield list(islice(lines, min(BATCH, end - at)))
 
 
-class Written(NamedTuple):
+class ShardOutputs(NamedTuple):
     """Outputs of one shard: the number of lines, the files by output, and terms that could not be used."""
 
     n_lines: int
@@ -95,7 +95,7 @@ def translate_shards(
     decoding: Decoding | None = None,
     glossary: Glossary | None = None,
     progress: Progress | None = None,
-) -> Iterator[Written]:
+) -> Iterator[ShardOutputs]:
     """Translate a text in shards; yields the outputs of each, in text order.
 
     Arguments:
@@ -109,7 +109,7 @@ def translate_shards(
     job = _Job(folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, sharding.threads)
     for result in sharding.results(_translate_shard, job, progress):
         n_lines, files, conflicts = result.value
-        yield Written(n_lines, files, conflicts, result.worker)
+        yield ShardOutputs(n_lines, files, conflicts, result.worker)
 
 
 def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[str]]:

@@ -35,7 +35,7 @@ from hyperbaton.base.shown import Shown
 from hyperbaton.base.store import REFERENCE, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Vocabulary, processing
 from hyperbaton.corpus.processing import TextProcessing
-from hyperbaton.decode.locations import Located, Location
+from hyperbaton.decode.locations import Location, SystemPart
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
 from hyperbaton.decode.sparse import SparseReordering
@@ -112,7 +112,7 @@ class System(Shown, Picklable):
     options: Decoding = field(default_factory=Decoding)
     index: PhraseIndex | RuleIndex = field(kw_only=True)
     lm_words: Mapping[str, npt.NDArray[np.uint32]] = field(kw_only=True)
-    located: tuple[Located, ...] = field(default=(), kw_only=True)
+    located: tuple[SystemPart, ...] = field(default=(), kw_only=True)
     text: TextProcessing | None = field(default=None, kw_only=True)
 
     @classmethod
@@ -124,7 +124,7 @@ class System(Shown, Picklable):
         weights: Mapping[str, float | list[float]] | None = None,
         options: Decoding | None = None,
         *,
-        located: Iterable[Located] = (),
+        located: Iterable[SystemPart] = (),
     ) -> System:
         """Assemble a system; weights that are not given have common initial values. Rules make it hierarchical.
 
@@ -345,7 +345,7 @@ class System(Shown, Picklable):
     @classmethod
     def _read(cls, artefact: Artefact) -> System:
         folder, details = artefact.path, artefact.details
-        located: list[Located] = []
+        located: list[SystemPart] = []
 
         def read(name: str, own: Path, arrays: str, open_part: Callable[[Location], T]) -> T:
             entry = details["references"].get(name)
@@ -354,7 +354,7 @@ class System(Shown, Picklable):
             else:
                 location = Location.of(own if own == folder else artefact.part(own.name), arrays)
             part = open_part(location)
-            located.append(Located(part, location))
+            located.append(SystemPart(part, location))
             return part
 
         table = read(TRANSLATION, folder, "table", open_table)

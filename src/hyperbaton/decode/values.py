@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hyperbaton.corpus.placeholders import PLACEHOLDERS
 
 
-class Carried(NamedTuple):
+class ValuedTranslation(NamedTuple):
     """A translation with its values: tokens, links, values by position, and the source words whose values are lost."""
 
     tokens: list[str]
@@ -19,7 +19,7 @@ class Carried(NamedTuple):
 
 def carry(
     source: Sequence[str], values: Mapping[int, str], target: Sequence[str], links: Sequence[tuple[int, int]]
-) -> Carried:
+) -> ValuedTranslation:
     """Write the values of a sentence into its translation.
 
     A target word carries a value if it equals the value's source word, which may be a placeholder, or the value in the
@@ -45,7 +45,7 @@ def carry(
     if unfilled:
         lost |= {i for i in values if source[i] in PLACEHOLDERS}
     places = {j: n for n, j in enumerate(j for j in range(len(target)) if j not in unfilled)}
-    return Carried(
+    return ValuedTranslation(
         [written.get(j, target[j]) for j in places],
         [(i, places[j]) for i, j in links if j in places],
         {places[j]: value for j, value in written.items()},

@@ -17,7 +17,7 @@ from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, ch
 
 
 @dataclass(frozen=True)
-class Scored:
+class MetricVerdict:
     """A metric's score of a system, and of its difference from another one."""
 
     metric: Metric
@@ -34,7 +34,7 @@ def score_translations(
     test: str = "bootstrap",
     samples: int = 1000,
     seed: int = 0,
-) -> list[Scored]:
+) -> list[MetricVerdict]:
     """Score a system by each metric, and compare it with another one if its outputs are given.
 
     >>> from hyperbaton.metrics import make_metric
@@ -50,7 +50,7 @@ def score_translations(
         others = [metric.statistics(outputs) for outputs in against]
         comparison = compare(metric, statistics, others, test=test, samples=samples, seed=seed) if others else None
         scored = estimate(metric, statistics, samples=samples, seed=seed)
-        scores.append(Scored(metric, metric.signature(runs[0].n_references), scored, comparison))
+        scores.append(MetricVerdict(metric, metric.signature(runs[0].n_references), scored, comparison))
     return scores
 
 
@@ -62,7 +62,7 @@ def compare_systems(
     test: str = "bootstrap",
     samples: int = 1000,
     seed: int = 0,
-) -> list[tuple[Scored, dict[str, tuple[Scored, float]]]]:
+) -> list[tuple[MetricVerdict, dict[str, tuple[MetricVerdict, float]]]]:
     """Score several systems by each metric, and compare all with the first; p is also given with Holm's correction.
 
     Returns for each metric the first system's score, and for each other system its score and the corrected p.

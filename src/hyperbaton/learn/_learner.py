@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
@@ -84,11 +85,11 @@ class Learner(Checked, ABC):
     def fit(
         self,
         rows: RowsLike,
-        labels: Any,
+        labels: npt.ArrayLike,
         n_classes: int | None = None,
         progress: Progress | None = None,
         prior: Any = None,
-        validation: tuple[RowsLike, Any] | None = None,
+        validation: tuple[RowsLike, npt.ArrayLike] | None = None,
         scratch: Scratch | None = None,
     ) -> Self:
         """Learn from rows and their labels.
@@ -104,7 +105,7 @@ class Learner(Checked, ABC):
             scratch: for `TrainingRows`, which need `n_classes`: where rows, and what is learned about each, lie.
         """
         if isinstance(rows, TrainingRows):
-            training = self._make(rows, labels, n_classes, progress, prior, scratch or Scratch())
+            training = self._make(rows, np.asarray(labels), n_classes, progress, prior, scratch or Scratch())
         else:
             training = self._check(rows, labels, n_classes, prior)
         judges = None if validation is None else self._check_validation(training, *validation)
@@ -173,13 +174,13 @@ class Learner(Checked, ABC):
     def fit_clusters(
         self,
         rows: RowsLike,
-        labels: Any,
-        clusters: Any,
+        labels: npt.ArrayLike,
+        clusters: npt.ArrayLike,
         n_classes: int | None = None,
         n_clusters: int | None = None,
         progress: Progress | None = None,
         prior: Any = None,
-        validation: tuple[RowsLike, Any, Any] | None = None,
+        validation: tuple[RowsLike, npt.ArrayLike, npt.ArrayLike] | None = None,
         scratch: Scratch | None = None,
         first_cluster: int = 0,
     ) -> ClusterModel:
@@ -197,7 +198,8 @@ class Learner(Checked, ABC):
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
         if isinstance(rows, TrainingRows):
-            return self._fit_groups(rows, labels, clusters, n_classes, n_clusters, progress, prior, scratch or Scratch())
+            arrays = np.asarray(labels), np.asarray(clusters)
+            return self._fit_groups(rows, *arrays, n_classes, n_clusters, progress, prior, scratch or Scratch())
         training = self._check(rows, labels, n_classes, prior)
         core_rows = self._core_rows(training.chunks)
         numbers, n_known = number_clusters(clusters, len(core_rows), n_clusters)
@@ -291,13 +293,13 @@ class Learner(Checked, ABC):
         labels: Array = self.classes_[scores.argmax(axis=1)]
         return labels
 
-    def predict_proba(self, rows: RowsLike, prior: Any = None) -> Array:
+    def predict_proba(self, rows: RowsLike, prior: npt.ArrayLike | None = None) -> Array:
         """Probabilities of shape (rows, classes), times `prior` and normalised if one is given."""
         scores = self.scores(rows)
         offset = log_prior(prior, *scores.shape)
         return softmax(scores if offset is None else scores + offset)
 
-    def score(self, rows: RowsLike, labels: Any) -> float:
+    def score(self, rows: RowsLike, labels: npt.ArrayLike) -> float:
         """The part of rows whose label is predicted."""
         return float(np.mean(self.predict(rows) == np.asarray(labels)))
 
@@ -335,7 +337,9 @@ class Learner(Checked, ABC):
             setattr(self, name, value)
         return self
 
-    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> TrainingExamples:
+    def _check(
+        self, rows: RowsLike, labels: npt.ArrayLike, n_classes: int | None, prior: npt.ArrayLike | None
+    ) -> TrainingExamples:
         check_options(self)
         if prior is not None:
             self._check_prior()
@@ -351,7 +355,7 @@ class Learner(Checked, ABC):
         if not self.takes_prior:
             raise OptionError(f"{type(self).__name__} takes no prior for each row")
 
-    def _check_validation(self, training: TrainingExamples, rows: RowsLike, labels: Any) -> Validation:
+    def _check_validation(self, training: TrainingExamples, rows: RowsLike, labels: npt.ArrayLike) -> Validation:
         if not self.takes_validation:
             raise OptionError(f"{type(self).__name__} does not stop by validation rows")
         chunks = as_chunks(rows)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy.typing as npt
+
 from hyperbaton.base.options import option
 from hyperbaton.learn._learner import Learner, TrainingExamples
 from hyperbaton.learn._rows import RowsError, RowsLike
@@ -22,7 +24,9 @@ class ScalingLearner(Learner):
 
     takes_prior: ClassVar[bool] = True
 
-    def _check(self, rows: RowsLike, labels: Any, n_classes: int | None, prior: Any) -> TrainingExamples:
+    def _check(
+        self, rows: RowsLike, labels: npt.ArrayLike, n_classes: int | None, prior: npt.ArrayLike | None
+    ) -> TrainingExamples:
         training = super()._check(rows, labels, n_classes, prior)
         for chunk in training.chunks:
             if chunk.values is not None and chunk.values.min(initial=0) < 0:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric, store
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError, InputError, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import Layout, within
@@ -157,7 +158,7 @@ class LanguageModel(Shown, Picklable):
         """Write the model in the ARPA format, compressed as the name says."""
         write_pieces(path, self.arpa_pieces(threads))
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         arrays = self.vocabulary.arrays("vocabulary")
         for n, table in enumerate(self.tables, start=1):

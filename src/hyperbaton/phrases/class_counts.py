@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays
@@ -116,7 +117,7 @@ class ClassCounts:
         totals: npt.NDArray[np.int64] = self.counts.sum(axis=1, dtype=np.int64)
         return totals
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {f"{prefix}.keys": self.keys, f"{prefix}.counts": self.counts}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 from hyperbaton.base.forms import within
 from hyperbaton.base.options import to_mapping
@@ -70,7 +69,7 @@ class Extracted:
         extraction: Extraction | None = None,
         scoring: Scoring | None = None,
         *,
-        pruning: Mapping[str, Any] | None = None,
+        pruning: Mapping[str, object] | None = None,
     ) -> None:
         """Write everything as one artefact; `pruning`: what else is to be known of how it was made."""
         inventory = self.inventory

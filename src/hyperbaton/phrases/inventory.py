@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, default_threads
@@ -75,7 +75,7 @@ class Phrases:
         where, offsets = gather(self.offsets, numbers)
         return Phrases(offsets, self.words[where], self.vocabulary), numbers
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {
             f"{prefix}.offsets": self.offsets,
@@ -170,11 +170,11 @@ class Runs:
     def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
         self._column, self._ends = Column(scratch, dtype), [0]
 
-    def append(self, array: npt.NDArray[Any]) -> None:
+    def append(self, array: Array) -> None:
         self._column.append(array)
         self._ends.append(len(self._column))
 
-    def finish(self) -> list[npt.NDArray[Any]]:
+    def finish(self) -> list[Array]:
         whole = self._column.finish()
         return [whole[begin:end] for begin, end in pairwise(self._ends)]
 
@@ -222,8 +222,8 @@ class _Merge:
 
 
 def merge_phrases(
-    offsets: list[npt.NDArray[Any]], words: list[npt.NDArray[Any]], vocabulary: Vocabulary, scratch: Scratch
-) -> tuple[Phrases, list[npt.NDArray[Any]]]:
+    offsets: list[Array], words: list[Array], vocabulary: Vocabulary, scratch: Scratch
+) -> tuple[Phrases, list[Array]]:
     """Merge runs of distinct phrases in byte order; returns all phrases, and the numbers that those of each run have."""
     n_phrases = [len(run) - 1 for run in offsets]
     ends = [0, *accumulate(n_phrases)]

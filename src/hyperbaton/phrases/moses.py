@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Text, Vocabulary
@@ -115,7 +115,7 @@ def read_phrase_table(path: AnyPath) -> PhraseTable:
 class FileRows:
     """Rows of a phrase table as they stand in a file: words of both sides, links, scores and counts, by name."""
 
-    columns: dict[str, npt.NDArray[Any]]
+    columns: dict[str, Array]
     source: Vocabulary
     target: Vocabulary
 

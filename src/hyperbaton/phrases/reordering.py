@@ -8,12 +8,13 @@ A table is named as in Moses: `unit-orientations-direction-conditioning`, for ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.scratch import Column, Scratch
@@ -116,7 +117,7 @@ def reordering_probabilities(
     threads: int | None = None,
     scratch: Scratch | None = None,
     dtype: npt.DTypeLike = np.float64,
-) -> npt.NDArray[Any]:
+) -> Array:
     """The probabilities of a reordering table, a block of columns for each side.
 
     Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) where the conditioning is on `f`

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -80,8 +79,8 @@ class RuleTable(Shown, Picklable):
         path: str | PathLike[str],
         *,
         inputs: Mapping[str, str] | None = None,
-        options: Mapping[str, Any] | None = None,
-        details: Mapping[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
+        details: Mapping[str, object] | None = None,
     ) -> None:
         """Write the rules as an artefact; `options`, `inputs` and `details`: what else is known of how they were made."""
         limits = {} if self.options is None else to_mapping(self.options)

@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.scratch import Array, Column, Scratch
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import WordIds
 from hyperbaton.phrases.inventory import Phrases, Runs, merge_phrases, number_rows

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
@@ -128,14 +129,14 @@ class Samples(Shown):
     def __iter__(self) -> Iterator[Sample]:
         return (self[s] for s in range(len(self)))
 
-    def columns(self) -> dict[str, npt.NDArray[Any]]:
+    def columns(self) -> dict[str, Array]:
         """Everything but `offsets`, by name, as it is stored."""
         return {name: getattr(self, name) for name in self.LAYOUT if name != "offsets"}
 
-    def readable(self) -> dict[str, npt.NDArray[Any]]:
+    def readable(self) -> dict[str, Array]:
         """The samples as columns for people: words where the bitext is known, half-open spans, orientations by name."""
         spans = {side: (getattr(self, f"{side}_begin"), getattr(self, f"{side}_length")) for side in ("source", "target")}
-        table: dict[str, npt.NDArray[Any]] = {"sentence": self.sentence}
+        table: dict[str, Array] = {"sentence": self.sentence}
         if self.bitext is not None:
             for side, text in (("source", self.bitext.source), ("target", self.bitext.target)):
                 table[side] = _phrases(text, self.sentence, *spans[side])
@@ -174,7 +175,7 @@ class Samples(Shown):
         columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
         return replace(self, **columns)
 
-    def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {f"{prefix}.{name}": getattr(self, name) for name in self.LAYOUT}
 
@@ -205,7 +206,7 @@ def _optional(package: str) -> Any:
         raise OptionError(f"this needs the package {package}: pip install {package}") from None
 
 
-def _phrases(text: Text, sentence: npt.NDArray[Any], begin: npt.NDArray[Any], length: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _phrases(text: Text, sentence: Array, begin: Array, length: Array) -> Array:
     """The words of phrases, as text; those of a sentence follow each other."""
     phrases = np.empty(len(sentence), object)
     at, words = -1, []
@@ -265,7 +266,7 @@ def extract(
 
 def extract_range(
     bitext: Bitext, begin: int, end: int, max_length: int, threads: int, progress: Progress | None
-) -> dict[str, npt.NDArray[Any]]:
+) -> dict[str, Array]:
     """The columns of the samples of sentence pairs [begin, end), numbered from 0."""
     links = bitext.need_links()
     offsets = links.offsets[begin : end + 1]
@@ -274,7 +275,7 @@ def extract_range(
         return None if progress is None else progress(begin + done, len(bitext))
 
     bitext.check_lengths(begin, end)
-    columns: dict[str, npt.NDArray[Any]] = _core.extract_samples(
+    columns: dict[str, Array] = _core.extract_samples(
         bitext.source.offsets[begin : end + 1],
         bitext.target.offsets[begin : end + 1],
         links.points[offsets[0] : offsets[-1]],

@@ -18,13 +18,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable, LinkCounts, count_links, sum_link_counts
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
@@ -38,7 +37,6 @@ from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
 from hyperbaton.phrases.table import LexicalPart, PhraseTable, SamplesOfPairs, Scoring
 
-Array = npt.NDArray[Any]
 SIDES = ("source", "target")
 PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")
 LEXICON = ("offsets", "targets", "probabilities")

@@ -9,11 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.scratch import Scratch
 
@@ -46,7 +46,7 @@ class PairCounts:
         """Summed counts of the given phrases."""
         return self.sums_by_given(lambda joint: joint)
 
-    def sums_by_given(self, weight: Callable[[npt.NDArray[np.uint32]], npt.NDArray[Any]]) -> Doubles:
+    def sums_by_given(self, weight: Callable[[npt.NDArray[np.uint32]], Array]) -> Doubles:
         """Sums over the pairs of each given phrase of a weight that depends on the joint count."""
         sums: Doubles = self.scratch.zeros(self.n_given, np.float64)
         for rows in self.rows():

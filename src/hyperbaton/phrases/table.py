@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
@@ -285,7 +286,7 @@ class PhraseTable(Shown, Picklable):
         offsets = np.append(self.offsets[:-1][source_numbers], len(self))
         return replace(self, source=source, target=target, offsets=offsets, targets=numbers[self.targets])
 
-    def arrays(self, prefix: str = KIND) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {
             **self.source.arrays(f"{prefix}.source"),

@@ -9,7 +9,7 @@ done, so the same command continues an interrupted run. The page is made from th
 
 from hyperbaton.base.registry import Registry
 from hyperbaton.reproduce._paper import MARKS, Cell, Paper, PaperItem, Setting
-from hyperbaton.reproduce._whole import CellFailed, Reproduced, cell_states, reproduce
+from hyperbaton.reproduce._whole import CellFailed, Reproduction, cell_states, reproduce
 
 __all__ = [
     "MARKS",
@@ -18,7 +18,7 @@ __all__ = [
     "CellFailed",
     "Paper",
     "PaperItem",
-    "Reproduced",
+    "Reproduction",
     "Setting",
     "cell_states",
     "reproduce",

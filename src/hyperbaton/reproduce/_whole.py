@@ -28,7 +28,7 @@ class CellFailed(HyperbatonError):
 
 
 @dataclass(frozen=True)
-class Reproduced:
+class Reproduction:
     """The page, if it was written, and the number of the paper's cells that are done."""
 
     page: Path | None
@@ -38,7 +38,7 @@ class Reproduced:
 
 def reproduce(
     name: str, setting: Setting, *, cells: Sequence[str] = (), command: str = "", page: bool = True
-) -> Reproduced:
+) -> Reproduction:
     """Run the unfinished cells of a paper, and write its page.
 
     If a cell fails, the others are still run and stored, but no page is written.
@@ -68,7 +68,7 @@ def reproduce(
         from hyperbaton.reproduce._page import write_page  # pictures are slow to load, and not needed before
 
         written = write_page(paper, results, len(every), command)
-    return Reproduced(written, len(results), len(every))
+    return Reproduction(written, len(results), len(every))
 
 
 def _check_own(folder: Path, name: str) -> None:

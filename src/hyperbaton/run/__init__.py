@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hyperbaton.base.lazy import names_from
 
 if TYPE_CHECKING:
-    from hyperbaton.run.completion import Finished, finish
+    from hyperbaton.run.completion import RunSummary, finish
     from hyperbaton.run.execution import MachineLimits, Observer, StageFailed, execute
     from hyperbaton.run.experiment import Experiment, parse_experiment, read_experiment
     from hyperbaton.run.plan import Plan, make_plan
@@ -24,7 +24,7 @@ else:
         {
             "execution": ("MachineLimits", "Observer", "StageFailed", "execute"),
             "experiment": ("Experiment", "parse_experiment", "read_experiment"),
-            "completion": ("Finished", "finish"),
+            "completion": ("RunSummary", "finish"),
             "plan": ("Plan", "make_plan"),
             "stage": ("Stage", "Work"),
             "status": ("status_rows",),
@@ -33,10 +33,10 @@ else:
 
 __all__ = [
     "Experiment",
-    "Finished",
     "MachineLimits",
     "Observer",
     "Plan",
+    "RunSummary",
     "Stage",
     "StageFailed",
     "Work",

@@ -10,7 +10,7 @@ from hyperbaton.run.results import write_results
 from hyperbaton.run.stage import read_json
 
 
-class Finished(NamedTuple):
+class RunSummary(NamedTuple):
     """The paths of the results, the three findings, and the warnings."""
 
     results: Path
@@ -19,10 +19,10 @@ class Finished(NamedTuple):
     warnings: list[str]
 
 
-def finish(plan: Plan, root: Path) -> Finished:
+def finish(plan: Plan, root: Path) -> RunSummary:
     """Write `results.json` and the report of a plan whose stages are all done."""
     from hyperbaton.report import write_report  # slow to load, and not needed before
 
     path = write_results(plan, root)
     results: dict[str, Any] = read_json(path)
-    return Finished(path, write_report(path, root / "report"), results["findings"], results["warnings"])
+    return RunSummary(path, write_report(path, root / "report"), results["findings"], results["warnings"])

@@ -6,7 +6,7 @@ from hyperbaton.base.lazy import names_from
 
 if TYPE_CHECKING:
     from hyperbaton.serve.app import make_app
-    from hyperbaton.serve.engine import Answered, Engine, EngineRequest
+    from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest
     from hyperbaton.serve.options import ServiceLimits
     from hyperbaton.serve.server import listen, serve
     from hyperbaton.serve.service import Service
@@ -15,11 +15,11 @@ else:
         __name__,
         {
             "app": ("make_app",),
-            "engine": ("Answered", "Engine", "EngineRequest"),
+            "engine": ("EngineAnswer", "Engine", "EngineRequest"),
             "options": ("ServiceLimits",),
             "server": ("listen", "serve"),
             "service": ("Service",),
         },
     )
 
-__all__ = ["Answered", "Engine", "EngineRequest", "Service", "ServiceLimits", "listen", "make_app", "serve"]
+__all__ = ["Engine", "EngineAnswer", "EngineRequest", "Service", "ServiceLimits", "listen", "make_app", "serve"]

@@ -6,10 +6,10 @@ from typing import Any
 
 from hyperbaton.corpus import Bitext
 from hyperbaton.explore import sentence_object
-from hyperbaton.serve.engine import Engine, Searched
+from hyperbaton.serve.engine import Engine, SearchResult
 
 
-def sentence_details(engine: Engine, searched: Searched, *, n_best: int = 0, expected: bool = False) -> dict[str, Any]:
+def sentence_details(engine: Engine, searched: SearchResult, *, n_best: int = 0, expected: bool = False) -> dict[str, Any]:
     """The object of a sentence as in the page of a run, with its tags if there are any, and texts in addition to tokens.
 
     `confidence` of a link is the aligner's mean posterior or, without an aligner, the phrase table's p(target | source)
@@ -29,11 +29,11 @@ def sentence_details(engine: Engine, searched: Searched, *, n_best: int = 0, exp
     return record
 
 
-def _text(engine: Engine, searched: Searched, paths: range) -> str:
+def _text(engine: Engine, searched: SearchResult, paths: range) -> str:
     return "".join(engine.raw.write_sentence(searched.sentence, searched.translated(path)) for path in paths)
 
 
-def _confidences(engine: Engine, searched: Searched) -> dict[tuple[int, int], float] | None:
+def _confidences(engine: Engine, searched: SearchResult) -> dict[tuple[int, int], float] | None:
     """The aligner's mean posteriors of the links of the best translation, if there is an aligner."""
     tokens = searched.best().tokens
     if engine.aligner is None or not tokens or not searched.sentence.tokens:

@@ -37,7 +37,7 @@ class Constraints:
 NONE = Constraints()
 
 
-class Searched(NamedTuple):
+class SearchResult(NamedTuple):
     """A sentence and its translations."""
 
     sentence: Sentence
@@ -75,7 +75,7 @@ class EngineRequest:
         answer: creates the result, in the thread of the search.
     """
 
-    answer: Callable[[Answered], Any]
+    answer: Callable[[EngineAnswer], Any]
     texts: Sequence[str] = ()
     lines: Sequence[str] | None = None
     tags: Sequence[str] | None = None
@@ -96,12 +96,12 @@ class EngineRequest:
 
 
 @dataclass(frozen=True)
-class Answered:
+class EngineAnswer:
     """A request with its documents and the translations of their sentences, in order."""
 
     engine: Engine
     documents: list[Document]
-    searched: list[Searched]
+    searched: list[SearchResult]
     conflicts: list[str]
     check: Callable[[], None]  # raises Cancelled if no client is waiting for the answer
 
@@ -235,7 +235,7 @@ def run_jobs(jobs: Sequence[Job]) -> None:
         own = searched[at : at + len(constraints)]
         at += len(constraints)
         try:
-            job.finish(request.answer(Answered(engine, documents, own, conflicts, job.check)))
+            job.finish(request.answer(EngineAnswer(engine, documents, own, conflicts, job.check)))
         except Exception as error:
             job.fail(error)
 
@@ -298,7 +298,7 @@ def parse_line(line: str) -> tuple[str, Constraints]:
     )
 
 
-def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> list[Searched]:
+def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> list[SearchResult]:
     """Search the sentences of all groups together; stop if no client is waiting."""
     if not groups:
         return []
@@ -317,7 +317,7 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
         if len(forced) != len(sentences):
             raise OptionError(f"there are {len(sentences)} sentences, but {len(forced)} references")
 
-    def search(numbers: Sequence[int], constraints: Sequence[Constraints] | dict[int, Constraints]) -> list[Searched]:
+    def search(numbers: Sequence[int], constraints: Sequence[Constraints] | dict[int, Constraints]) -> list[SearchResult]:
         part = [sentences[n] for n in numbers]
         lines = [sentence.line for sentence in part]
         found = translator.translate_batch(
@@ -329,9 +329,9 @@ def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> li
             graph=first.graph,
             progress=go_on,
         )
-        return [Searched(sentence, found, k) for k, sentence in enumerate(part)]
+        return [SearchResult(sentence, found, k) for k, sentence in enumerate(part)]
 
-    searched: list[Searched] = []
+    searched: list[SearchResult] = []
     for at in range(0, len(sentences), BATCH):
         searched += search(range(at, min(at + BATCH, len(sentences))), constraints)
     # As in `translate --raw`: if a number or an address is lost, its translation is required.

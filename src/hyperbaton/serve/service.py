@@ -19,7 +19,7 @@ from starlette.requests import Request as HttpRequest
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
 from hyperbaton.serve.batching import Batcher, Job
-from hyperbaton.serve.engine import Answered, Engine, EngineRequest
+from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest
 from hyperbaton.serve.fields import parse_body, parse_query
 from hyperbaton.serve.keys import Keys
 from hyperbaton.serve.languages import Detector, base_code
@@ -252,7 +252,7 @@ class Call:
         service.check_amount(texts)
         answer, counted = request.answer, [0]
 
-        def count(answered: Answered) -> Any:
+        def count(answered: EngineAnswer) -> Any:
             counted[0] = len(answered.searched)
             return answer(answered)
 

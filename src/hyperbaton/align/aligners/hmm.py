@@ -56,6 +56,7 @@ from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.align.training import Rounds, train_in_shards
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import within
@@ -380,7 +381,7 @@ class Aligner(WordAligner):
         aligner.model_ = aligner._model_of(arrays)
         return aligner
 
-    def _model_arrays(self, smallest: float) -> dict[str, npt.NDArray[Any]]:
+    def _model_arrays(self, smallest: float) -> dict[str, Array]:
         """What was learned, without pairs of words whose probabilities are below `smallest` in both directions."""
         starts, targets, probabilities = self.model_.lexicon(smallest)
         arrays = {"lexicon.starts": starts, "lexicon.targets": targets, "lexicon.probabilities": probabilities}

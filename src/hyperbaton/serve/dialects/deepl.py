@@ -20,7 +20,7 @@ from starlette.routing import Route
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.raw_structure import HTML, PLAIN, XML, TextFormat
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, EngineRequest
+from hyperbaton.serve.engine import EngineAnswer, EngineRequest
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import base_code, name_of
 from hyperbaton.serve.refusal import Refusal
@@ -122,7 +122,7 @@ class DeepL(Dialect):
                 raise Refusal(400, "a glossary needs source_lang")
             glossary = stored.terms.copy()
         request = EngineRequest(
-            Answered.texts,
+            EngineAnswer.texts,
             texts,
             form=_format(asked),
             glossary=glossary,

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from hyperbaton.decode.raw import Document
 from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, EngineRequest, Searched
+from hyperbaton.serve.engine import EngineAnswer, EngineRequest, SearchResult
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.refusal import Refusal
@@ -46,7 +46,7 @@ class LibreTranslate(Dialect):
         engine = await call.engine(asked["source"], asked["target"], texts)
         n = asked["alternatives"]
 
-        def answer(answered: Answered) -> dict[str, Any]:
+        def answer(answered: EngineAnswer) -> dict[str, Any]:
             found: dict[str, Any] = {"translatedText": answered.texts()}
             if n:
                 searched = iter(answered.searched)
@@ -105,7 +105,7 @@ class LibreTranslate(Dialect):
         raise Refusal(403, "suggestions are not collected by this service")
 
 
-def _alternatives(answered: Answered, document: Document, searched: Iterator[Searched], n: int) -> list[str]:
+def _alternatives(answered: EngineAnswer, document: Document, searched: Iterator[SearchResult], n: int) -> list[str]:
     """Alternative translations of a text, each with an alternative for one of its sentences; the best ones first."""
     own = [next(searched) for _ in document.sentences]
     best = [searched.best() for searched in own]

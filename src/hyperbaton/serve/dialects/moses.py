@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, Engine, EngineRequest, Searched, parse_line
+from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest, SearchResult, parse_line
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Call
@@ -116,7 +116,7 @@ class Moses(Dialect):
             line, own = parse_line(line)
             constraints = {0: own}
 
-        def answer(answered: Answered) -> dict[str, Any]:
+        def answer(answered: EngineAnswer) -> dict[str, Any]:
             found: dict[str, Any] = {"text": f"{answered.lines()[0]} "}  # Moses ends every line like this
             whole = [searched for searched in answered.searched if searched.paths]
             if asked["align"]:
@@ -190,7 +190,7 @@ def _response(answer: tuple[Any] | Fault) -> Response:
     return Response(text.encode("utf-8", "replace"), media_type="text/xml; charset=utf-8")
 
 
-def _phrases(paths: list[tuple[Searched, int]]) -> list[dict[str, int]]:
+def _phrases(paths: list[tuple[SearchResult, int]]) -> list[dict[str, int]]:
     """Phrases in target order, or rules with the content of their gaps; ends are inclusive, as in Moses."""
     rows, source, target = [], 0, 0
     for searched, path in paths:
@@ -209,7 +209,7 @@ def _phrases(paths: list[tuple[Searched, int]]) -> list[dict[str, int]]:
     return rows
 
 
-def _options(sentences: list[Searched]) -> list[dict[str, Any]]:
+def _options(sentences: list[SearchResult]) -> list[dict[str, Any]]:
     """Translation options: the inclusive span, the phrase, its estimated score, and the values of its own features."""
     rows, source = [], 0
     for searched in sentences:
@@ -232,7 +232,7 @@ def _options(sentences: list[Searched]) -> list[dict[str, Any]]:
     return rows
 
 
-def _graph(sentences: list[Searched]) -> list[dict[str, Any]]:
+def _graph(sentences: list[SearchResult]) -> list[dict[str, Any]]:
     """The hypotheses of the search graph; the sentences of a long text follow each other."""
     rows: list[dict[str, Any]] = []
     source = 0
@@ -255,7 +255,7 @@ def _graph(sentences: list[Searched]) -> list[dict[str, Any]]:
     return rows
 
 
-def _words(whole: list[Searched]) -> list[dict[str, int]]:
+def _words(whole: list[SearchResult]) -> list[dict[str, int]]:
     rows, source, target = [], 0, 0
     for searched in whole:
         best = searched.best()
@@ -264,7 +264,7 @@ def _words(whole: list[Searched]) -> list[dict[str, int]]:
     return rows
 
 
-def _hypothesis(engine: Engine, searched: Searched, path: int, asked: dict[str, Any]) -> dict[str, Any]:
+def _hypothesis(engine: Engine, searched: SearchResult, path: int, asked: dict[str, Any]) -> dict[str, Any]:
     found = searched.found
     row: dict[str, Any] = {"hyp": f"{' '.join(found.text[path])} ", "totalScore": float(found.scores[path])}
     if asked["align"]:

@@ -19,7 +19,7 @@ from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.batching import Job
 from hyperbaton.serve.details import sentence_details
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Answered, Constraints, Engine, EngineRequest
+from hyperbaton.serve.engine import Constraints, Engine, EngineAnswer, EngineRequest
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.openapi import describe
@@ -88,7 +88,7 @@ class V1(Dialect):
         engine = await call.engine(asked["source"], asked["target"], texts)
         details = asked["details"] or asked["expectations"] or asked["nbest"] > 0
 
-        def answer(answered: Answered) -> dict[str, Any]:
+        def answer(answered: EngineAnswer) -> dict[str, Any]:
             return _answer(answered, asked, details)
 
         request = EngineRequest(
@@ -178,7 +178,7 @@ class V1(Dialect):
         return JSONResponse(describe(DESCRIBED))
 
 
-def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[str, Any]:
+def _answer(answered: EngineAnswer, asked: dict[str, Any], details: bool) -> dict[str, Any]:
     engine = answered.engine
     lines = answered.texts() if asked["tokens"] is None else answered.lines()
     searched = iter(answered.searched)
@@ -201,7 +201,7 @@ def _answer(answered: Answered, asked: dict[str, Any], details: bool) -> dict[st
 def _forced(request: EngineRequest, reference: Any) -> EngineRequest:
     """The request with forced translations added."""
 
-    def answer(answered: Answered) -> list[dict[str, Any]]:
+    def answer(answered: EngineAnswer) -> list[dict[str, Any]]:
         return [sentence_details(answered.engine, one, expected=True) for one in answered.searched]
 
     return replace(request, answer=answer, n_best=1, reference=[" ".join(line) for line in _lists(reference)])
