@@ -38,6 +38,7 @@ class Material:
     pair: tuple[str, str]
     raw: dict[str, str]
     tokens: dict[str, str]
+    loop_seconds: float  # processor time of a sentence if lines are translated in a loop, one after the other
 
     @classmethod
     def of(cls, path: str, lines: list[str]) -> Material:
@@ -48,10 +49,15 @@ class Material:
         translator = Translator(system)
         raw = RawTranslator(translator)
         tokens = [sentence.line for line in lines for sentence in raw.raw.read(line).sentences]
+        started = time.process_time()
+        for line in lines:
+            raw.translate([line])
+        loop_seconds = (time.process_time() - started) / len(lines)
         return cls(
             (system.text.source.language, system.text.target.language),
             dict(zip(lines, raw.translate(lines), strict=True)),
             dict(zip(tokens, translator.translate(tokens), strict=True)),
+            loop_seconds,
         )
 
 
@@ -166,7 +172,7 @@ def measure(program: Program, clients: Clients, options: argparse.Namespace) -> 
     threads = [threading.Thread(target=clients.run, args=(n,)) for n in range(options.clients)]
     for thread in threads:
         thread.start()
-    started = time.perf_counter()
+    started, used = time.perf_counter(), program.processor_seconds()
     memory = [program.mib()]
     while (elapsed := time.perf_counter() - started) < options.seconds and program.is_alive:
         time.sleep(min(1.0, options.seconds - elapsed))
@@ -174,7 +180,7 @@ def measure(program: Program, clients: Clients, options: argparse.Namespace) -> 
     clients.stop.set()
     for thread in threads:
         thread.join(120)
-    seconds = time.perf_counter() - started
+    seconds, used = time.perf_counter() - started, program.processor_seconds() - used
     done = sorted(clients.seconds)
     print(f"{options.clients} clients, {seconds:.0f} s, {sum(clients.statuses.values())} requests")
     print(f"statuses\t{dict(sorted(clients.statuses.items()))}")
@@ -182,6 +188,13 @@ def measure(program: Program, clients: Clients, options: argparse.Namespace) -> 
     print(f"requests/s\t{len(done) / seconds:.1f}\tsentences/s\t{clients.n_sentences / seconds:.1f}")
     for share in (50, 90, 95, 99, 100):
         print(f"latency p{share}\t{1000 * done[min(len(done) * share // 100, len(done) - 1)]:.0f} ms" if done else "none")
+    if done:
+        per_sentence, loop = used / clients.n_sentences, clients.materials[0].loop_seconds
+        print(f"latency p99/p50\t{done[len(done) * 99 // 100] / done[len(done) // 2]:.1f}")
+        print(
+            f"processor time\t{1000 * used / len(done):.2f} ms a request, {1000 * per_sentence:.2f} ms a sentence, "
+            f"{per_sentence / loop:.2f} of {1000 * loop:.2f} ms for a line in a loop"
+        )
     if memory:
         fifth = max(len(memory) // 5, 1)
         begin, end = memory[fifth : 2 * fifth] or memory[:1], memory[-fifth:]

@@ -1,0 +1,64 @@
+"""What it costs to start: processor time and memory of commands, beside the libraries that they cannot do without.
+
+    python -m benchmarks.start SYSTEM... --source test.src
+    python -m benchmarks.start table dpr sequence --source one.src --tags one.tags --times 9
+
+Each SYSTEM translates the first line of the text, in a new process. All commands are run in turn, so that a busy machine
+slows all of them; the ratio to the limit is the median of the ratios within a turn. The limit is a process that imports
+NumPy, typer and the compiled core. Compiled files of Python must be there, as after an installation
+(PYTHONDONTWRITEBYTECODE not set).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+LIMIT = "import numpy, typer, hyperbaton._core"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM")
+    parser.add_argument("--source", type=Path, help="text, for SYSTEM")
+    parser.add_argument("--tags", type=Path, help="its tags, for systems that need some")
+    parser.add_argument("--times", type=int, default=5)
+    options = parser.parse_args()
+    if options.systems and options.source is None:
+        raise SystemExit("--source names the text for SYSTEM")
+    program = [sys.executable, "-m", "hyperbaton"]
+    commands = {"limit": [sys.executable, "-c", LIMIT], "--help": [*program, "--help"]}
+    with TemporaryDirectory() as folder:
+        lines = {name: Path(folder, name) for name in ("source", "tags")}
+        for name, line in lines.items():
+            path = getattr(options, name)
+            line.write_text(
+                "" if path is None else path.read_text(encoding="utf-8").partition("\n")[0] + "\n", encoding="utf-8"
+            )
+        tags = [] if options.tags is None else ["--source-tags", str(lines["tags"])]
+        for system in options.systems:
+            commands[f"translate {system}"] = [*program, "translate", system, str(lines["source"]), "-q", "-t", "1", *tags]
+        turns = [{name: _cost(command) for name, command in commands.items()} for _ in range(options.times + 1)][1:]
+    print("command\tprocessor s\tof the limit\tMiB")
+    for name in commands:
+        seconds = statistics.median(turn[name][0] for turn in turns)
+        ratio = statistics.median(turn[name][0] / turn["limit"][0] for turn in turns)
+        print(f"{name}\t{seconds:.3f}\t{ratio:.2f}\t{max(turn[name][1] for turn in turns):.0f}")
+
+
+def _cost(command: list[str]) -> tuple[float, float]:
+    """Processor seconds and MiB of a command."""
+    streams = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    process = os.posix_spawn(command[0], command, os.environ, file_actions=streams)
+    _, status, usage = os.wait4(process, 0)
+    if status != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+if __name__ == "__main__":
+    main()
