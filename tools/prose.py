@@ -16,7 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # Files and folders that `make lint` checks.
-CHECKED = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "RELEASING.md", "SECURITY.md", "docs/design", "tools"]
+CHECKED = [
+    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "RELEASING.md", "SECURITY.md", "docs/design", "tools"),
+    *(f"docs/{page}.md" for page in ("adding-a-model", "cluster", "experiment-file", "explore", "python", "report", "run")),
+    *("docs/serve.md", "docs/serve-json.md"),
+]
 MAX_WORDS = 60
 
 # A pattern, in which a space matches any white space, and what to write instead. `^` is the start of a passage.
