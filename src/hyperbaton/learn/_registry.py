@@ -3,4 +3,4 @@
 from hyperbaton.base.registry import Registry
 from hyperbaton.learn._learner import Learner
 
-LEARNERS = Registry("learner", "hyperbaton.learn", Learner)
+LEARNERS: Registry[Learner] = Registry("learner", "hyperbaton.learn", Learner)

@@ -3,4 +3,4 @@
 from hyperbaton.base.registry import Registry
 from hyperbaton.models.shapes.base import ReorderingModel
 
-MODELS = Registry("model", "hyperbaton.models", ReorderingModel)
+MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", ReorderingModel)
