@@ -45,13 +45,13 @@ class JumpJob:
         training_code("training")
         self.code = training_code("jumps")
         self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
-        self.shape = self.code.Shape(sizes["n_words"], n_labels, 256, 32, 128, "no-distances" not in changes)
+        self.shape = self.code.JumpShape(sizes["n_words"], n_labels, 256, 32, 128, "no-distances" not in changes)
 
     def load(self, path: Path, n: int | None = None):
         return load(self.code, path, n, self.tags)
 
     def task(self, text, kind: str):
-        return self.code.Jumps(self.shape, text, kind == self.over)
+        return self.code.NextWords(self.shape, text, kind == self.over)
 
 
 class OrientationJob:
@@ -63,7 +63,7 @@ class OrientationJob:
         training_code("training")
         self.code = training_code("orientations")
         self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
-        self.shape = self.code.Shape(
+        self.shape = self.code.OrientationShape(
             sizes["n_words"],
             n_labels,
             256,
@@ -86,7 +86,7 @@ class OrientationJob:
         labels = labels[: offsets[-1]] if self.tags and labels is not None else None
         columns = {name: column[: phrase_offsets[-1]] for name, column in columns.items()}
         columns["end"] = columns["begin"] + columns.pop("length")
-        return self.code.Phrases(words, labels, offsets, phrase_offsets, **columns)
+        return self.code.PhraseSpans(words, labels, offsets, phrase_offsets, **columns)
 
     def task(self, text, kind: str):
         if kind != self.over:
@@ -104,7 +104,7 @@ def load(code, path: Path, n: int | None = None, tags: bool = True):
         np.concatenate([[0], np.cumsum(columns[name].astype(np.int64))]) for name in ("lengths", "n_visits")
     )
     labels = columns["labels"].astype(np.int32) if tags and "labels" in columns else None
-    return code.Sentences(columns["words"].astype(np.int32), labels, offsets, columns["visits"], visit_offsets)
+    return code.JumpSentences(columns["words"].astype(np.int32), labels, offsets, columns["visits"], visit_offsets)
 
 
 def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> None:

@@ -61,13 +61,13 @@ def run(arguments: argparse.Namespace) -> None:
     seconds, keys = timed(device, lambda: count_keys(corpus, arguments.min_count))
     tell(count_seconds=seconds, features=len(keys))
     seconds, fields = timed(device, lambda: feature_lists(corpus, keys))
-    lists = backend.Lists(**fields)
+    lists = backend.TorchLists(**fields)
     tell(list_seconds=seconds, lists=len(lists.counts), ids=len(lists.ids))
     for model in arguments.models:
         for dtype in (torch.float32, torch.float64):
             time_objective(backend, lists, model, dtype, device, n_sentences, tell)
     held_out = read_pack(arguments.pack, 0, device, "test_")
-    test = None if held_out is None else backend.Lists(**feature_lists(held_out, keys))
+    test = None if held_out is None else backend.TorchLists(**feature_lists(held_out, keys))
     for kind in arguments.train:
         for model in arguments.models:
             for variance in arguments.variances:

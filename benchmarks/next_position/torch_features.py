@@ -174,7 +174,7 @@ def count_keys(corpus: Corpus, min_count: int) -> Tensor:
 
 
 def feature_lists(corpus: Corpus, keys: Tensor) -> dict[str, Any]:
-    """The fields of `Lists` of the torch backend."""
+    """The fields of `TorchLists` of the torch backend."""
     all_counts, all_ids, lengths, following = [], [], [], []
     for words, tags, jumps in _batches(corpus):
         made = Keys(words, tags)

@@ -200,10 +200,10 @@ class TestTraining:
         logprobs = model.jump_logprobs(made.bitext.source, annotations)
         known = model._known(made.bitext.source, annotations)
         no_visits = (np.empty(0, np.uint16), np.zeros(len(known.text) + 1, np.int64))
-        sentences = torch_side.Sentences(*model._rows(known), known.text.offsets, *no_visits)
+        sentences = torch_side.JumpSentences(*model._rows(known), known.text.offsets, *no_visits)
         n_labels = len(model.weights_["label"]) if "label" in model.weights_ else 0
-        shape = torch_side.Shape(len(model.weights_["word"]), n_labels, 12, 4, 8, distances)
-        for s, matrix in enumerate(torch_side.matrices(torch_side.Network(shape).take(model.weights_), sentences)):
+        shape = torch_side.JumpShape(len(model.weights_["word"]), n_labels, 12, 4, 8, distances)
+        for s, matrix in enumerate(torch_side.matrices(torch_side.JumpNetwork(shape).take(model.weights_), sentences)):
             finite = np.isfinite(logprobs[s])
             assert np.abs(matrix - logprobs[s])[finite].max() < 1e-4
 
@@ -219,7 +219,7 @@ class TestTraining:
         occurrences = model.known(Occurrences.of_samples(made.bitext, samples, tags))
         phrases = model.phrases(TrainingSamples(occurrences, model.labels(samples), samples.distance_before, None))
         sizes = {"n_words": len(model.weights_["word"]), "n_labels": len(model.weights_["label"])}
-        shape = torch_side.Shape(
+        shape = torch_side.OrientationShape(
             **sizes,
             word_size=12,
             label_size=4,
@@ -230,7 +230,7 @@ class TestTraining:
             n_states=0,
             size=8,
         )
-        scores = torch_side.scores(torch_side.Network(shape).take(model.weights_), phrases)
+        scores = torch_side.scores(torch_side.OrientationNetwork(shape).take(model.weights_), phrases)
         assert np.abs(numeric.log_softmax(scores.astype(np.float64)) - model.logprobs(occurrences)).max() < 1e-4
 
     def test_training_of_orientations_goes_on_after_a_stop(self, bitext: Bitext, tmp_path: Path) -> None:

@@ -1,5 +1,12 @@
 """The registry of learners; `_registry.pyi` tells type checkers the class of each."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from hyperbaton.base.registry import Registry
 
-LEARNERS: Registry[object] = Registry("learner", "hyperbaton.learn", "hyperbaton.learn._learner:Learner")
+if TYPE_CHECKING:
+    from hyperbaton.learn._learner import Learner
+
+LEARNERS: Registry[Learner] = Registry("learner", "hyperbaton.learn", "hyperbaton.learn._learner:Learner")

@@ -1,5 +1,12 @@
 """The registry of models; `_registry.pyi` tells type checkers the class of each."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from hyperbaton.base.registry import Registry
 
-MODELS: Registry[object] = Registry("model", "hyperbaton.models", "hyperbaton.models.shapes.base:ReorderingModel")
+if TYPE_CHECKING:
+    from hyperbaton.models.shapes.base import ReorderingModel
+
+MODELS: Registry[ReorderingModel] = Registry("model", "hyperbaton.models", "hyperbaton.models.shapes.base:ReorderingModel")

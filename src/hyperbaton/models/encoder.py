@@ -40,7 +40,7 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
     def _fit(self, training: JumpTraining) -> None:
         shape, sentences = self.prepare(training)
-        task = _torch_side().Jumps(shape, sentences, self.candidates == "remaining")
+        task = _torch_side().NextWords(shape, sentences, self.candidates == "remaining")
         self._train(task, sentences._asdict(), training.progress)
 
     def prepare(self, training: JumpTraining) -> tuple[JumpShape, JumpSentences]:
@@ -48,8 +48,8 @@ class Encoder(SentenceNetwork, NextPositionModel):
         text, labels = training.source.text, training.source.labels
         sizes = self._number_words(text.tokens, len(self.vocabulary_), labels)
         visits, side = training.visits, _torch_side()
-        shape = side.Shape(**sizes, distances=self.distances)
-        return shape, side.Sentences(*self._rows(training.source), text.offsets, visits.positions, visits.offsets)
+        shape = side.JumpShape(**sizes, distances=self.distances)
+        return shape, side.JumpSentences(*self._rows(training.source), text.offsets, visits.positions, visits.offsets)
 
     def summary(self) -> dict[str, Any]:
         return {**super().summary(), **self._figures()}

@@ -64,7 +64,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         self.target_rows_ = frequent_rows(
             target.tokens, len(self.target_vocabulary_), self.max_target_words, self.min_count
         )
-        shape = _torch_side().Shape(
+        shape = _torch_side().OrientationShape(
             **sizes,
             n_target_words=int(self.target_rows_.max(initial=FIRST - 1)) + 1,
             n_lengths=self.max_length,
@@ -79,7 +79,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         n, n_classes, occurrences = len(training.labels), len(self.class_names), training.occurrences
         source, sentence = occurrences.source, occurrences.source_spans.sentence
         every = np.full((n, n_classes), True) if training.possible is None else training.possible
-        return _torch_side().Phrases(  # type: ignore[no-any-return]
+        return _torch_side().PhraseSpans(  # type: ignore[no-any-return]
             *self._embedded(source.tokens, occurrences.source_classes),
             source.offsets,
             np.searchsorted(sentence, np.arange(len(source) + 1)),

@@ -31,7 +31,7 @@ RATES = {"": Rate(2, 2, 100, 30)}
 
 
 @dataclass(frozen=True)
-class StageOptions:
+class Options:
     """The options of preordering."""
 
     model: str = option("", "jump model that reorders the source text, one of [models]")
