@@ -198,6 +198,17 @@ def test_numbers_that_no_program_takes() -> None:
         assert any(start in done.stderr for start in starts), done.stderr
 
 
+def test_values_of_another_type_are_refused() -> None:
+    for words, message in (
+        (["translate", "system", "--threads", "many"], "'--threads' / '-t': must be a whole number, not 'many'"),
+        (["translate", "system", "--threshold", "x"], "'--threshold': must be a number, not 'x'"),
+        (["translate", "system", "--threads", "1" * 5000], f"must be a whole number, not '{'1' * 80}…'"),
+        (["tokenize", "--help-me"], "No such option: --help-me"),
+    ):
+        done = program.hyperbaton(*words)
+        assert (done.returncode, done.stdout) == (2, "") and message in done.stderr, done.stderr
+
+
 def test_closed_and_full_streams(corpus: Path, tmp_path: Path) -> None:
     def shell(line: str) -> tuple[int, str]:
         done = subprocess.run(
