@@ -17,6 +17,7 @@ import pytest
 from tests.docs import shell
 from tests.docs.cells import DOCS, alike, blocks, cells, run, write_files
 from tests.docs.workshop import annotated_english, prepare
+from tests.once import made_once
 
 pytestmark = pytest.mark.slow
 
@@ -80,19 +81,19 @@ def bash(python: Path) -> Iterator[shell.Shell]:
 
 @pytest.fixture(scope="module")
 def workshop(bash: shell.Shell, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("workshop")
-    prepare(folder, bash)
-    return folder
+    return made_once(tmp_path_factory, "workshop", lambda folder: prepare(folder, bash))
 
 
 @pytest.fixture(scope="module")
 def finished_run(bash: shell.Shell, workshop: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The experiment of the page on experiments, with little tuning."""
-    folder = tmp_path_factory.mktemp("runs") / "folder"
-    shutil.copytree(workshop, folder)
-    write_files(page_of("run"), folder)
-    bash.run("hyperbaton run experiment.toml -o run --set translation.tuning.iterations=1 --quiet", folder)
-    return folder / "run"
+
+    def experiment(folder: Path) -> None:
+        shutil.copytree(workshop, folder, dirs_exist_ok=True)
+        write_files(page_of("run"), folder)
+        bash.run("hyperbaton run experiment.toml -o run --set translation.tuning.iterations=1 --quiet", folder)
+
+    return made_once(tmp_path_factory, "finished-run", experiment) / "run"
 
 
 def walk(name: str, folder: Path, bash: shell.Shell) -> list[str]:
