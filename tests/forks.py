@@ -94,6 +94,9 @@ def _import_everything() -> None:
         cli._function(verb)
     for module in pkgutil.iter_modules(stages.__path__):
         importlib.import_module(f"{stages.__name__}.{module.name}")
+    # The first command imports what typer needs to read arguments.
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
+        cli.build(["features"])(["features"])
 
 
 def _answer(connection: socket.socket) -> None:

@@ -20,6 +20,7 @@ from hyperbaton.run.status import write_plan
 from tests.docs import shell
 from tests.docs.cells import DOCS, alike, blocks, cells, run, write_files
 from tests.docs.workshop import annotated_english, prepare
+from tests.once import made_once
 from tests.stages import do_stages
 
 pytestmark = pytest.mark.slow
@@ -66,22 +67,22 @@ def bash(python: Path) -> Iterator[shell.Shell]:
 
 @pytest.fixture(scope="module")
 def workshop(bash: shell.Shell, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("workshop")
-    prepare(folder, bash)
-    return folder
+    return made_once(tmp_path_factory, "workshop", lambda folder: prepare(folder, bash))
 
 
 @pytest.fixture(scope="module")
 def finished_run(workshop: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The experiment of the page on experiments, done in this process; its pages need no report."""
-    folder = tmp_path_factory.mktemp("runs") / "folder"
-    shutil.copytree(workshop, folder)
-    write_files(page_of("run"), folder)
-    plan = make_plan(read_experiment(folder / "experiment.toml"))
-    write_plan(plan, folder / "run")
-    do_stages(plan, folder / "run")
-    write_results(plan, folder / "run")
-    return folder / "run"
+
+    def experiment(folder: Path) -> None:
+        shutil.copytree(workshop, folder, dirs_exist_ok=True)
+        write_files(page_of("run"), folder)
+        plan = make_plan(read_experiment(folder / "experiment.toml"))
+        write_plan(plan, folder / "run")
+        do_stages(plan, folder / "run")
+        write_results(plan, folder / "run")
+
+    return made_once(tmp_path_factory, "finished-run", experiment) / "run"
 
 
 def walk(name: str, folder: Path, bash: shell.Shell) -> list[str]:

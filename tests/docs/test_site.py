@@ -19,6 +19,7 @@ from hyperbaton.metrics import METRICS
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import ORIENTATIONS
 from tests.clocks import PATIENCE
+from tests.once import made_once
 
 pytest.importorskip("mkdocs", reason="pip install 'hyperbaton[docs]'")
 pytestmark = pytest.mark.slow
@@ -27,13 +28,13 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+        settings = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=settings)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(tmp_path_factory, "site", build)
 
 
 def page(site: Path, name: str) -> str:

@@ -31,6 +31,8 @@ for line in sys.stdin.read().strip().splitlines():
 """
 TEXTS = "train.source train.target train.links"
 TAGS = "--source-tags train.source.tags"
+# With a word penalty that tuning can improve.
+MODELS = "--reordering D=dpr --reordering L=lexicalized --reordering N=nine --weight WordPenalty0=1"
 # Where stdout goes, and the command.
 COMMANDS = f"""
 links      align train.source train.target
@@ -53,7 +55,7 @@ perplexity perplexity lm test.target
 -          train svm {TEXTS} -o svm --learner svm:max-passes=5
 evaluation evaluate dpr test.source test.target test.links --json
 jumps      evaluate nine test.source test.target test.links --json
--          system -o system --phrases phrases --lm lm --reordering D=dpr --reordering L=lexicalized --reordering N=nine
+-          system -o system --phrases phrases --lm lm {MODELS}
 -          tune system dev.source dev.target -o mert --optimizer mert --iterations 2 --nbest 30 --stack 30
 -          tune system dev.source dev.target -o mira --optimizer mira --iterations 2 --nbest 30 --stack 30 --metric meteor
 -          tune system dev.source dev.target -o pro --optimizer pro --iterations 2 --nbest 30 --stack 30

@@ -23,6 +23,7 @@ from hyperbaton.report.figures import FORWARD
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.sentences import draw_translation, segments_of
 from hyperbaton.report.whole import sections_of
+from tests.once import made_once
 from tests.unit.plausible_results import TEN_SYSTEMS, plausible_results
 
 SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "step"]
@@ -75,8 +76,12 @@ def write(folder: Path, results: dict[str, Any]) -> Path:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a report with all sections."""
-    folder = write(tmp_path_factory.mktemp("run"), plausible_results())
-    return write_report(folder, folder / "report").parent
+
+    def make(folder: Path) -> None:
+        write(folder, plausible_results())
+        write_report(folder, folder / "report")
+
+    return made_once(tmp_path_factory, "report", make) / "report"
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,8 @@ def test_short_cells_of_every_paper_make_a_page(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_systems_with_fixed_weights_are_cells_too(tmp_path: Path) -> None:
+def test_systems_with_fixed_weights_are_cells_too(tmp_path: Path, python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(python))  # stages start fast
     done = hyperbaton("reproduce", "xi11", "--quick", "-o", tmp_path / "xi11", "--json", "--cells", "laws-alone")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["done"] == 1

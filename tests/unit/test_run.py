@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
 from hyperbaton.run.status import plan_rows, status_rows, write_plan
 from hyperbaton.run.watch import Watch
+from tests.program import started
 from tests.stages import do_stages
 
 EXPERIMENT = """
@@ -84,6 +86,14 @@ def numbers(results: dict[str, Any]) -> dict[str, Any]:
     for name in ("orientation", "next_position", "translation"):
         parts[name] = [{key: value for key, value in row.items() if key not in timed} for row in results[name]]
     return parts
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _fast_stages(python: Path) -> Iterator[None]:
+    """Stages start fast."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "executable", str(python))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -283,12 +293,12 @@ def test_kills_change_nothing(done: tuple[Plan, Path], tmp_path: Path) -> None:
     kills, attempt = 0, 0
     while kills < 4:
         out = tmp_path / f"out{attempt}"
-        process = subprocess.Popen([sys.executable, "-c", RUN, str(file), str(out)], stderr=subprocess.PIPE)
-        time.sleep(rng.uniform(0.3, 3.0))
-        if process.poll() is None:
-            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
-            kills += 1
-        process.communicate()
+        with started([sys.executable, "-c", RUN, str(file), str(out)], stderr=subprocess.PIPE) as process:
+            time.sleep(rng.uniform(0.3, 3.0))
+            if process.poll() is None:
+                process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
+                kills += 1
+            process.communicate()
         attempt += all(stage.is_done(out) for stage in plan)  # on a fast machine one folder is not enough
     execute(plan, out)
     assert numbers(gather(plan, out)) == numbers(gather(plan, root))

@@ -115,13 +115,7 @@ def read(file: int) -> bytes:
         return b""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("terminal")
-
-
-@pytest.fixture(scope="module")
-def runs(folder: Path, python: Path) -> Runs:
+def run_all(python: Path, folder: Path) -> Runs:
     """What every command left, by kind and line."""
     runs: Runs = {kind: {} for kind in KINDS}
     for kind in KINDS:
@@ -157,7 +151,8 @@ with {shown} as live:
 
 
 @pytest.mark.slow
-def test_stdout_is_the_same_at_a_terminal(runs: Runs, folder: Path) -> None:
+def test_stdout_is_the_same_at_a_terminal(python: Path, tmp_path: Path) -> None:
+    runs = run_all(python, tmp_path)
     readme = re.findall(r"^hyperbaton ([a-z-]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {line.split()[0] for line in runs["none"]} >= set(readme)
     for kind in KINDS:
@@ -172,11 +167,8 @@ def test_stdout_is_the_same_at_a_terminal(runs: Runs, folder: Path) -> None:
     (summary,) = (done.talk for line, done in runs["stderr"].items() if "--arpa" in line)
     assert "3-grams" in summary.rpartition("\x1b[2K")[2]  # what is said at the end is not erased with the bars
     assert "left: " in talk["run"] and "started" not in talk["run"]
-    assert len((folder / "stderr" / "test.hyp").read_text(encoding="utf-8").splitlines()) == 8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", ["translate system < test.source", "tag test.source --tagger fugashi"])
-def test_results_on_a_terminal_are_not_mixed_with_bars(line: str, runs: Runs, folder: Path, python: Path) -> None:
-    done = run(python, line, folder / "none", "all")
-    assert done.talk.replace("\r\n", "\n") == runs["none"][line].stdout != ""
+    assert len((tmp_path / "stderr" / "test.hyp").read_text(encoding="utf-8").splitlines()) == 8
+    # Results on a terminal are not mixed with bars.
+    for line in ("translate system < test.source", "tag test.source --tagger fugashi"):
+        done = run(python, line, tmp_path / "none", "all")
+        assert done.talk.replace("\r\n", "\n") == runs["none"][line].stdout != ""
