@@ -104,7 +104,7 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     setting = Setting(tmp_path, quick=True)
     with pytest.raises(
         CellFailed,
-        match=r"cell statistics failed: no text \(and 2 more: random-300-1-three-LR, translation-600\); what is done",
+        match=r"cell statistics failed: no text \(and 2 more: random-300-1-three-LR, translation-600\); finished cells",
     ):
         reproduce("ni11", setting, cells=["statistics", "random-300-1-three-LR", "clusters-600", "translation-600"])
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["cells", "paper.json"]  # no page
