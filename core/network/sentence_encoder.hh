@@ -54,7 +54,7 @@ class LinearLayer {
 
 class SentenceEncoder {
  public:
-  // Arrays by name, as stored by models/_encoder.py; throws if they do not match. The embeddings are borrowed.
+  // Arrays by name, as stored by models/networks/encoder.py; throws if they do not match. The embeddings are borrowed.
   explicit SentenceEncoder(const HalfMatrices& arrays);
 
   std::size_t hidden() const { return hidden_; }          // of one direction
