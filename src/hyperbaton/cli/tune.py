@@ -116,11 +116,12 @@ def tune(
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
         progress = bars.stage("iteration")
-        n_iterations = options.iterations + 1  # the first one translates with the initial weights
+        # The first one translates with the initial weights, the last one with a mean.
+        n_iterations = options.iterations + 1 + (options.average > 1)
 
         def report(run: int, iteration: int, turn: Iteration) -> None:
             new = counted(turn.n_new, "new translation")
-            place = f"iteration {iteration} of at most {options.iterations}"
+            place = "mean" if turn.is_mean else f"iteration {iteration} of at most {options.iterations}"
             where = f"run {run + 1} of {runs}, {place}" if runs > 1 else place
             score = f"{options.metric} {turn.score:.2f}"
             # On a screen, the bar shows what the final table repeats.
@@ -170,8 +171,8 @@ def _inputs(system: Path, decoding: str) -> dict[str, str]:
 
 
 def _print(choice: Choice, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
-    rows = enumerate(choice.tuned.history)
-    print_table([{"iteration": i, metric: round(t.score, 2), "candidates": t.n_candidates} for i, t in rows])
+    rows = [("mean" if turn.is_mean else i, turn) for i, turn in enumerate(choice.tuned.history)]
+    print_table([{"iteration": name, metric: round(turn.score, 2), "candidates": turn.n_candidates} for name, turn in rows])
     for line in _changes(before, after):
         say(line, quiet)
     for name, score in choice.held_out.items():

@@ -217,7 +217,7 @@ def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int
     decoder = SystemDecoder(system, source, threads=threads)
 
     def report(number: int, _: Iteration) -> None:
-        if progress(number + 1, iterations) is False:
+        if progress(number + 1, iterations + 2) is False:  # the initial weights and a mean are tried, too
             raise Cancelled("cancelled")
 
     tuned = tune(

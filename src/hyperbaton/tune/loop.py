@@ -62,6 +62,7 @@ class Iteration:
     n_candidates: int
     n_new: int
     weights: list[float]
+    is_mean: bool = False  # of the weights of earlier iterations
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,9 @@ def _average(
     mean = scale.mean([np.array(state.history[i].weights) for i in chosen])
     if mean is None:
         return nothing
-    return replace(_translate(replace(state, weights=mean), decode, references, metric), averaged=tuple(chosen))
+    state = _translate(replace(state, weights=mean), decode, references, metric)
+    history = [*state.history[:-1], replace(state.history[-1], is_mean=True)]
+    return replace(state, history=history, averaged=tuple(chosen))
 
 
 def _taken(state: _State, metric: Metric) -> Tuned:
@@ -318,7 +321,7 @@ def _identity(
     }
 
 
-_TURN = {"score": float, "list_score": float, "n_candidates": int, "n_new": int, "weights": list[float]}
+_TURN = {"score": float, "list_score": float, "n_candidates": int, "n_new": int, "weights": list[float], "is_mean?": bool}
 STORED = Kind(
     KIND,
     {"weights": "f8 n_weights", **CandidateLists.LAYOUT},
@@ -347,7 +350,7 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
                     f"{folder}: contains a tuning with different {name}; remove it, or store this one elsewhere"
                 )
         details = artefact.details
-        history = [Iteration(**{name: turn[name] for name in _TURN}) for turn in details["history"]]
+        history = [Iteration(**turn) for turn in details["history"]]
         lists, averaged = CandidateLists.from_arrays(artefact.arrays()), details.get("averaged")
         done = (details["stopped"], details["failure"], None if averaged is None else tuple(averaged))
         return _State(np.array(artefact["weights"]), lists, history, *done)
