@@ -67,7 +67,8 @@ def test_commands_in_pages_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         words = words_of(rest)
         if "by_place" in words or not any(re.match(r"-|\w+\.\w", word) for word in words):
             continue  # the model of a page, or a sentence
-        key = (verb, words[0] if verb == "train" else "")
+        # The options of these commands depend on the words of the command line.
+        key = (verb, {"train": words[0], "explain": shlex.join(words)}.get(verb, ""))
         programs[key] = programs.get(key) or typer.main.get_command(build([verb], words))
         try:
             programs[key].main([verb, *words], standalone_mode=False)
