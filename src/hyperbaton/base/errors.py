@@ -1,4 +1,4 @@
-"""The exceptions of the package. All of them are `HyperbatonError`, and say in one line what to do.
+"""The exceptions of the package. All are subclasses of `HyperbatonError`, with a message of one line that says what to do.
 
 HyperbatonError
 ├── InputError       a file or line that cannot be used, with its place
@@ -68,7 +68,7 @@ class SentenceError(InputError):
         return SentenceError, (self.what, self.line or 0)  # raised in a worker, told by another process
 
     def moved(self, n_lines: int) -> SentenceError:
-        """The same for sentences after this number of others."""
+        """Return this error for a text in which this number of sentences comes first."""
         return SentenceError(self.what, n_lines + (self.line or 0))
 
 

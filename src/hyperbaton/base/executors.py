@@ -1,9 +1,9 @@
-"""Work cut into shards, done by any `concurrent.futures.Executor`: processes of this machine, Dask, MPI, Slurm.
+"""Work in shards, run by any `concurrent.futures.Executor`: processes of this machine, Dask, MPI, Slurm.
 
 A task is a function, a job (paths and options, no large arrays) and the number of a shard; it reads and writes files that
-driver and workers both see. The number of shards is chosen by the user, never by the number of workers; results are taken
-in the order of the shards. So the same files come out whatever executor does the work, and also where a task is done
-twice because its worker was lost.
+driver and workers both see. The number of shards is chosen by the user and does not depend on the number of workers.
+Results are returned in the order of the shards. So every executor produces identical files, even if a task is run twice
+because its worker was lost.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def n_shards(shards: int, executor: object) -> int:
 
 
 def shard_starts(n_items: int, shards: int) -> list[int]:
-    """Where each of so many consecutive shards starts, and where the last one ends.
+    """The start of each of `shards` consecutive shards, and the end of the last one.
 
     >>> shard_starts(10, 4)
     [0, 2, 5, 7, 10]
@@ -63,10 +63,10 @@ def shard_starts(n_items: int, shards: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Sharding:
-    """How work is shared out: in so many shards, whose files lie in a folder that all workers see.
+    """How work is distributed: the number of shards, and the folder of their files, which all workers can read and write.
 
-    Without an executor this process does the work; `threads` are those of each task. `workers` gets host and process of
-    those that did the work.
+    Without an executor this process does the work. `threads` is the number of threads of each task. `workers` collects
+    the host and process of each worker.
     """
 
     folder: Path
@@ -86,7 +86,7 @@ class Sharding:
     def results(
         self, function: Callable[[J, int], T], job: J, progress: Progress | None = None
     ) -> Generator[ShardResult[T]]:
-        """The same, with who did each shard."""
+        """Call `function(job, k)` for every shard k, and yield the results in order, each with its worker."""
         for result in do_shards(self.executor, function, job, self.shards, progress):
             self.workers.add(result.worker)
             yield result
@@ -273,7 +273,7 @@ def _dask(host: str) -> Iterator[Executor]:
 
 
 def _silence(name: str) -> None:
-    """Let a library log nothing, in any of its modules, which have levels of their own."""
+    """Silence a library's log, in each of its modules, since every module has its own level."""
     for known in (name, *logging.root.manager.loggerDict):
         if known == name or known.startswith(f"{name}."):
             logging.getLogger(known).setLevel(logging.CRITICAL + 1)

@@ -14,8 +14,8 @@ A *layout* names arrays:
 a name makes the group optional: `within("table?", PAIRS)` asks for all of its arrays, or none.
 
 A *form* is a type of JSON values: a type or union; `list[…]`, or `tuple[…]` for a list of that length; `[form]`, a list;
-a mapping from keys to forms, where a key that ends with a question mark may be missing, `*` stands for all keys, and `#`
-for all keys, which must be whole numbers; a tuple of alternatives; or a function from a value to its form.
+a mapping from keys to forms; a tuple of alternatives; or a function from a value to its form. In a mapping, a key that
+ends with a question mark may be missing, `*` means all keys, and `#` means all keys, which must be whole numbers.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ def option(
 
     With `path` the value names a file or folder that is read, which no output of a command may replace.
 
-    With `plugins` the value is a plug-in with options of its own, `name:option=value:option=value`, or in Python an
-    instance. Options that the default sets hold for any plug-in that has them unless others are given.
+    With `plugins` the value is a plug-in with its options, `name:option=value:option=value`, or in Python an instance.
+    Options set by the default apply to any plug-in that has them, unless they are given.
     """
     metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "plugins": plugins, "path": path}
     return dataclasses.field(default=default, metadata=metadata)

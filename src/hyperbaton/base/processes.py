@@ -38,7 +38,7 @@ class Processes(Executor):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        if error is not None:  # nobody wants the results of tasks that run
+        if error is not None:  # the results of running tasks are not needed
             for process in list((getattr(self._pool, "_processes", None) or {}).values()):
                 process.terminate()
         self.shutdown(wait=True, cancel_futures=True)

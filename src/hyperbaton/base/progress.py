@@ -1,8 +1,8 @@
 """Progress of long calls.
 
-Every function that can take more than a few seconds accepts `progress`, a callable `(done, total)` that is called now
-and then; when it returns False the call stops with `Cancelled`, and nothing half-made stays behind. `Bars` shows such
-callables as bars on a terminal.
+Every function that can take more than a few seconds accepts `progress`, a callable `(done, total)` that is called
+regularly. If it returns False, the call stops with `Cancelled` and leaves no partial output. `Bars` makes such callables
+that draw bars on a terminal.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Bar:
 
 
 class LiveLine:
-    """A line at the bottom of the terminal that stderr is, made anew by `text` several times a second.
+    """A line at the bottom of stderr's terminal, redrawn from `text` several times a second.
 
-    What is printed on stderr meanwhile appears above it. Without a terminal, or if `quiet` is set, there is no line.
+    Other output to stderr appears above it. Without a terminal, or if `quiet` is set, there is no line.
     """
 
     def __init__(self, text: Callable[[], str], quiet: bool = False) -> None:

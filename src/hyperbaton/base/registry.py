@@ -1,7 +1,7 @@
 """The file name is the registry: `orientations/three.py` is the orientation set "three".
 
 A registry looks into one folder of the package, and at entry points of other packages, so that a new plug-in is
-one new file. A module is only imported when somebody asks for it by name.
+one new file. A module is imported only when it is requested by name.
 """
 
 from __future__ import annotations

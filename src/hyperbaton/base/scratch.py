@@ -1,7 +1,7 @@
 """Arrays that may be larger than memory: in memory while they fit, otherwise in temporary files that are memory-mapped.
 
-Whoever works on them goes through them from front to back in pieces (`rows`, `ranges`), so that the system can write out
-and drop what is done. Temporary files lie where Python puts them (TMPDIR), and are gone when their arrays are.
+Process them in pieces from front to back (`rows`, `ranges`), so that the system can write out and drop finished pages.
+Temporary files are in Python's folder for them (TMPDIR), and are removed with their arrays.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Scratch:
     def filled(
         self, shape: int | tuple[int, ...], dtype: npt.DTypeLike, row_bytes: int, make: Callable[[slice], Array]
     ) -> Array:
-        """A new array whose rows `make` gives, in pieces that fit into memory, if a row takes so many bytes there.
+        """A new array with the rows that `make` returns, in pieces that fit into memory if a row takes `row_bytes`.
 
         >>> Scratch(memory=16).filled(5, np.int64, 8, lambda rows: np.arange(rows.start, rows.stop)).tolist()
         [0, 1, 2, 3, 4]
@@ -88,7 +88,7 @@ class Scratch:
         return None if self.memory is None else lambda n_bytes: np.asarray(self.array(n_bytes, np.uint8))
 
     def keep(self, array: Array) -> Array:
-        """The same array, out of memory if need be."""
+        """Return the array, moved out of memory if necessary."""
         if self.memory is None:
             return array
         kept = self.array(array.shape, array.dtype)
@@ -116,17 +116,17 @@ class Scratch:
         return selected
 
     def n_rows(self, row_bytes: int) -> int | None:
-        """How many rows fit into memory at once, each taking so many bytes; None where there is no limit."""
+        """The number of rows of `row_bytes` that fit into memory at once; None without a limit."""
         return None if self.memory is None else max(1, self.memory // row_bytes)
 
     def rows(self, n: int, row_bytes: int) -> Iterator[slice]:
-        """Pieces of n rows that fit into memory, if a row takes so many bytes there."""
+        """Pieces of n rows that fit into memory if a row takes `row_bytes`."""
         step = self.n_rows(row_bytes) or max(n, 1)
         return (slice(at, min(at + step, n)) for at in range(0, n, step))
 
     def ranges(self, offsets: npt.NDArray[np.int64], row_bytes: int) -> list[tuple[int, int]]:
-        """Ranges of groups, group g being the rows `offsets[g]` to `offsets[g + 1]`, that fit into memory; at least one
-        group each.
+        """Ranges of groups that fit into memory, with at least one group each; group g is the rows `offsets[g]` to
+        `offsets[g + 1]`.
 
         >>> Scratch(memory=4).ranges(np.array([0, 2, 3, 9, 10]), row_bytes=1)
         [(0, 2), (2, 3), (3, 4)]

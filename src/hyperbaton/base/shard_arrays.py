@@ -131,7 +131,7 @@ def join_arrays(folder: Folder, owners: Sequence[str], name: str, scratch: Scrat
 
 
 def remove_arrays(folder: Path, owner: str) -> None:
-    """Remove the arrays of an owner, which nobody needs any more."""
+    """Remove the arrays of an owner, which are no longer needed."""
     _path(folder, owner).unlink(missing_ok=True)
 
 

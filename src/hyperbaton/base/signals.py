@@ -30,7 +30,7 @@ class Signals:
             signal.signal(number, _leave)
 
     def interrupt(self) -> None:
-        """From now on a signal raises KeyboardInterrupt, so that whatever was begun is cleaned up."""
+        """From now on a signal raises KeyboardInterrupt, so that unfinished work is cleaned up."""
         for number in self._heard:
             signal.signal(number, self._raise)
         sys.unraisablehook = self._send_again

@@ -387,7 +387,7 @@ def verify(path: str | PathLike[str]) -> None:
 
 
 def audit(path: str | PathLike[str], prefix: str = "") -> Audit:
-    """The same, with a list of all faults in place of an error; of the arrays that start with `prefix.`, or of all."""
+    """Read an artefact whole and list all faults, of the arrays whose names start with `prefix.`, or of all arrays."""
     findings = Audit(0, 0, [])
 
     def attempt(folder: int) -> None:
@@ -517,7 +517,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _manifest_fault(manifest: dict[str, Any]) -> str | None:
-    """What is wrong with the form of a manifest."""
+    """The first fault in the form of a manifest, if any."""
     kinds: dict[str, Any] = {"kind": str, "version": str, "checksum": str, "seed": int | None}
     kinds |= dict.fromkeys(("options", "inputs", "details", "arrays", "parts"), dict)
     for name, kind in kinds.items():

@@ -1,12 +1,12 @@
-"""Files and folders that appear whole or not at all, whoever else writes the same ones.
+"""Atomic writes of files and folders, safe with concurrent writers.
 
-What is written lies beside its target as `NAME.PID-RANDOM.incomplete`, a name of its own for each writer, and takes the
-target's place when it is complete and on the disk. Of two writers of one target the last to finish wins, and there is
-never a mixture. Where the system can exchange two folders in one step (Linux) that is done; elsewhere the old folder
-lies aside as `NAME.PID-RANDOM.replaced` for a moment, and if the writer is killed then, the next one puts it back.
+Each writer writes to `NAME.PID-RANDOM.incomplete` beside its target, and replaces the target when the data is complete and
+on the disk. If two writers have the same target, the last to finish wins; their data is never mixed. On systems that can
+exchange two folders in one step (Linux), the writer does so. Elsewhere the old folder is briefly renamed to
+`NAME.PID-RANDOM.replaced`; if the writer is killed then, the next one restores it.
 
-A writer holds a lock on what it writes. The lock ends with its process: what nobody locks is left over, and is removed
-by the next writer of the same target.
+A writer locks its incomplete file or folder. The lock ends with its process, so anything unlocked is left over, and the
+next writer of the target removes it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ATTEMPTS = 1000  # at replacing a folder that others replace at the same time
 def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[Path]:
     """Give a folder to write into, and put it in place of `path` when the block ends without an error.
 
-    A folder is only replaced if it has the file `mark`: anything else is somebody's work.
+    A folder is replaced only if it contains the file `mark`, since any other folder may be the user's work.
     """
     shown = path
     try:
@@ -65,9 +65,9 @@ def writing_file(path: str | PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
-    """The same for several files that belong together: all of them appear, or none.
+    """Give several files to write that belong together: all of them appear at the end, or none.
 
-    What is no ordinary file (a device, a pipe) is written to directly.
+    Targets that are not ordinary files (devices, pipes) are written to directly.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -127,7 +127,7 @@ def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
     done: list[tuple[Path, Path | None]] = []
     try:
         for aside, path in moves:
-            for stale in _leftovers(path, REPLACED):  # nobody else moves files now
+            for stale in _leftovers(path, REPLACED):  # no other writer moves files now
                 _remove(stale)
             old = None
             if path.exists():
@@ -158,7 +158,7 @@ def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | P
         except NotADirectoryError as error:
             raise ArtefactError(f"{shown}: a file with that name already exists") from error
         try:
-            names = os.listdir(handle)  # noqa: PTH208 - of this very folder, whatever happens to its name
+            names = os.listdir(handle)  # noqa: PTH208 - of this very folder, even if it is renamed
             if not names or mark in names:
                 return
             # Another writer may have just replaced this folder, and be removing its files.
@@ -229,7 +229,7 @@ def _renameat2() -> Callable[..., int] | None:
 
 @contextlib.contextmanager
 def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
-    """A new file or folder beside a path, that belongs to this writer as long as it lives; removed at the end."""
+    """A new file or folder beside a path, which belongs to this writer while it lives; removed at the end."""
     while True:
         aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{secrets.token_hex(4)}.{INCOMPLETE}")
         if folder:
@@ -240,7 +240,7 @@ def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
                 continue
         else:
             handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        # Somebody who cleans up may have been faster than the lock, and taken it for left over.
+        # Another writer may have removed it as left over before it was locked.
         if _lock(handle) is not False and is_open_as(handle, aside):
             break
         os.close(handle)
@@ -302,7 +302,7 @@ def _leftovers(path: Path, ending: str) -> list[Path]:
 
 
 def _lock(handle: int) -> bool | None:
-    """Lock a file or folder; False if somebody else has, None where the file system has no locks."""
+    """Lock a file or folder; False if another process has, None if the file system has no locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""What is known of a bitext besides its words and links: tags, trees and word classes, passed as one thing."""
+"""Annotations of a bitext (tags, trees and word classes), passed as one value."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Bitext(Shown):
         return bitext
 
     def with_links(self, links: Links | Iterable[Sequence[tuple[int, int]]]) -> Bitext:
-        """The same texts with these links, of an aligner for example: `bitext.with_links(align(bitext))`.
+        """These texts with other links, for example from an aligner: `bitext.with_links(align(bitext))`.
 
         >>> bitext = Bitext.of(["ta chi"], ["he eats"]).with_links([[(0, 0), (1, 1)]])
         >>> bitext.links

@@ -19,7 +19,7 @@ from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.text import Text, Vocabulary
 
 CASINGS = ("none", "lowercase", "truecase")
-_ENDS = frozenset(".!?:;")  # behind these a capital may be that of a new sentence
+_ENDS = frozenset(".!?:;")  # after these a capital may start a new sentence
 
 
 def _is_word(token: str) -> bool:
@@ -50,7 +50,7 @@ class Casing:
         for word, count in zip(words, counts.tolist(), strict=True):
             if count and _is_word(word):
                 by_lower[word.lower()].append((count, word))
-        # Among spellings that are equally frequent, that with fewer capitals.
+        # Among equally frequent spellings, take the one with fewer capitals.
         return cls({lower: max(found, key=lambda f: (f[0], f[1]))[1] for lower, found in by_lower.items()})
 
     def truecase(self, tokens: Sequence[str]) -> list[str]:

@@ -1,16 +1,16 @@
-"""Word classes: words that keep the same company get the same number, without any tagger.
+"""Word classes: clusters of words that occur in similar contexts, without a tagger.
 
-The exchange algorithm (Kneser and Ney 1993) looks for the classes under which a class bigram model explains the text
-best. With N(g, h) the number of class bigrams and N(g) that of class unigrams it maximises what `mkcls` does (Och 1999)
+The exchange algorithm (Kneser and Ney 1993) looks for the classes under which a class bigram model explains the text best.
+With N(g, h) the number of class bigrams and N(g) that of class unigrams it maximises the criterion of `mkcls` (Och 1999)
 
     F = Σ_gh N(g, h) log N(g, h) − 2 Σ_g N(g) log N(g),
 
 the part of the log-likelihood Σ log p(h | g) p(w | h) that depends on the classes (natural log, higher is better). Each
-sentence has a boundary before its first and after its last word, a class of its own; empty sentences count nothing.
+sentence has a boundary, a separate class, before its first and after its last word; empty sentences are not counted.
 
 Class numbers are those of `mkcls`: 0 is the boundary, and here also a word without a class; 1 is kept for words that
-`mkcls` was told to leave out; the classes are 2 … n_classes + 1, ours by falling frequency. Where a text has no more
-different words than classes, each word has a class of its own; words of the vocabulary that do not occur have none.
+`mkcls` was told to leave out; the classes are 2 … n_classes + 1, ours by falling frequency. If a text has no more
+distinct words than classes, each word has its own class; words of the vocabulary that do not occur have none.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 FIRST_CLASS = 2
 
-# Words whose moves are chosen against the same state: at most so many, and at most this part of the vocabulary, since
-# all words moving at once end in poor classes. It is part of the result, so it does not depend on threads.
+# Limits on the number of words whose moves are chosen against one state: at most _BATCH, and at most 1 / _BATCHES of the
+# vocabulary, since moving all words at once gives poor classes. Results depend on it, so it does not depend on threads.
 _BATCH, _BATCHES = 4096, 16
 # The part of the classes that a further run mixes. Means of 0.2 to 0.5 lay within the spread of seeds; 0.1, 0.7 and 1
 # were worse on real text, though 1 was slightly better on the tiny golden one.
@@ -117,8 +117,8 @@ def word_classes(
 ) -> WordClasses:
     """Cluster the words of a text.
 
-    The most frequent words start in classes of their own and the others in random ones; words then move until no
-    single move gains, or `sweeps` are over. A further run starts from the best classes so far, with the words of some
+    The most frequent words start in one class each and the others in random classes; words then move until no
+    single move gains, or for `sweeps` sweeps. A further run starts from the best classes so far, with the words of some
     classes mixed, and counts if it ends higher. The result depends on the seed, not on the number of threads.
 
     Arguments:
@@ -154,7 +154,7 @@ def word_classes(
 
 
 def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> ClassIds:
-    """The most frequent words in classes of their own, the others in random ones."""
+    """Initial classes: one for each of the most frequent words, random ones for the others."""
     n_words = len(text.vocabulary)
     first = random.integers(n_classes, size=n_words)
     by_count = np.argsort(-np.bincount(text.tokens, minlength=n_words), kind="stable")

@@ -50,7 +50,7 @@ class DroppedPairs:
 
 @dataclass(frozen=True)
 class CleaningReport:
-    """What was read, kept and dropped; a pair counts under the first reason that applies. `warnings` are for people."""
+    """Numbers of pairs read, kept and dropped, by the first reason that applies. `warnings` are for people."""
 
     n_read: int
     n_kept: int

@@ -269,7 +269,7 @@ def write_files(outputs: Mapping[str, Iterable[bytes]]) -> None:
                 if encode is None:
                     file.writelines(pieces)
                 else:
-                    # Each chunk is a member of its own: chunks compress on all processors, and the file is one .gz.
+                    # Each chunk is a separate gzip member: all processors compress chunks, and the file is one .gz.
                     with ThreadPoolExecutor(default_threads()) as pool:
                         ahead = 2 * default_threads()
                         file.writelines(ordered_map(pool, ahead, encode, _chunks(pieces, CHUNK)))
@@ -325,12 +325,12 @@ class Output:
 
 
 class _ReaderGone(Exception):
-    """Nobody reads an output any more."""
+    """The reader of an output has closed it."""
 
 
 @contextlib.contextmanager
 def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = ()) -> Iterator[dict[str, Output]]:
-    """Open several outputs, by the names of their options, that are written side by side; `-` is stdout.
+    """Open several outputs to write in parallel, by the names of their options; `-` is stdout.
 
     All files appear when the block ends without an error, or none. Two outputs to one place, and an output that is also an
     input, are errors.

@@ -92,7 +92,7 @@ class Links(Shown):
             raise InputError(f"link {i}-{j} of sentence pair {sentence[at] + 1} is out of range")
 
     def reversed(self) -> Links:
-        """The same links seen from the other language."""
+        """These links with source and target exchanged."""
         order = np.lexsort((self.points[:, 0], self.points[:, 1], np.repeat(np.arange(len(self)), np.diff(self.offsets))))
         return Links(np.ascontiguousarray(self.points[order][:, ::-1]), self.offsets)
 

@@ -14,7 +14,7 @@ _NO_BREAK = "\u00a0", "\u202f"  # blanks inside numbers
 
 
 class NumberFormat(NamedTuple):
-    """What stands between groups of three digits, and before decimals."""
+    """The separators of groups of three digits, and of decimals."""
 
     groups: tuple[str, ...]  # the first is the one to write
     decimal: str

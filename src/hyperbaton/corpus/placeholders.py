@@ -1,7 +1,7 @@
-"""What is no word of a language: tags, addresses and numbers.
+"""Placeholders for tags, addresses and numbers.
 
-No tokenizer may touch tags, addresses and numbers with separators. `mask` puts a character of a private range in the place
-of each; `MaskedText.restore` gives tokens their text back. A tokenizer leaves such a character alone as a token of its own,
+No tokenizer may change tags, addresses and numbers with separators. `mask` replaces each by a character of a private
+range; `MaskedText.restore` restores the text of the tokens. A tokenizer leaves such a character as a separate token,
 since it is surrounded by blanks.
 
 >>> masked = mask("See <b>https://a.org/x</b>, 3.5 km")
@@ -105,9 +105,9 @@ def placeholder(token: str) -> str | None:
 
 
 def generalize(bitext: Bitext) -> Bitext:
-    """Put placeholders in the place of numbers and addresses that both sides of a pair have, equally often.
+    """Replace numbers and addresses that occur equally often on both sides of a pair by placeholders.
 
-    Numbers are the same if their digits are, whatever separates these.
+    Numbers are equal if their digits are, with any separators.
 
     >>> pair = Bitext.of(["am 3. Mai 1990 1.234,5 km , 700"], ["1,234.5 km on 3 May 1990"])
     >>> made = generalize(pair)

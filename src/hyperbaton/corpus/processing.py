@@ -70,7 +70,7 @@ class TextSide(Checked):
         return ":".join([self.language, *settings_of(replace(self, language=""))])
 
     def learn(self, text: Text) -> TextSide:
-        """The same with the usual spelling of words, learned from tokenized text with its capitals."""
+        """This side with the usual spelling of words, learned from tokenized text with its capitals."""
         return replace(self, learned=Casing.learn(text))
 
     def make_tokenizer(self) -> Tokenizer:
@@ -166,7 +166,7 @@ class TextProcessing:
         return {name: to_mapping(side) for name, side in self.sides.items()}
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """What was learned, as named arrays."""
+        """The learned spellings, as named arrays."""
         found: dict[str, Array] = {}
         for name, side in self.sides.items():
             if side.learned is not None:
@@ -174,7 +174,7 @@ class TextProcessing:
         return found
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as an artefact of its own."""
+        """Write it as a separate artefact."""
         save(path, STORED, self.arrays("text"), details={"text": self.as_json()})
 
     @classmethod

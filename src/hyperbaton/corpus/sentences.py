@@ -2,7 +2,7 @@
 
 In Japanese and Chinese a sentence ends at 。, ！ or ？ outside of brackets. Elsewhere it ends at a mark that is followed by
 a blank and the start of a new sentence: a capital, a digit, an opening quote or bracket, or a letter of a script without
-capitals. A full stop behind an abbreviation, an initial or (in German) a number ends nothing.
+capitals. A full stop after an abbreviation, an initial or (in German) a number does not end a sentence.
 """
 
 from __future__ import annotations

@@ -165,8 +165,8 @@ class Text(Shown):
     def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None, *, scratch: Scratch | None = None) -> Text:
         """Read a tokenized text, one sentence per line, plain or compressed.
 
-        A vocabulary given here keeps its numbers; new words get numbers behind it. With `scratch` the word numbers lie
-        where it puts them, and only the vocabulary is in memory.
+        Words of a given vocabulary keep their numbers; new words get the next numbers. With `scratch` the word numbers are
+        stored there, and only the vocabulary is in memory.
         """
         builder = _core.TextBuilder(_copy(vocabulary), False)
         tokens, offsets = read_in_parts(builder, path, scratch or Scratch(), np.uint32)
@@ -174,7 +174,7 @@ class Text(Shown):
 
     @classmethod
     def read_with_faults(cls, path: AnyPath, repair: bool) -> tuple[Text, Faults]:
-        """The same; with `repair`, broken lines become empty and are listed instead of being errors.
+        """Read a tokenized text; with `repair`, broken lines become empty and are listed instead of being errors.
 
         Byte order marks are then skipped, and carriage returns and tabs count as spaces.
         """
@@ -247,7 +247,7 @@ class Text(Shown):
             raise InputError(limit, self.path, begin + int(long[0]) + 1)
 
     def over(self, vocabulary: Vocabulary) -> Text:
-        """The same text over another vocabulary, whose words keep their numbers; new words get numbers behind them.
+        """This text over another vocabulary, whose words keep their numbers; new words get the next numbers.
 
         >>> text = Text.of(["a new dog"]).over(Vocabulary.of(["a", "dog"]))
         >>> text.tokens.tolist(), text[0]

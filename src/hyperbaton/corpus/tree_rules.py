@@ -26,7 +26,7 @@ KNOWN = {"none": (), "de": ("raise DEC CP", "raise DEG DNP", "raise DEC DNP", "r
 
 @dataclass(frozen=True)
 class TreeRule:
-    """What is done to nodes `child` right under a node `parent`."""
+    """An action on nodes `child` directly under a node `parent`."""
 
     action: str
     child: str

@@ -21,7 +21,7 @@ _ELISION = re.compile(r"[A-Za-zÀ-ÿ]+['’]$")
 
 @dataclass
 class Spaced(Detokenizer):
-    """Blanks between words: none before closing and behind opening punctuation, quotes by turns, clitics joined."""
+    """Blanks between words, but not before closing or after opening punctuation; quotes alternate, clitics are joined."""
 
     language: str = option("en", "two-letter code: decides quotes and elisions")
 

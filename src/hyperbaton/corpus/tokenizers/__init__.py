@@ -14,7 +14,7 @@ from hyperbaton.base.registry import Registry
 class Tokenizer(Picklable, ABC):
     """Turns one raw line into tokens, and tags where it knows them. Derived classes are dataclasses of options.
 
-    The library behind a tokenizer is loaded with the first line, so that a listing needs none of them.
+    A tokenizer's library is loaded with the first line, so that listing tokenizers needs none of them.
     """
 
     has_tags: ClassVar[bool] = False

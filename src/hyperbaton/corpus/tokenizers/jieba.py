@@ -38,5 +38,5 @@ class Jieba(Tokenizer):
             return jieba.posseg.POSTokenizer(words)
 
     def split(self, line: str) -> list[tuple[str, str]]:
-        # The words come from the tagger even if nobody wants the tags: they must not depend on that.
+        # The tagger splits words even if its tags are not used, so that words do not depend on the use of tags.
         return [(pair.word, pair.flag) for pair in self.engine.cut(line)]
