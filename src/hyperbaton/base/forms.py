@@ -1,4 +1,4 @@
-"""The form of stored things, declared once: types and shapes of named arrays, types of JSON values.
+"""Declared forms of stored data: types and shapes of named arrays, types of JSON values.
 
 A *layout* names arrays:
 
@@ -35,7 +35,7 @@ _NAMES = {str: "text", bool: "true or false", int: "a whole number", float: "a n
 
 
 def within(prefix: str, layout: Layout, **sizes: str) -> dict[str, str]:
-    """A layout below `prefix.`; `sizes` gives names of sizes that are shared with what is outside of it.
+    """A layout below `prefix.`; `sizes` gives names of sizes that are shared with other layouts.
 
     >>> within("source", {"words": "u4 n", "offsets": "i8 n_phrases+1"}, n_phrases="n_rows")
     {'source.words': 'u4 source.n', 'source.offsets': 'i8 n_rows+1'}

@@ -20,15 +20,15 @@ __all__ = ["Bar", "Bars", "LiveLine", "Progress", "default_threads", "is_termina
 
 
 class Progress(Protocol):
-    """Called with items done and items in all; returns False to cancel."""
+    """Called with the number of items done and the total; returns False to cancel."""
 
     def __call__(self, done: int, total: int) -> bool | None: ...
 
 
 class Bars:
-    """Progress bars on stderr, one for each stage; silent when stderr is no terminal or `quiet` is set.
+    """Progress bars on stderr, one for each stage; silent if stderr is not a terminal or `quiet` is set.
 
-    What prints data while bars are shown must be quiet when stdout is a terminal too: nothing can keep the two apart there.
+    Code that prints data while bars are shown must set `quiet` if stdout is a terminal too, where the two would mix.
 
     >>> with Bars(quiet=True) as bars:
     ...     progress = bars.stage("extract")
@@ -67,7 +67,7 @@ class Bars:
 
 
 class Bar:
-    """The progress of one stage; a stage that starts again starts its times again."""
+    """The progress of one stage; restarting a stage restarts its clock."""
 
     def __init__(self, bars: RichProgress | None, name: str) -> None:
         self._bars, self._done = bars, 0
@@ -118,17 +118,17 @@ class LiveLine:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is at the other end of a stream, which is None where it is closed."""
+    """Whether a stream is a terminal; a closed stream is None."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
 def n_threads(threads: int | None) -> int:
-    """The number of threads that an option stands for: all processors where it is 0 or None."""
+    """The number of threads for the value of an option: all processors if it is 0 or None."""
     return threads or default_threads()
 
 
 def default_threads() -> int:
-    """The processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,6 +1,6 @@
 """Dependency trees and tags from CoNLL-U files, as columns parallel to the tokens of a text.
 
-For languages without constituency parsers the same trees can be read as constituents: `Dependencies.constituents`.
+For languages without constituency parsers these trees can be read as constituents: `Dependencies.constituents`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hyperbaton.corpus.trees import Trees
 class Dependencies:
     """Heads, relations and tags of the tokens of a text; sentence s has rows `offsets[s]` to `offsets[s + 1]`.
 
-    What a file leaves open is the label `_`.
+    Missing values have the label `_`.
     """
 
     heads: npt.NDArray[np.int32]  # (n_tokens,): position in the sentence, -1 for a root

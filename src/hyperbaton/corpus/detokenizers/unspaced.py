@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hyperbaton.corpus.detokenizers import Detokenizer
 
-# Of two neighbours that both look like this on the touching side, a blank is needed to tell them apart.
+# Two neighbours that match this where they touch need a blank between them.
 _LATIN = re.compile(r"[0-9A-Za-zÀ-ɏͰ-ϿЀ-ӿ]")
 
 
