@@ -17,9 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # Files and folders that `make lint` checks.
 CHECKED = [
-    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "RELEASING.md", "SECURITY.md", "docs/design", "tools"),
-    *(f"docs/{page}.md" for page in ("adding-a-model", "cluster", "experiment-file", "explore", "python", "report", "run")),
-    *("docs/serve.md", "docs/serve-json.md"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "RELEASING.md", "SECURITY.md"),
+    *("bindings", "core", "docs", "src", "tools"),
 ]
 MAX_WORDS = 60
 
@@ -35,20 +34,20 @@ TICS = [
     (r"\bmanners\b", "'conventions' or 'behaviour'"),
     (r"\bas (it stands|they stand)\b", "'as printed' or 'unchanged'"),
     (r"\b(more|less|greater) than chance\b", "'significant'"),
-    (r", that (?!is,|is to say|too\b|of\b)", "no comma before 'that'"),
+    (r", that(?! (is,|is to say|too\b|of\b)| $) ", "no comma before 'that'"),
     (r"^The same\b", "say the thing; a comment or a paragraph must make sense alone"),
     (r"^What (is|was|are|were|it|they|has|stands|stood)\b[^?]*$", "start with the subject, not with a 'what' clause"),
 ]
 RULES = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advice in TICS]
 
-# Code in Markdown; code within a line, links and formulas; starts of list items and table cells.
+# Code in Markdown; code within a line, links and formulas; starts of list items, table cells and branches of trees.
 FENCED = re.compile(r"^ *(```|~~~).*?^ *\1 *$|\A---\n.*?^---$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"``.+?``|`[^`]*`|\$[^$\n]+\$|\]\([^)]*\)|<[^<>\n]+>|https?://\S+")
-ITEM = re.compile(r"^[ >]*(?:[-*+]|\d+\.)(?= )|\|", re.MULTILINE)
+ITEM = re.compile(r"^[ >]*(?:[-*+]|\d+\.)(?= )|[|│├└]", re.MULTILINE)
 DOCTEST = re.compile(r"^ *>>> .*?(?=^ *$|\Z)", re.MULTILINE | re.DOTALL)
 OPENING = re.compile(r"#+|\w*(?:\"\"\"|'''|[\"'])|")
 # Of C++: a comment; a raw string or a character; a string.
-CPP = re.compile(r"""(//+[/<!]*)([^\n]*)|(\bR"\(.*?\)"|'(?:\\.|[^'\\])')|(")((?:\\.|[^"\\\n])*)""", re.DOTALL)
+CPP = re.compile(r"""(//+[/<!]*)([^\n]*)|(\bR"\(.*?\)"|'(?:\\.|[^'\\])')|(")((?:\\.|[^"\\\n])*)("?)""", re.DOTALL)
 PASSAGE = re.compile(r"(?:[^\n\0]|\n(?! *(?:\n|\Z)))+")
 SENTENCE = re.compile(r"(?:[^.!?:]|[.!?:](?!\s))+")
 
@@ -63,11 +62,11 @@ def prose_of(text: str, suffix: str) -> str:
     if suffix == ".md":
         text = FENCED.sub(lambda match: masked(match[0]), text)
         text = re.sub(r"^#(#* .*)\n", "\0\\1\0", text, flags=re.MULTILINE)
-        text = ITEM.sub(lambda match: masked(match[0], "\0"), text)
     elif suffix == ".py":
         text = DOCTEST.sub(lambda match: masked(match[0]), _python(text))
     else:
         text = _cpp(text)
+    text = ITEM.sub(lambda match: masked(match[0], "\0"), text)
     return INLINE.sub(lambda match: masked(match[0], "x"), text)
 
 
@@ -94,8 +93,9 @@ def _cpp(text: str) -> str:
     parts, end = [], 0
     for match in CPP.finditer(text):
         code = text[end : match.start()]
-        comment, words, other, quote, message = (group or "" for group in match.groups())
-        parts += [masked(code), masked(comment + quote, "\0" if code.strip() else " "), words, masked(other), message]
+        comment, words, other, quote, message, close = (group or "" for group in match.groups())
+        parts += [masked(code), masked(comment + quote, "\0" if code.strip() else " "), words, masked(other)]
+        parts += [message, masked(close)]
         end = match.end()
     return "".join(parts)
 

@@ -4,7 +4,7 @@
 // a candidate is summarised in one class, so that a model can have a weight for each:
 //   of a word   whether it precedes the current position; how many words are left between the two (0, 1 or 2, more);
 //               whether its left neighbour is visited (that of the first word always is), whether its right neighbour is;
-//               whether it is the first word left
+//               whether it is the first word left.
 //   of the end  how many words are left (0, 1, 2, 3 to 4, 5 to 8, more)
 #pragma once
 

@@ -46,7 +46,7 @@ def _is_here(module: ModuleType) -> bool:
 
 
 def public(module: ModuleType) -> dict[str, Any]:
-    """What a module exports, by name; modules among it are no interface of their own."""
+    """Return the exports of a module by name, without the modules among them."""
     exported = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
     return {name: value for name, value in exported.items() if not isinstance(value, ModuleType)}
 

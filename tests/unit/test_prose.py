@@ -39,6 +39,7 @@ raise ValueError(f"{so} many of its own: {behind}")  # nobody
 CPP = r"""// The same, once more.
 constexpr char kQuote = '"';  // behind
 throw Error("whoever did it");
+throw Error("is " + a + ", that" + so + many + " is of its own");
 int behind = so(many);
 """
 
@@ -58,7 +59,7 @@ def findings(tmp_path: Path, name: str, text: str) -> list[str]:
             ["3: 'behind'", "4: 'so many'", "8: 'What is left is a clause'", "10: ', that '"],
         ),
         ("code.py", PYTHON, ["1: 'Whoever'", "10: 'The same'", "12: 'of its own'", "12: 'nobody'"]),
-        ("code.cc", CPP, ["1: 'The same'", "2: 'behind'", "3: 'whoever'"]),
+        ("code.cc", CPP, ["1: 'The same'", "2: 'behind'", "3: 'whoever'", "4: 'of its own'"]),
     ],
 )
 def test_tics_are_found_in_prose_alone(tmp_path: Path, name: str, text: str, expected: list[str]) -> None:
@@ -69,6 +70,8 @@ def test_long_sentences(tmp_path: Path) -> None:
     sentence = "word " * MAX_WORDS
     assert findings(tmp_path, "page.md", f"Short. {sentence}\n\n{sentence}") == []
     assert findings(tmp_path, "page.md", f"Short.\n{sentence} more.") == [f"1: a sentence of {MAX_WORDS + 1} words"]
+    branches = "├── Name   a few words\n" * MAX_WORDS
+    assert findings(tmp_path, "code.py", f'"""A tree.\n\n{branches}"""') == []
 
 
 def test_each_finding_has_a_suggestion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 | kind | a file of | and its projection |
 |---|---|---|
-| tags | CoNLL: a word on each line with its columns, an empty line behind each sentence | word, tab, tag |
+| tags | CoNLL: a word on each line with its columns, an empty line after each sentence | word, tab, tag |
 | spans | JSON lines: `tokens` or `text`, and `spans` of `begin`, `end`, `label` | the same of the target |
 | markup | lines of tokens with inline tags | the same of the target |
 """

@@ -57,7 +57,7 @@ class WordAligner(Checked, abc.ABC):
         )
 
     def normalizations(self) -> tuple[Normalization, Normalization]:
-        """What is done to source and target words."""
+        """How source and target words are normalised."""
 
         def rule(drop: str | None) -> Normalization:
             return Normalization(self.lowercase, self.stem, frozenset() if drop is None else read_words(drop))

@@ -1,16 +1,16 @@
-"""Sentence pairs that translate each other, told from those that do not by the scores of an aligner.
+"""Filtering of sentence pairs that are not translations, by the scores of an aligner.
 
-The log-probability of a sentence given its translation is high where its words are common, whatever the translation. What
-counts is how much the translation helps: the *gain* of a pair is its mean log-probability per word less that of the same
-words by their frequencies in the text, in nats per word, averaged over both directions:
+The log-probability of a sentence given its translation is high if its words are common, even if the translation is wrong.
+The score must measure how much the translation helps: the *gain* of a pair is its mean log-probability per word minus that
+of its words by their frequencies in the text, in nats per word, averaged over both directions:
 
     gain = ½ Σ_sides ( log p(words | other side) − Σ_words log f(word) ) / number of words
 
 with f the relative frequency of a lower-cased word, each counted once more than it occurs.
 
-An aligner that learned from a pair finds it likely, whatever it is: words that occur nowhere else are taken for
-translations of each other. Scores must come from a model that learned from other pairs. `cross_logprobs` makes two, each
-from one half of a text, that score the other half.
+An aligner gives any pair in its training text a high probability, because it learns words that occur nowhere else as
+translations of each other. Scores must come from a model trained on other pairs. `cross_logprobs` trains two models, one
+on each half of a text, and scores each half by the model of the other.
 """
 
 from __future__ import annotations

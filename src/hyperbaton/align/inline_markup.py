@@ -7,15 +7,14 @@ elements, the enclosing elements that most of them share win, the first source w
 without a link gets those elements that enclose both its nearest linked neighbours; beyond the first and the last linked
 word, those that enclose the whole source sentence.
 
-An element whose words are not together in the target (`split`) is repeated, or kept where most of its words are
-(`largest`), or stretched over what lies between (`cover`). One of whose words none is linked is left out (`lost`). Elements
+An element whose words are not adjacent in the target (`split`) is repeated, or kept where most of its words are
+(`largest`), or extended over the words between (`cover`). An element without linked words is left out (`lost`). Elements
 that would cross in the target are closed and opened again, so that the result is well-formed (`crossing`). A tag inside a
 word moves to the edge of the word (`inside`); tags of elements without words (`<br/>`, `<img …>`) separate words. Such an
-element is put before the translation
-of the word that follows it, or behind that of the word before it where that has none; at the edge of a sentence it
-stays there.
+element is put before the translation of the word that follows it or, if that word has none, after that of the word before
+it; at the edge of a sentence it stays there.
 
-Names and attributes are copied as they are, and nothing is known about their meaning but which HTML elements are void.
+Names and attributes are copied unchanged; the only known property of names is which HTML elements are void.
 """
 
 from __future__ import annotations
@@ -180,7 +179,7 @@ class _Stacks:
         return self._depths[stack] if stack >= 0 else 0
 
     def difference(self, left: int, right: int) -> tuple[list[int], list[int]]:
-        """The elements, from the outside in, that only the left and that only the right one of two stacks has."""
+        """The elements that only the left and only the right of two stacks has, each from the outside in."""
         only_left: list[int] = []
         only_right: list[int] = []
         while left != right:

@@ -1,6 +1,6 @@
 """Word translation probabilities p(t|s) and p(s|t), from links by relative frequency as Moses makes them, or an aligner's.
 
-An unlinked word counts as linked to the other side's empty word, which is numbered behind that side's vocabulary.
+An unlinked word counts as linked to the other side's empty word, whose number follows that side's vocabulary.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class LexicalTable:
     def from_counts(
         cls, bitext: Bitext, offsets: Offsets, targets: WordIds, counts: npt.NDArray[np.uint32]
     ) -> LexicalTable:
-        """The same from counts of links that were made before (`link_counts`)."""
+        """Estimate the table from counts of links (`link_counts`)."""
         source, target = bitext.source, bitext.target
         sizes = len(source.vocabulary), len(target.vocabulary)
         sources = np.repeat(np.arange(sizes[0] + 1), np.diff(offsets))

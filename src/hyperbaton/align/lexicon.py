@@ -150,7 +150,7 @@ class Lexicon:
         return cls(sources[keep], targets[keep], table.probabilities[keep], None, names[0], names[1]).sorted()
 
     def sorted(self) -> Lexicon:
-        """The same entries by source name in byte order, then by p(target | source), then by target name."""
+        """Sort the entries by source name in byte order, then by p(target | source), then by target name."""
         ranks = []
         for names, numbers in ((self.source_names, self.sources), (self.target_names, self.targets)):
             used = np.unique(numbers)

@@ -19,7 +19,7 @@ from hyperbaton.corpus.removal import Removal, remove_words
 
 @dataclass(frozen=True)
 class Normalization:
-    """What is done to the words of one side.
+    """Normalization of the words of one side.
 
     >>> short = Normalization(stem=3, drop=frozenset({"the", "a"})).apply(Text.of(["The cats sleep", "a CAT"]))
     >>> list(short.text), short.positions.tolist()

@@ -58,7 +58,7 @@ class Conflict:
 
 @dataclass
 class Projected:
-    """What was carried over, and what stood in the way."""
+    """The projected annotation, and the problems met."""
 
     labels: list[str] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Links that somebody else made: Pharaoh text and GIZA++ A3 files, with or without the texts at hand."""
+"""Links made by other programs: Pharaoh text and GIZA++ A3 files, with or without the texts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Links as text, group by group, and of a whole bitext in shards, by the workers of any executor.
+"""Links as text: group by group, or of a whole bitext in shards, by the workers of any executor.
 
-A fitted aligner gives a pair the same links whatever stands around it, so they do not depend on the number of shards.
+A fitted aligner links each pair independently of the others, so links do not depend on the number of shards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Bitexts of any length, a group of sentence pairs at a time.
 
 A group is at most a few thousand pairs, so memory does not grow with the input. A saved aligner gives a pair the same
-links in whatever group it comes.
+links in any group.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_pairs(source: AnyPath, target: AnyPath) -> Iterator[tuple[str, str]]:
 def read_pair_groups(path: AnyPath, most: int = GROUP) -> Iterator[Bitext]:
     """Read sentence pairs, source and target on one line with a tab or `|||` between them.
 
-    A group is what has arrived, so nobody waits for an answer while another line is being waited for.
+    A group is the lines that have arrived, so no answer is delayed until another line arrives.
     """
     done = 0
     for lines in read_sentence_groups(path, most):

@@ -2,15 +2,15 @@
 
 | method | keeps |
 |---|---|
-| intersection | what both directions have |
-| union | what either has |
-| grow | the intersection, and again and again points of the union beside a kept one that cover a new word |
-| grow-diag | the same with diagonal neighbours |
-| grow-diag-final | and then points of the union that cover a new source or target word |
-| grow-diag-final-and | and then points of the union that cover a new source and a new target word |
+| intersection | points in both directions |
+| union | points in either direction |
+| grow | the intersection; repeatedly adds points of the union next to a kept point that cover a new word |
+| grow-diag | grow with diagonal neighbours too |
+| grow-diag-final | grow-diag, and then points of the union that cover a new source or target word |
+| grow-diag-final-and | grow-diag, and then points of the union that cover a new source and a new target word |
 
-Points are tried by target position, then source position, in the final step those of `backward` before those of
-`forward`; the answer depends on that order where points compete. As in `symal`, `forward` is the direction in which a
+Points are tried by target position, then source position; in the final step those of `backward` come before those of
+`forward`. The result depends on this order where points compete. As in `symal`, `forward` is the direction in which a
 source word has at most one target word, `backward` the one in which a target word has at most one source word.
 """
 

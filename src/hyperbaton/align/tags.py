@@ -1,7 +1,7 @@
 """Tags in text: where they are, and which belong together.
 
-Both functions take time proportional to the length of the text, whatever is in it: quotes, comments and elements that
-never end are looked for once.
+Both functions take time proportional to the length of any text: the ends of quotes, comments and elements that never end
+are searched for once.
 
 >>> [(mark.kind, mark.name) for mark in scan("a <b>c</b><br/> 3 < 4 <!-- d -->")]
 [('text', ''), ('start', 'b'), ('text', ''), ('end', 'b'), ('single', 'br'), ('text', ''), ('other', '')]

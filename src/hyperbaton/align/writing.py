@@ -22,8 +22,8 @@ def format_links(bitext: Bitext, scores: AlignmentScores | None, format: str, fi
 
     `json` is an object on each line: `source` and `target` (words), `links` (positions), `posteriors` (two for each
     link) and `logprobs` (two, or null). `giza` is an A3 file of three lines for each pair, in which source words
-    generate target words and the score is p(target words | source sentence); a target word with several links stands
-    behind each of its source words.
+    generate target words and the score is p(target words | source sentence); a target word with several links
+    is listed after each of its source words.
 
     >>> import numpy as np
     >>> scores = AlignmentScores(np.array([[0.5, 1.0]], np.float32), np.array([[-1.0, -2.0]]))

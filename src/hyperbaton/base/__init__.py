@@ -1,1 +1,1 @@
-"""What every other folder stands on: errors, options, registry, store, progress."""
+"""Foundations used by every other folder: errors, options, registries, artefacts, progress."""

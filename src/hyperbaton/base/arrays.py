@@ -1,4 +1,4 @@
-"""An array of any type and shape, where a docstring says which; and text and sparse matrices as arrays, for files."""
+"""The type of arrays whose docstrings give type and shape; text and sparse matrices as arrays, for files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 def gather(
     offsets: npt.NDArray[np.int64], groups: npt.NDArray[np.integer[Any]]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Where the items of chosen groups are, and their new offsets; group g is `offsets[g]` to `offsets[g + 1]`.
+    """The positions of the items of chosen groups, and their new offsets; group g is `offsets[g]` to `offsets[g + 1]`.
 
     >>> where, new = gather(np.array([0, 2, 3, 5]), np.array([2, 0]))
     >>> where.tolist(), new.tolist()
@@ -47,12 +47,12 @@ def array_as_lines(array: npt.NDArray[np.uint8]) -> list[str]:
     return array.tobytes().decode().split("\n")[:-1]
 
 
-# Of sparse matrices of 64-bit numbers; scipy chooses the type of the numbers of columns.
+# The layout of sparse matrices of 64-bit numbers; SciPy chooses the type of the column indices.
 CSR_LAYOUT = {"data": "f8 n_stored", "indices": "i4|i8 n_stored", "indptr": "i4|i8 n_rows+1"}
 
 
 def is_sparse(value: object) -> bool:
-    """Whether a value is a sparse matrix of SciPy, which is not imported for that."""
+    """Whether a value is a SciPy sparse matrix, without importing SciPy."""
     scipy = sys.modules.get("scipy.sparse")
     return scipy is not None and bool(scipy.issparse(value))
 

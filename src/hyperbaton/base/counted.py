@@ -1,10 +1,10 @@
-"""Things in messages: `1 sentence`, `2,000 sentences`, `an aligner`."""
+"""Counts and nouns in messages: `1 sentence`, `2,000 sentences`, `an aligner`."""
 
 from __future__ import annotations
 
 
 def counted(n: int, noun: str, plural: str = "", form: str = ",") -> str:
-    """A number with its noun; `plural` where that is not the noun with an s, `form` of the number as in an f-string.
+    """A number with its noun; `plural` if it is irregular, `form` is the number's format as in an f-string.
 
     >>> counted(1, "sentence"), counted(2000, "sentence"), counted(0, "entry", "entries"), counted(1000, "token", form="d")
     ('1 sentence', '2,000 sentences', '0 entries', '1000 tokens')
@@ -13,7 +13,7 @@ def counted(n: int, noun: str, plural: str = "", form: str = ",") -> str:
 
 
 def with_article(noun: str) -> str:
-    """A noun after a or an; names of one or two letters are spelled out.
+    """A noun with "a" or "an"; names of one or two letters are read letter by letter.
 
     >>> with_article("system"), with_article("aligner"), with_article("lm artefact")
     ('a system', 'an aligner', 'an lm artefact')

@@ -1,4 +1,4 @@
-"""What an artefact is, as its manifest says: kind, options, counts, weights, sizes, and what it was made from."""
+"""Descriptions of artefacts from their manifests: kind, options, counts, weights, sizes and inputs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _array(artefact: Artefact, name: str) -> dict[str, Any]:
 
 
 def description_rows(description: dict[str, Any], *, arrays: bool = False, part: str = "") -> list[dict[str, str]]:
-    """A description as rows of part, group, name and value, for a table; the arrays themselves only where wanted."""
+    """A description as rows of part, group, name and value, for a table, with a row for each array if `arrays` is set."""
     about = {
         "kind": description["kind"],
         "path": description["path"],

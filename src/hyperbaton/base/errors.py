@@ -1,4 +1,4 @@
-"""The exceptions of the package. All of them are `HyperbatonError`, and say in one line what to do.
+"""The exceptions of the package. All are subclasses of `HyperbatonError`, with a message of one line that says what to do.
 
 HyperbatonError
 ├── InputError       a file or line that cannot be used, with its place
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def one_line(message: str) -> str:
-    r"""Escape what would break a line or steer a terminal: names of files may contain any character.
+    r"""Escape line breaks and control characters, since file names may contain any character.
 
     >>> print(one_line("two\nlines"))
     two\nlines
@@ -54,7 +54,7 @@ class InputError(HyperbatonError):
 
 
 class SentenceError(InputError):
-    """A fault of a sentence in memory, counted from 1: callers who know its file name that instead.
+    """A fault in a sentence in memory, counted from 1; callers that know the file report the file instead.
 
     >>> print(SentenceError("not valid UTF-8", 7).moved(100))
     sentence 107: not valid UTF-8
@@ -65,10 +65,10 @@ class SentenceError(InputError):
         self.what, self.line = what, number
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str | int, ...]]:
-        return SentenceError, (self.what, self.line or 0)  # raised in a worker, told by another process
+        return SentenceError, (self.what, self.line or 0)  # raised in a worker, reported by another process
 
     def moved(self, n_lines: int) -> SentenceError:
-        """The same for sentences after this number of others."""
+        """Return this error for a text in which this number of sentences comes first."""
         return SentenceError(self.what, n_lines + (self.line or 0))
 
 
@@ -77,7 +77,7 @@ class AnnotationError(SentenceError):
 
     Arguments:
         kind: "tags" or "trees".
-        line: of which sentence, from 1.
+        line: the number of the sentence, from 1.
 
     >>> print(AnnotationError("tags", "2 tags for 3 words", 7))
     tags:7: 2 tags for 3 words
@@ -131,7 +131,7 @@ class MissingExtra(HyperbatonError):
 
 
 def import_failure(error: ImportError, library: str, extra: str, modules: str) -> HyperbatonError:
-    """What to raise when an optional library cannot be imported: it may be missing, or installed and broken.
+    """The error to raise if an optional library cannot be imported because it is missing, or installed but broken.
 
     Arguments:
         modules: the names of its modules, separated by spaces.

@@ -1,9 +1,9 @@
-"""Work cut into shards, done by any `concurrent.futures.Executor`: processes of this machine, Dask, MPI, Slurm.
+"""Work in shards, run by any `concurrent.futures.Executor`: processes of this machine, Dask, MPI, Slurm.
 
 A task is a function, a job (paths and options, no large arrays) and the number of a shard; it reads and writes files that
-driver and workers both see. The number of shards is chosen by the user, never by the number of workers; results are taken
-in the order of the shards. So the same files come out whatever executor does the work, and also where a task is done
-twice because its worker was lost.
+driver and workers both see. The number of shards is chosen by the user and does not depend on the number of workers.
+Results are returned in the order of the shards. So every executor produces identical files, even if a task is run twice
+because its worker was lost.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hyperbaton.base.progress import Progress
 
 log = logging.getLogger(__name__)
 
-SHARDS = 16  # where there is an executor, and the number of shards is not given
+SHARDS = 16  # with an executor, if the number of shards is not given
 ATTEMPTS = 4  # at a task whose workers are lost; Dask counts the same way
 REMOVALS = 20  # attempts at removing the files of shards
 CONNECTING = 10.0  # seconds to wait for a scheduler
@@ -44,16 +44,16 @@ J = TypeVar("J")
 
 
 class WorkersLost(HyperbatonError):
-    """Tasks cannot be finished, because the processes that do them end."""
+    """Tasks cannot be finished, because the processes that run them end."""
 
 
 def n_shards(shards: int, executor: object) -> int:
-    """The number of shards that an option stands for, 0 being the default."""
+    """The number of shards for the value of an option; 0 is the default."""
     return shards or (SHARDS if executor is not None else 1)
 
 
 def shard_starts(n_items: int, shards: int) -> list[int]:
-    """Where each of so many consecutive shards starts, and where the last one ends.
+    """The start of each of `shards` consecutive shards, and the end of the last one.
 
     >>> shard_starts(10, 4)
     [0, 2, 5, 7, 10]
@@ -63,10 +63,10 @@ def shard_starts(n_items: int, shards: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Sharding:
-    """How work is shared out: in so many shards, whose files lie in a folder that all workers see.
+    """How work is distributed: the number of shards, and the folder of their files, which all workers can read and write.
 
-    Without an executor this process does the work; `threads` are those of each task. `workers` gets host and process of
-    those that did the work.
+    Without an executor this process does the work. `threads` is the number of threads of each task. `workers` collects
+    the host and process of each worker.
     """
 
     folder: Path
@@ -86,14 +86,14 @@ class Sharding:
     def results(
         self, function: Callable[[J, int], T], job: J, progress: Progress | None = None
     ) -> Generator[ShardResult[T]]:
-        """The same, with who did each shard."""
+        """Call `function(job, k)` for every shard k, and yield the results in order, each with its worker."""
         for result in do_shards(self.executor, function, job, self.shards, progress):
             self.workers.add(result.worker)
             yield result
 
 
 class InMemory:
-    """Stands for the folder of shards where one process does the work: its arrays stay in memory, by owner."""
+    """Replaces the folder of shards if one process does the work: arrays stay in memory, by owner."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, dict[str, Array]] = {}
@@ -101,7 +101,7 @@ class InMemory:
 
 @dataclass(frozen=True)
 class Here:
-    """Work that this process does alone: one shard, without files. The other way to share out work is `Sharding`."""
+    """Work done by this process alone: one shard, without files. See `Sharding` for distributed work."""
 
     threads: int
     folder: InMemory = field(default_factory=InMemory)
@@ -115,7 +115,7 @@ class Here:
 
 @dataclass(frozen=True)
 class ShardResult(Generic[T]):
-    """What the task of a shard returned, and who did it: host and process."""
+    """The result of a shard's task, and the host and process of its worker."""
 
     value: T
     worker: str
@@ -184,8 +184,8 @@ class _Attempt(Generic[S, T]):
 def _means_lost_worker(error: BaseException | None) -> bool:
     """Whether an error says that a worker was lost, not that the task failed.
 
-    Dask loses a result that it was about to hand over when its worker goes at that moment, and then takes the result for an
-    error, which raises a TypeError in its own code.
+    If a worker ends while Dask is about to hand over its result, Dask loses the result and treats it as an error, which
+    raises a TypeError in Dask's code.
     """
     if isinstance(error, TypeError):
         modules = [frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -251,7 +251,7 @@ def _dask(host: str) -> Iterator[Executor]:
     except ImportError as error:
         raise import_failure(error, "distributed", "dask", "distributed") from error
     _silence("tornado.application")  # tracebacks of calls that Ctrl-C interrupts
-    _silence("distributed")  # tracebacks of a lost scheduler, which is one line of ours
+    _silence("distributed")  # tracebacks of a lost scheduler, for which we print one line
     try:
         client = distributed.Client(f"tcp://{host}", timeout=CONNECTING, set_as_default=False)
     except OSError as error:
@@ -267,13 +267,13 @@ def _dask(host: str) -> Iterator[Executor]:
         finally:
             executor.shutdown(wait=False)
     finally:
-        # What goes wrong in leaving changes nothing about the results, which are files.
+        # Errors on leaving do not affect the results, which are files.
         with contextlib.suppress(Exception):
             client.close(timeout=2)
 
 
 def _silence(name: str) -> None:
-    """Let a library log nothing, in any of its modules, which have levels of their own."""
+    """Silence a library's log, in each of its modules, since every module has its own level."""
     for known in (name, *logging.root.manager.loggerDict):
         if known == name or known.startswith(f"{name}."):
             logging.getLogger(known).setLevel(logging.CRITICAL + 1)
@@ -283,9 +283,9 @@ def _silence(name: str) -> None:
 def open_sharding(
     address: str | None, shards: int, threads: int, output: str | PathLike[str] | None
 ) -> Iterator[Sharding | None]:
-    """How a command shares out its work, by its options; None where it does all of it itself.
+    """How a command distributes its work, by its options; None if it does all the work itself.
 
-    Files of shards lie beside the output, and are removed when the block is left.
+    Files of shards are beside the output, and are removed at the end of the block.
     """
     if address is None and shards <= 1:
         yield None
@@ -302,7 +302,7 @@ def shard_folder(output: str | PathLike[str] | None = None) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        for _ in range(REMOVALS):  # a worker that has not heard that its task is cancelled may still write a file
+        for _ in range(REMOVALS):  # a worker that does not know yet that its task is cancelled may still write a file
             shutil.rmtree(folder, ignore_errors=True)
             if not folder.exists():
                 break
@@ -310,7 +310,7 @@ def shard_folder(output: str | PathLike[str] | None = None) -> Iterator[Path]:
 
 
 def part_files(folder: Path, shard: int | str, names: Sequence[str]) -> dict[str, Path]:
-    """Where a shard has its part of each output."""
+    """The paths of a shard's part of each output."""
     return {name: folder / f"{shard}.{name}" for name in names}
 
 
@@ -318,13 +318,14 @@ def part_files(folder: Path, shard: int | str, names: Sequence[str]) -> dict[str
 def writing_parts(folder: Path, shard: int | str, names: Sequence[str]) -> Iterator[dict[str, BinaryIO]]:
     """Open the parts of a shard for writing; they appear when the block ends without an error.
 
-    Two workers may do the same shard, where one was thought lost: each writes aside, and both write the same.
+    Two workers may process the same shard, if one was believed lost: each writes to its own temporary files, with equal
+    content.
     """
     mark = f"{os.getpid()}-{secrets.token_hex(4)}"
     parts = part_files(folder, shard, names)
     asides = {name: part.with_name(f"{part.name}.{mark}") for name, part in parts.items()}
     with contextlib.ExitStack() as stack:
-        # Not base.writing, which makes folders that are missing: this one is missing when the work was cancelled.
+        # Not base.writing, which creates missing folders: this folder is missing if the work was cancelled.
         yield {name: stack.enter_context(aside.open("wb")) for name, aside in asides.items()}
     for name, part in parts.items():
         asides[name].replace(part)
@@ -333,7 +334,7 @@ def writing_parts(folder: Path, shard: int | str, names: Sequence[str]) -> Itera
 def write_parts(
     folder: Path, shard: int | str, names: Sequence[str], groups: Iterable[tuple[int, Mapping[str, bytes]]]
 ) -> tuple[int, dict[str, Path]]:
-    """Write the parts of a shard, and give the number of its lines and its files.
+    """Write the parts of a shard, and return the number of its lines and its files.
 
     Each of `groups` has a number of lines and a piece of every output.
     """

@@ -1,4 +1,4 @@
-"""The form of stored things, declared once: types and shapes of named arrays, types of JSON values.
+"""Declared forms of stored data: types and shapes of named arrays, types of JSON values.
 
 A *layout* names arrays:
 
@@ -14,8 +14,8 @@ A *layout* names arrays:
 a name makes the group optional: `within("table?", PAIRS)` asks for all of its arrays, or none.
 
 A *form* is a type of JSON values: a type or union; `list[…]`, or `tuple[…]` for a list of that length; `[form]`, a list;
-a mapping from keys to forms, where a key that ends with a question mark may be missing, `*` stands for all keys, and `#`
-for all keys, which must be whole numbers; a tuple of alternatives; or a function from a value to its form.
+a mapping from keys to forms; a tuple of alternatives; or a function from a value to its form. In a mapping, a key that
+ends with a question mark may be missing, `*` means all keys, and `#` means all keys, which must be whole numbers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NAMES = {str: "text", bool: "true or false", int: "a whole number", float: "a n
 
 
 def within(prefix: str, layout: Layout, **sizes: str) -> dict[str, str]:
-    """A layout below `prefix.`; `sizes` gives names of sizes that are shared with what is outside of it.
+    """A layout below `prefix.`; `sizes` gives names of sizes that are shared with other layouts.
 
     >>> within("source", {"words": "u4 n", "offsets": "i8 n_phrases+1"}, n_phrases="n_rows")
     {'source.words': 'u4 source.n', 'source.offsets': 'i8 n_rows+1'}

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first asked for, so that a command loads what it uses.
+"""Lazy imports: a package's names are imported when they are first used, so that a command loads only the code it needs.
 
 Nothing is imported here: the program listens to Ctrl-C before anything else is loaded.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def names_from(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package: `homes` has the names that each of its modules gives to it.
+    """The `__getattr__` of a package; `homes` maps each of its modules to the names that it provides.
 
     `dir` of the package lists its `__all__` alone.
 

@@ -14,14 +14,14 @@ from hyperbaton.base.errors import OptionError
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([kmgt])(i?b)?\s*", re.IGNORECASE)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 LARGEST_MEMORY = 2**60
-PROGRAM = 128 << 20  # bytes that Python, the libraries, vocabularies and small buffers take, about
+PROGRAM = 128 << 20  # approximate bytes of Python, the libraries, vocabularies and small buffers
 
 
 def parse_memory(amount: str | int, option: str = "memory") -> int:
-    """The number of bytes that an amount stands for; a whole number is one of bytes already.
+    """The number of bytes of an amount; an integer is a number of bytes.
 
-    K, M, G and T, alone or followed by iB, are powers of 1024; KB, MB, GB and TB are powers of 1000. `option` is what
-    errors call the amount.
+    K, M, G and T, alone or followed by iB, are powers of 1024; KB, MB, GB and TB are powers of 1000. `option` is the
+    name of the amount in errors.
     """
     if isinstance(amount, int) and not isinstance(amount, bool):
         n_bytes = amount

@@ -1,8 +1,8 @@
 """Elementary functions and products with the same bits on every processor.
 
-NumPy chooses the code of `np.exp`, `np.log` and `@` by the processor it runs on, and their last bits differ. What enters
-an artefact, a score or a weight is computed with these instead. Sums (`np.sum`, `np.mean`, `np.bincount`), `np.sqrt` and
-the four operations are the same everywhere. docs/design/same-everywhere.md says what is promised.
+NumPy chooses the code of `np.exp`, `np.log` and `@` by the processor it runs on, and their last bits differ. Values in
+artefacts, scores and weights are computed with these functions instead. Sums (`np.sum`, `np.mean`, `np.bincount`),
+`np.sqrt` and the four operations are the same everywhere. docs/design/same-everywhere.md says what is promised.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def log1p(values: npt.ArrayLike) -> Any:
 
 
 def log2(values: npt.ArrayLike) -> Any:
-    """The binary logarithm of each value, as float64; exact for powers of two is not promised."""
+    """The binary logarithm of each value, as float64; not necessarily exact for powers of two."""
     return log(values) / LOG_2
 
 
 def power(values: npt.ArrayLike, exponent: float) -> Any:
-    """Each value, none negative, to one power; whole powers by multiplication.
+    """Non-negative values to one power; whole powers by multiplication.
 
     >>> power([2.0, 3.0], 2).tolist()
     [4.0, 9.0]
@@ -61,7 +61,7 @@ def log_softmax(scores: Array) -> Floats:
 
 
 def normal(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Normal random numbers by the polar method: NumPy's own take a logarithm of the C library now and then."""
+    """Normal random numbers by the polar method: NumPy's method sometimes uses the C library's logarithm."""
     n = shape[0] * shape[1]
     values = np.zeros(0)
     while len(values) < n:

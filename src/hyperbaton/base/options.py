@@ -43,7 +43,7 @@ class Plugins(Protocol):
     """Where an option's plug-ins come from: a registry."""
 
     def make(self, plugin: Any, default: str = "") -> Any:
-        """A plug-in from text, `name:option=value`; options that `default` sets hold too where the plug-in has them."""
+        """A plug-in from text, `name:option=value`; options that `default` sets apply too if the plug-in has them."""
 
     def text(self, plugin: Any) -> str:
         """A plug-in as text."""
@@ -62,12 +62,12 @@ def option(
     plugins: Plugins | None = None,
     path: bool = False,
 ) -> Any:
-    """Declare an option: its default, one line of help, and what values make sense.
+    """Declare an option: its default, one line of help, and the valid values.
 
     With `path` the value names a file or folder that is read, which no output of a command may replace.
 
-    With `plugins` the value is a plug-in with options of its own, `name:option=value:option=value`, or in Python an
-    instance. Options that the default sets hold for any plug-in that has them unless others are given.
+    With `plugins` the value is a plug-in with its options, `name:option=value:option=value`, or in Python an instance.
+    Options set by the default apply to any plug-in that has them, unless they are given.
     """
     metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "plugins": plugins, "path": path}
     return dataclasses.field(default=default, metadata=metadata)
@@ -94,7 +94,7 @@ class Option:
 
     @property
     def range(self) -> str:
-        """The limits in words, for the end of a help text; nothing where they are the ordinary ones."""
+        """The limits in words, for the end of a help text; empty for ordinary limits."""
         if self.maximum is not None:
             low = "at most" if self.minimum is None else f"{_number(self.minimum)} to"
             return f" [{low} {_number(self.maximum)}]"
@@ -169,7 +169,7 @@ def _options_of(cls: type) -> tuple[Option, ...]:
 
 
 def _hint(cls: type, name: str) -> Any:
-    """The type of one field. Those of the others may name classes that are only imported where they are used."""
+    """The type of one field. The types of other fields may name classes that are imported only where they are used."""
     home = next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
     field = type(home.__name__, (), {"__annotations__": {name: home.__annotations__[name]}, "__module__": home.__module__})
     return typing.get_type_hints(field, localns=dict(vars(home)))[name]
@@ -182,7 +182,7 @@ def check_options(instance: object) -> None:
 
 
 class Checked:
-    """Base of option classes and plug-ins that are checked when they are made; unknown names are refused there too.
+    """Base of option classes and plug-ins that are checked on construction, where unknown names are refused too.
 
     >>> @dataclasses.dataclass
     ... class Cleaning(Checked):
@@ -212,7 +212,7 @@ class Checked:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """What to say of a name that is not known: the nearest one, and all that are."""
+    """The message for an unknown name: the nearest known name, and all known names."""
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
@@ -281,7 +281,7 @@ def _parsed(opt: Option, value: str) -> Any:
 
 
 def parse_value(kind: Any, value: Any) -> Any:
-    """A value of a type from its text; ValueError says what it must be. Other values than text stay as they are.
+    """A value of a type from its text; ValueError says what it must be. Values other than text are returned unchanged.
 
     >>> parse_value(int, "12"), parse_value(bool, "no"), parse_value(float, 0.5)
     (12, False, 0.5)
@@ -301,7 +301,7 @@ def parse_value(kind: Any, value: Any) -> Any:
 
 
 def plugin(instance: object, name: str) -> Any:
-    """A new plug-in as an option of an instance says."""
+    """A new plug-in from an option of an instance."""
     opt = next(opt for opt in options_of(type(instance)) if opt.name == name)
     if opt.plugins is None:
         raise OptionError(f"the option {opt.flag} takes no plug-in")

@@ -1,4 +1,4 @@
-"""Check outputs before the work that leads to them, so that hours of training do not end in a wrong name.
+"""Check outputs before the work starts, so that hours of training are not lost to a wrong name.
 
 No output may replace an input, lie inside an input artefact, or go to the same place as another output (`check_places`).
 """
@@ -26,12 +26,12 @@ Kind = Literal["file", "artefact", "folder"]
 
 @dataclass(frozen=True)
 class Destination:
-    """Where something is written: the option that says so, the path, and what it becomes.
+    """An output: its option, its path, and its kind.
 
-    A file or an artefact replaces the one that is there; a folder gets files beside those that it has.
+    A file or an artefact replaces an existing one; in a folder, files are added to the existing ones.
 
     Arguments:
-        updates: an input artefact of which this may be the new version.
+        updates: an input artefact that this output may replace with a new version.
     """
 
     option: str
@@ -64,7 +64,7 @@ def check_places(outputs: Sequence[Destination], inputs: Iterable[AnyPath] = ())
 
 @dataclass(frozen=True)
 class _Source:
-    """An input that exists and is no device."""
+    """An input that exists and is not a device."""
 
     path: AnyPath
     place: Path
@@ -77,8 +77,8 @@ class _Source:
 
 
 def _sources(path: AnyPath) -> Iterator[_Source]:
-    """Yield an input and the artefacts that it refers to; nothing where it cannot be read, which its reader will say."""
-    from hyperbaton.base.store import referred_artefacts  # which imports NumPy: help starts without it
+    """Yield an input and the artefacts that it refers to; nothing if it cannot be read, which its reader will report."""
+    from hyperbaton.base.store import referred_artefacts  # imports NumPy, which help does not need
 
     is_artefact = os.path.isfile(os.path.join(path, MANIFEST))  # noqa: PTH113, PTH118 - never raises
     for each in (path, *(referred_artefacts(path) if is_artefact else ())):
@@ -117,7 +117,7 @@ def _check_source(output: Destination, place: Path, source: _Source) -> None:
 
 
 def _is_same(output: Destination, source: _Source) -> bool:
-    """Whether an output goes where an input is, by another name such as a link too."""
+    """Whether an output is an input, even by another name such as a link."""
     own = _status(output.path, sys.stdout)
     return own is not None and os.path.samestat(own, source.status)
 
@@ -128,7 +128,7 @@ def _place(path: AnyPath) -> Path:
 
 
 def shown(path: AnyPath) -> str:
-    """What a file that is read is called in messages."""
+    """The name of an input file in messages."""
     return "standard input" if is_stream(path) else os.fspath(path)
 
 
@@ -144,7 +144,7 @@ def is_stdout(path: AnyPath) -> bool:
 
 
 def _status(path: AnyPath, standard: TextIO) -> os.stat_result | None:
-    """The status of a file, folder or pipe, of `standard` for `-`; None of a device, and of what is not there."""
+    """The status of a file, folder or pipe, of `standard` for `-`; None for a device or a missing file."""
     try:
         status = os.fstat(standard.fileno()) if is_stream(path) else Path(path).stat()
     except (OSError, ValueError):
@@ -153,7 +153,7 @@ def _status(path: AnyPath, standard: TextIO) -> os.stat_result | None:
 
 
 def check_artefact(path: AnyPath, kind: str, model: str = "", *, force: bool = False) -> None:
-    """Check that an artefact can be written: nothing foreign is in the way, and nothing of another kind or model.
+    """Check that an artefact can be written: the path has no other files, and no artefact of another kind or model.
 
     `force` allows replacing an artefact of another kind or model.
     """
@@ -175,7 +175,7 @@ def check_text_folder(path: AnyPath) -> None:
 
 
 def check_file(path: AnyPath) -> None:
-    """Check that a file can be written; `-` is stdout, and what is no ordinary file is left alone."""
+    """Check that a file can be written; `-` is stdout, and anything but an ordinary file is accepted."""
     if is_stream(path):
         return
     file = Path(path)
@@ -189,7 +189,7 @@ _CHECKS: dict[Kind, Callable[[AnyPath], None]] = {"file": check_file, "folder": 
 
 
 def _check_parent(path: AnyPath) -> None:
-    """Try to make something in the folder that `path` will be in, or in the last one on the way there that exists."""
+    """Try to create a file in the folder of `path`, or in the nearest parent that exists."""
     parent = Path(path)
     try:
         parent = next(folder for folder in real_place(path).parents if folder.exists())

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Processes(Executor):
-    """Processes of this machine; where one is lost (killed, out of memory), new ones take the place of all."""
+    """Processes of this machine; if one is lost (killed, out of memory), all are replaced by new ones."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -38,7 +38,7 @@ class Processes(Executor):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        if error is not None:  # nobody wants the results of tasks that run
+        if error is not None:  # the results of running tasks are not needed
             for process in list((getattr(self._pool, "_processes", None) or {}).values()):
                 process.terminate()
         self.shutdown(wait=True, cancel_futures=True)
@@ -46,5 +46,5 @@ class Processes(Executor):
 
 
 def _ignore_interrupts() -> None:
-    """Ctrl-C at a terminal reaches all processes; the one that shared out the work ends the others."""
+    """Ctrl-C at a terminal reaches all processes; the one that distributed the work ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

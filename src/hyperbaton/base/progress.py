@@ -1,8 +1,8 @@
 """Progress of long calls.
 
-Every function that can take more than a few seconds accepts `progress`, a callable `(done, total)` that is called now
-and then; when it returns False the call stops with `Cancelled`, and nothing half-made stays behind. `Bars` shows such
-callables as bars on a terminal.
+Every function that can take more than a few seconds accepts `progress`, a callable `(done, total)` that is called
+regularly. If it returns False, the call stops with `Cancelled` and leaves no partial output. `Bars` makes such callables
+that draw bars on a terminal.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = ["Bar", "Bars", "LiveLine", "Progress", "default_threads", "is_termina
 
 
 class Progress(Protocol):
-    """Called with items done and items in all; returns False to cancel."""
+    """Called with the number of items done and the total; returns False to cancel."""
 
     def __call__(self, done: int, total: int) -> bool | None: ...
 
 
 class Bars:
-    """Progress bars on stderr, one for each stage; silent when stderr is no terminal or `quiet` is set.
+    """Progress bars on stderr, one for each stage; silent if stderr is not a terminal or `quiet` is set.
 
-    What prints data while bars are shown must be quiet when stdout is a terminal too: nothing can keep the two apart there.
+    Code that prints data while bars are shown must set `quiet` if stdout is a terminal too, where the two would mix.
 
     >>> with Bars(quiet=True) as bars:
     ...     progress = bars.stage("extract")
@@ -67,7 +67,7 @@ class Bars:
 
 
 class Bar:
-    """The progress of one stage; a stage that starts again starts its times again."""
+    """The progress of one stage; restarting a stage restarts its clock."""
 
     def __init__(self, bars: RichProgress | None, name: str) -> None:
         self._bars, self._done = bars, 0
@@ -88,9 +88,9 @@ class Bar:
 
 
 class LiveLine:
-    """A line at the bottom of the terminal that stderr is, made anew by `text` several times a second.
+    """A line at the bottom of stderr's terminal, redrawn from `text` several times a second.
 
-    What is printed on stderr meanwhile appears above it. Without a terminal, or if `quiet` is set, there is no line.
+    Other output to stderr appears above it. Without a terminal, or if `quiet` is set, there is no line.
     """
 
     def __init__(self, text: Callable[[], str], quiet: bool = False) -> None:
@@ -118,17 +118,17 @@ class LiveLine:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is at the other end of a stream, which is None where it is closed."""
+    """Whether a stream is a terminal; a closed stream is None."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
 def n_threads(threads: int | None) -> int:
-    """The number of threads that an option stands for: all processors where it is 0 or None."""
+    """The number of threads for the value of an option: all processors if it is 0 or None."""
     return threads or default_threads()
 
 
 def default_threads() -> int:
-    """The processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

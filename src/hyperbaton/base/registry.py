@@ -1,7 +1,7 @@
 """The file name is the registry: `orientations/three.py` is the orientation set "three".
 
 A registry looks into one folder of the package, and at entry points of other packages, so that a new plug-in is
-one new file. A module is only imported when somebody asks for it by name.
+one new file. A module is imported only when it is requested by name.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ T = TypeVar("T")
 
 @cache
 def _entry_points(group: str) -> list[EntryPoint]:
-    """Look through everything that is installed, which takes long, once."""
-    from importlib.metadata import entry_points  # which takes long, too
+    """Search all installed packages, which is slow, once."""
+    from importlib.metadata import entry_points  # slow to import too
 
     return list(entry_points(group=group))
 
@@ -40,7 +40,7 @@ class Registry(Shown, Generic[T]):
     """All plug-ins of one kind: classes that derive from `base`, one for each module of a package.
 
     Arguments:
-        kind: what one of them is called, in messages; other packages offer theirs in the entry point
+        kind: the noun for a plug-in in messages; other packages provide theirs in the entry point
             group `hyperbaton.<kind>`.
         package: dotted name of the folder.
         base: the class that each plug-in derives from, or `module:class`, which is imported with the first plug-in.
@@ -84,7 +84,7 @@ class Registry(Shown, Generic[T]):
     def __getitem__(self, name: str) -> type[T]:
         """The class of that name; `aligned-words` and `aligned_words` are the same name.
 
-        The folder comes first: other packages are looked through only for a name that it does not have.
+        The folder comes first: other packages are searched only for names that it does not have.
         """
         name = _canonical(name)
         if name not in self._files():
@@ -105,7 +105,7 @@ class Registry(Shown, Generic[T]):
     def make(self, plugin: str | T, default: str = "") -> T:
         """Make a plug-in from its name and options as text, `name:option=value:option=value`.
 
-        Options that `default`, a text of the same form, sets hold too unless others are given, for another plug-in those
+        Options set by `default`, a text of the same form, apply too unless they are given; another plug-in takes only those
         that it has. An instance is copied.
         """
         if not isinstance(plugin, str):
@@ -123,7 +123,7 @@ class Registry(Shown, Generic[T]):
         return ":".join([self.name_of(plugin), *settings_of(plugin)])
 
     def name_of(self, plugin: object) -> str:
-        """What a plug-in is called: the name of its entry point, or of its file."""
+        """The name of a plug-in: that of its entry point, or of its file."""
         cls = type(plugin)
         folder, _, file = cls.__module__.rpartition(".")
         if folder == self.package:
@@ -132,7 +132,7 @@ class Registry(Shown, Generic[T]):
         return next(points, file)
 
     def describe(self, name: str) -> str:
-        """The first line of what a plug-in says about itself."""
+        """The first line of a plug-in's docstring."""
         doc = self[name].__doc__ or ""
         return doc.strip().partition("\n")[0]
 

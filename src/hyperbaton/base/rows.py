@@ -1,4 +1,4 @@
-"""Sparse rows of features: those in memory or memory-mapped, and those made when they are needed."""
+"""Sparse feature rows: in memory, memory-mapped, or computed on demand."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Rows:
 
 
 class TrainingRows(ABC):
-    """The rows of training data, made when they are needed: no more of them than are worked on need to be in memory."""
+    """The rows of training data, computed on demand: only the rows in use need to be in memory."""
 
     n_features: int
     n_rows: int

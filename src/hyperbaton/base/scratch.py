@@ -1,7 +1,7 @@
 """Arrays that may be larger than memory: in memory while they fit, otherwise in temporary files that are memory-mapped.
 
-Whoever works on them goes through them from front to back in pieces (`rows`, `ranges`), so that the system can write out
-and drop what is done. Temporary files lie where Python puts them (TMPDIR), and are gone when their arrays are.
+Process them in pieces from front to back (`rows`, `ranges`), so that the system can write out and drop finished pages.
+Temporary files are in Python's folder for them (TMPDIR), and are removed with their arrays.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _SPARE = 1 << 22  # bytes at the end of arrays in memory that grow
 
 
 class Scratch:
-    """Room for arrays: temporary files where `memory`, a number of bytes, is given; otherwise memory.
+    """Storage for arrays: temporary files if `memory`, a number of bytes, is given; otherwise memory.
 
-    `limit` is the number of bytes that the process may take in all, None where that is not limited.
+    `limit` is the total number of bytes that the process may use, None without a limit.
 
     >>> scratch = Scratch(memory=1 << 20)
     >>> array = scratch.array((2, 3), np.uint32)
@@ -39,7 +39,7 @@ class Scratch:
         self.memory, self.limit = memory, limit
 
     def check_room(self, n_bytes: int, what: str, otherwise: str) -> None:
-        """Complain if n_bytes, which must be in memory at once, do not fit beside the program; say what helps otherwise.
+        """Raise an error if `n_bytes`, needed in memory at once, do not fit; `otherwise` is the advice in its message.
 
         >>> Scratch(limit=160 << 20).check_room(80 << 20, "the model", "split it")
         Traceback (most recent call last):
@@ -56,7 +56,7 @@ class Scratch:
             return np.empty(shape, dtype)
         with _naming_folder(), tempfile.TemporaryFile(prefix="hyperbaton-") as file:
             if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and a crash later
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, but a crash later
             mapped: Array = np.memmap(file, dtype=dtype, mode="r+", shape=shape)
         return mapped
 
@@ -69,7 +69,7 @@ class Scratch:
     def filled(
         self, shape: int | tuple[int, ...], dtype: npt.DTypeLike, row_bytes: int, make: Callable[[slice], Array]
     ) -> Array:
-        """A new array whose rows `make` gives, in pieces that fit into memory, if a row takes so many bytes there.
+        """A new array with the rows that `make` returns, in pieces that fit into memory if a row takes `row_bytes`.
 
         >>> Scratch(memory=16).filled(5, np.int64, 8, lambda rows: np.arange(rows.start, rows.stop)).tolist()
         [0, 1, 2, 3, 4]
@@ -84,11 +84,11 @@ class Scratch:
 
     @property
     def room(self) -> Callable[[int], Array] | None:
-        """What gives the core bytes for large arrays; None for memory."""
+        """The function that allocates bytes for the core's large arrays; None for memory."""
         return None if self.memory is None else lambda n_bytes: np.asarray(self.array(n_bytes, np.uint8))
 
     def keep(self, array: Array) -> Array:
-        """The same array, out of memory if need be."""
+        """Return the array, moved out of memory if necessary."""
         if self.memory is None:
             return array
         kept = self.array(array.shape, array.dtype)
@@ -96,7 +96,7 @@ class Scratch:
         return kept
 
     def join(self, pieces: Iterable[Array], dtype: npt.DTypeLike) -> Array:
-        """One array of pieces, which are not in memory at the same time if there is little of it."""
+        """Concatenate pieces, which need not be in memory at the same time."""
         column = Column(self, dtype)
         for piece in pieces:
             column.append(piece)
@@ -116,17 +116,17 @@ class Scratch:
         return selected
 
     def n_rows(self, row_bytes: int) -> int | None:
-        """How many rows fit into memory at once, each taking so many bytes; None where there is no limit."""
+        """The number of rows of `row_bytes` that fit into memory at once; None without a limit."""
         return None if self.memory is None else max(1, self.memory // row_bytes)
 
     def rows(self, n: int, row_bytes: int) -> Iterator[slice]:
-        """Pieces of n rows that fit into memory, if a row takes so many bytes there."""
+        """Pieces of n rows that fit into memory if a row takes `row_bytes`."""
         step = self.n_rows(row_bytes) or max(n, 1)
         return (slice(at, min(at + step, n)) for at in range(0, n, step))
 
     def ranges(self, offsets: npt.NDArray[np.int64], row_bytes: int) -> list[tuple[int, int]]:
-        """Ranges of groups, group g being the rows `offsets[g]` to `offsets[g + 1]`, that fit into memory; at least one
-        group each.
+        """Ranges of groups that fit into memory, with at least one group each; group g is the rows `offsets[g]` to
+        `offsets[g + 1]`.
 
         >>> Scratch(memory=4).ranges(np.array([0, 2, 3, 9, 10]), row_bytes=1)
         [(0, 2), (2, 3), (3, 4)]
@@ -143,7 +143,7 @@ class Scratch:
 
 
 class Column:
-    """An array that grows at its end; on disk where its scratch is."""
+    """An array that grows at its end; on disk if its scratch is."""
 
     def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
         self._dtype, self._n = np.dtype(dtype), 0
@@ -176,13 +176,13 @@ class Column:
             self._own[:] = self._first
             self._first = None
         if len(self._own) < self._n:
-            # A small array is copied, so that it should not grow too often; the pages of a large one are moved.
+            # Growing copies a small array, so it should be rare; the pages of a large array are moved.
             spare = min(n, _SPARE // max(self._own[:1].nbytes, 1))
             self._own.resize((self._n + spare, *self._shape), refcheck=False)
         return self._own
 
     def finish(self) -> Array:
-        """The whole array; nothing can be added then."""
+        """The whole array; nothing can be added after this."""
         shape = (self._n, *self._shape)
         if self._file is None:
             if self._own is None:
@@ -196,7 +196,7 @@ class Column:
 
 @contextlib.contextmanager
 def _naming_folder() -> Iterator[None]:
-    """Name the folder of temporary files in errors of the system, which know only a number."""
+    """Name the folder of temporary files in system errors, which contain only a number."""
     try:
         yield
     except OSError as error:
@@ -208,9 +208,9 @@ def _naming_folder() -> Iterator[None]:
 
 
 def limited(memory: str | int | None) -> Scratch | None:
-    """The scratch of a process that is to take so much memory in all; None where there is no limit.
+    """The scratch of a process with a limit on its total memory; None without a limit.
 
-    Half of it is for pieces of arrays, the rest for what is always in memory: the program, vocabularies, buffers.
+    Half of the memory is for pieces of arrays, the rest for the program, vocabularies and buffers.
     """
     limit = None if memory is None else parse_memory(memory)
     return None if limit is None else Scratch(limit // 2, limit)

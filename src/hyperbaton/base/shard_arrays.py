@@ -1,11 +1,11 @@
 """Named arrays in the folder of shards: tasks write some, and read or map those of others.
 
 All arrays of one owner (`shard.3`, `merged.0`) are one file: a table of names, types and places, then the arrays. A task
-that needs a piece of what every shard wrote opens one file after the other, reads the piece and closes the file again
-(`open_arrays`): with any number of shards it opens one file of each, and has one open at a time. Arrays that are read
-all over are mapped into memory (`map_arrays`), which keeps their file open as long as one of them is used.
+that needs a piece of every shard's arrays opens the files one after the other, reads the piece and closes the file
+(`open_arrays`): it opens one file per shard, one at a time. Arrays with random access are mapped into memory
+(`map_arrays`), which keeps their file open as long as one of them is used.
 
-Where one process does all the work (`Here`), arrays are kept as they are, and nothing is written.
+If one process does all the work (`Here`), arrays are kept in memory, and nothing is written.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from hyperbaton.base.scratch import Scratch
 Folder = Path | InMemory
 
 _PART = "arrays"
-_ALIGNMENT = 64  # bytes that arrays start at multiples of
-_LENGTH = 8  # bytes of the number that says how long the table is
+_ALIGNMENT = 64  # in bytes, of the start of each array
+_LENGTH = 8  # bytes of the number that gives the length of the table
 
 
 @dataclass(frozen=True, slots=True)
 class StoredArray:
-    """An array in an open file: rows are read where they are asked for."""
+    """An array in an open file; rows are read on demand."""
 
     file: BufferedReader
     dtype: np.dtype[np.generic]
@@ -115,7 +115,7 @@ def map_arrays(folder: Folder, owner: str) -> dict[str, Array]:
 
 
 def join_arrays(folder: Folder, owners: Sequence[str], name: str, scratch: Scratch) -> Array:
-    """An array of several owners, one after the other; that of a single one is mapped."""
+    """An array of several owners, concatenated; that of a single owner is mapped."""
     if len(owners) == 1 or isinstance(folder, InMemory):
         return map_arrays(folder, owners[0])[name]
     lengths = []
@@ -131,7 +131,7 @@ def join_arrays(folder: Folder, owners: Sequence[str], name: str, scratch: Scrat
 
 
 def remove_arrays(folder: Path, owner: str) -> None:
-    """Remove the arrays of an owner, which nobody needs any more."""
+    """Remove the arrays of an owner, which are no longer needed."""
     _path(folder, owner).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""How things introduce themselves at a prompt and in a notebook."""
+"""Displays of objects at a prompt and in a notebook."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hyperbaton.base.counted import counted
 
 
 class Shown:
-    """A short `repr`, and the same facts as a table in a notebook; a class says which facts."""
+    """A short `repr`, and a table of the same facts in a notebook; a class defines `facts`."""
 
     @abstractmethod
     def facts(self) -> Mapping[str, object]:
-        """What to say about the thing, by name, in a few words each."""
+        """Facts about the object, by name, in a few words each."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {', '.join(_phrase(name, value) for name, value in self.facts().items())}>"
@@ -29,7 +29,7 @@ class Drawn:
     """A picture in a notebook, made by a function of a later folder.
 
     `drawn_by` is written like an entry point, `module:function`. It is looked up when a notebook asks for the picture, so
-    that what is drawn does not depend on the code that draws it. The function returns SVG, or None if there is nothing to
+    that the object does not depend on the code that draws it. The function returns SVG, or None if there is nothing to
     draw.
     """
 
@@ -42,7 +42,7 @@ class Drawn:
 
 
 def _phrase(name: str, value: object) -> str:
-    """A fact with its name: a list comes after what it lists."""
+    """A fact with its name; the name precedes a list."""
     if isinstance(value, list | tuple):
         return f"{name} {fact(value)}" if value else f"no {name}"
     if isinstance(value, int) and not isinstance(value, bool):
@@ -51,7 +51,7 @@ def _phrase(name: str, value: object) -> str:
 
 
 def fact(value: object) -> str:
-    """A value in words: numbers with separators, several things with commas.
+    """A value in words: numbers with separators, items separated by commas.
 
     >>> fact(12000), fact(0.5), fact(["LM0", "distance"])
     ('12,000', '0.5', 'LM0, distance')

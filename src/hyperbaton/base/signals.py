@@ -1,4 +1,4 @@
-"""Signals that ask the program to end: what it says then, and its exit status."""
+"""Signals that end the program: its message, and its exit status."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 
-_AGAIN_S = 0.01  # after which a signal is sent again that came where nothing can be raised
+_AGAIN_S = 0.01  # delay before a signal is sent again that arrived where no exception can be raised
 
 MESSAGES = {
     signal.SIGINT: "interrupted",
@@ -30,13 +30,13 @@ class Signals:
             signal.signal(number, _leave)
 
     def interrupt(self) -> None:
-        """From now on a signal raises KeyboardInterrupt, so that whatever was begun is cleaned up."""
+        """From now on a signal raises KeyboardInterrupt, so that unfinished work is cleaned up."""
         for number in self._heard:
             signal.signal(number, self._raise)
         sys.unraisablehook = self._send_again
 
     def _send_again(self, unraisable: sys.UnraisableHookArgs) -> None:
-        """Python drops what is raised while it frees something, as at the end of an import: the signal comes again."""
+        """Send a signal again, since Python drops exceptions raised while it frees objects, as at the end of an import."""
         if unraisable.exc_type is not KeyboardInterrupt:
             sys.__unraisablehook__(unraisable)
             return
@@ -54,7 +54,7 @@ class Signals:
 
     @property
     def status(self) -> int:
-        """The exit status by which shells tell of a signal."""
+        """The exit status that shells use for a signal."""
         return 128 + self._last
 
 

@@ -1,16 +1,16 @@
-"""Artefacts: what is learned or prepared is a folder of named arrays with a manifest.
+"""Artefacts: trained or prepared data is a folder of named arrays with a manifest.
 
     phrases/
         manifest.json              format, kind, options, inputs, seed, package version, every array's type, shape, checksum
         samples.distance.npy       one array per file, memory-mapped on load
 
-A folder is written aside and put in place when it is complete (`writing.py`). Nothing is ever unpickled.
+A folder is written under a temporary name and renamed when it is complete (`writing.py`). Nothing is ever unpickled.
 
 A `Kind` declares which arrays an artefact has, their types and shapes, and the form of its manifest (`forms.py`); both
 saving and opening check them. Opening an artefact also checks the manifest's checksum, and the header and size of each
 array file. The content of arrays is checked on request: `Artefact(…, content=True)`, `verify`.
 
-What reading finds is an `ArtefactError`. Other exceptions are mistakes of the program, and stay what they are.
+Faults in stored data raise `ArtefactError`. Other exceptions are bugs, and are not converted.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ _DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u
 _LONGEST_HEADER = 4096
 _LARGEST = 2**56  # bytes
 _AGAIN = "build the artefact again"
-_ATTEMPTS = 200  # at opening a folder that others replace at the same time
-_PAUSE = 0.001  # seconds between two attempts where the folder is missing for a moment
+_ATTEMPTS = 200  # to open a folder that other writers replace at the same time
+_PAUSE = 0.001  # seconds between two attempts if the folder is missing for a moment
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Kind:
     about: Mapping[str, Form] = field(default_factory=dict)
 
     def fault(self, manifest: Mapping[str, Any]) -> str | None:
-        """What a manifest of this kind lacks, or has in another form."""
+        """The first fault in a manifest of this kind, if any."""
         fault = form_fault(manifest, self.about)
         if fault is not None:
             return fault
@@ -119,7 +119,7 @@ def _layout_fault(layout: Layout, manifest: Mapping[str, Any]) -> str | None:
 
 
 class Stored(dict[str, T]):
-    """Named things out of a manifest; a name that it lacks is a fault of the manifest."""
+    """Named items of a manifest; a missing name is a fault of the manifest."""
 
     def __init__(self, items: Mapping[str, T], manifest: Path, what: str, prefix: str = "") -> None:
         super().__init__(items)
@@ -147,10 +147,10 @@ def save(
     """Write an artefact, all or nothing.
 
     Arguments:
-        kind: what it is, checked on load. What is saved must have the form that a `Kind` declares.
-        options: the options it was made with; inputs: name → hash of what it was made from.
-        details: anything else that JSON can hold.
-        parts: artefacts inside this one: name of the folder → what writes it.
+        kind: the kind of artefact, checked on load. The content must have the form that a `Kind` declares.
+        options: the options it was made with; inputs: name → hash of each input.
+        details: anything else that JSON can represent.
+        parts: artefacts inside this one: name of the folder → function that writes it.
     """
     from importlib.metadata import version  # slow to import, and not needed to read
 
@@ -183,7 +183,7 @@ def save(
 
 
 def _write_array(path: Path, array: Array) -> None:
-    # Not numpy's own writer: on a full disk it tells how many items were written, not why there are not more.
+    # Not NumPy's writer: on a full disk its error gives the number of items written, but not the reason.
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
         file.write(_bytes(array).data)
@@ -192,7 +192,7 @@ def _write_array(path: Path, array: Array) -> None:
 class Artefact:
     """An artefact opened for reading; its arrays are memory-mapped when asked for.
 
-    All of them are those of the artefact that was opened, even if it is replaced meanwhile. With `content`, the checksum of
+    They always belong to the artefact that was opened, even if it is replaced meanwhile. With `content`, the checksum of
     every array is checked at once. An artefact that is replaced while it is opened is opened again.
     """
 
@@ -229,7 +229,7 @@ class Artefact:
         self._refuse(kind.fault(self.manifest))
 
     def require(self, layout: Layout) -> Artefact:
-        """This artefact, if its arrays are as declared: for what reads some arrays of artefacts of several kinds."""
+        """This artefact, if its arrays are as declared; for code that reads some arrays of several kinds of artefacts."""
         self._refuse(_layout_fault(layout, self.manifest))
         return self
 
@@ -270,7 +270,7 @@ class Artefact:
                     raise ArtefactError(f"{file_path}: damaged: has {size} bytes instead of {expected}; {_AGAIN}")
                 # An empty file cannot be mapped.
                 return np.memmap(file, dtype, "r", start, shape) if prod(shape) else np.empty(shape, dtype)
-        except (OSError, ValueError) as error:  # ValueError: it was cut a moment ago
+        except (OSError, ValueError) as error:  # ValueError: it has just been truncated
             if not is_open_as(self._folder, self.path):
                 raise ArtefactError(f"{self.path}: was replaced while it was read; try again") from error
             advice = "" if isinstance(error, PermissionError) else f"; {_AGAIN}"
@@ -284,9 +284,9 @@ class Artefact:
         return array.nbytes
 
     def digest(self, prefix: str = "") -> str:
-        """A hash of what the manifest says of the artefact's content, or of the arrays that start with `prefix.`.
+        """A hash of the content that the manifest describes, or of the arrays whose names start with `prefix.`.
 
-        What says how it was made (the version, how long it took) does not count.
+        It excludes how the artefact was made (the version, the time it took).
         """
         content = [self._entries(prefix), self.manifest["inputs"]]
         if not prefix:
@@ -294,7 +294,7 @@ class Artefact:
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def _entries(self, prefix: str) -> dict[str, Any]:
-        """What the manifest says of the arrays that start with `prefix.`, or of all."""
+        """The manifest's entries of the arrays whose names start with `prefix.`, or of all arrays."""
         entries = self.manifest["arrays"]
         return {name: entry for name, entry in entries.items() if not prefix or f"{name}.".startswith(f"{prefix}.")}
 
@@ -310,7 +310,7 @@ class Artefact:
         return Stored({name: self[name] for name in names}, self.path / MANIFEST, "array")
 
     def part(self, name: str) -> Path:
-        """Where an artefact inside this one lies; it must be the one that was saved with it."""
+        """The path of an artefact inside this one; it must be the one that was saved with it."""
         if name not in self.manifest["parts"]:
             raise ArtefactError(f"{self.path / MANIFEST}: lists no part {name!r}")
         path = self.path / name
@@ -328,7 +328,7 @@ class Artefact:
         except DamagedError as error:
             raise ArtefactError(f"{self.path}: damaged ({error.args[0]}); {_AGAIN}") from error
         except HyperbatonError as error:
-            if type(error) is not HyperbatonError:  # one of the core's has no place yet
+            if type(error) is not HyperbatonError:  # an error of the core does not name a file yet
                 raise
             raise ArtefactError(f"{self.path}: {error}") from error
 
@@ -336,7 +336,7 @@ class Artefact:
 def read_artefact(
     path: str | PathLike[str], kind: str | Kind | None, read: Callable[[Artefact], T], *, content: bool = False
 ) -> T:
-    """Open an artefact and make something of it; both are done again if the artefact is replaced meanwhile."""
+    """Open an artefact and build an object from it; both are repeated if the artefact is replaced meanwhile."""
 
     def attempt(folder: int) -> T:
         artefact = Artefact(path, kind, content=content, folder=folder)
@@ -371,7 +371,7 @@ def _with_folder(path: Path, attempt: Callable[[int], T]) -> T:
 
 
 class Audit(NamedTuple):
-    """What reading artefacts whole has shown: how much was read, and every fault, one line each, with its file."""
+    """The result of reading artefacts whole: the amount read, and every fault, one line each, with its file."""
 
     n_arrays: int
     n_bytes: int
@@ -387,13 +387,13 @@ def verify(path: str | PathLike[str]) -> None:
 
 
 def audit(path: str | PathLike[str], prefix: str = "") -> Audit:
-    """The same, with a list of all faults in place of an error; of the arrays that start with `prefix.`, or of all."""
+    """Read an artefact whole and list all faults, of the arrays whose names start with `prefix.`, or of all arrays."""
     findings = Audit(0, 0, [])
 
     def attempt(folder: int) -> None:
         nonlocal findings
         findings = _audit(Path(path), folder, prefix)
-        if findings.faults:  # to be found again, if the artefact was replaced meanwhile
+        if findings.faults:  # repeat the audit if the artefact was replaced meanwhile
             raise ArtefactError(findings.faults[0])
 
     try:
@@ -431,7 +431,7 @@ def _audit_part(artefact: Artefact, name: str) -> Audit:
         return Audit(0, 0, [str(error)])
 
 
-# How an artefact refers to one elsewhere: where it is, the prefix of the arrays that are meant, and a digest.
+# A reference to another artefact: its path, the prefix of the arrays in question, and a digest.
 REFERENCE: Form = {"path": str, "arrays": str, "digest": str}
 
 
@@ -441,7 +441,7 @@ def _references(artefact: Artefact) -> dict[str, Any]:
 
 
 def referred_artefacts(path: str | PathLike[str]) -> list[Path]:
-    """Where the artefacts lie that this one refers to; none if it is damaged, which its reader will say."""
+    """The paths of the artefacts that this one refers to; none if it is damaged, which its reader will report."""
     try:
         artefact = Artefact(path)
         with artefact.reading():
@@ -493,7 +493,7 @@ def _read_manifest(path: Path, folder: int | None = None) -> dict[str, Any]:
 
 
 def _opener_in(folder: int | None) -> Callable[[str, int], int]:
-    """Opens ordinary files of a folder alone: to read from a pipe or a device could wait forever."""
+    """An opener of ordinary files of a folder only, since reading a pipe or a device could block forever."""
 
     def opener(name: str, flags: int) -> int:
         handle = os.open(name, flags | os.O_NONBLOCK, dir_fd=folder)
@@ -517,7 +517,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _manifest_fault(manifest: dict[str, Any]) -> str | None:
-    """What is wrong with the form of a manifest."""
+    """The first fault in the form of a manifest, if any."""
     kinds: dict[str, Any] = {"kind": str, "version": str, "checksum": str, "seed": int | None}
     kinds |= dict.fromkeys(("options", "inputs", "details", "arrays", "parts"), dict)
     for name, kind in kinds.items():
@@ -556,9 +556,9 @@ def _short(value: object) -> str:
 
 
 def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
-    """Check that a file starts as one with an array of this type and shape does; returns where the data start.
+    """Check that a file has the header of an array of this type and shape; returns the offset of the data.
 
-    The header is compared and not interpreted: it holds nothing that the manifest does not say.
+    The header is compared, not parsed, since the manifest contains all of its information.
     """
     magic = file.read(10)
     if magic[:8] != b"\x93NUMPY\x01\x00" or len(magic) < 10:
@@ -573,7 +573,7 @@ def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[Any], shape: tuple
 
 
 def manifest_checksum(manifest: Mapping[str, object]) -> str:
-    """The checksum of a manifest, which does not depend on how it is written down."""
+    """The checksum of a manifest, independent of its formatting."""
     rest = {name: value for name, value in manifest.items() if name != "checksum"}
     try:
         text = json.dumps(rest, sort_keys=True)
@@ -600,7 +600,7 @@ def check_offsets(offsets: npt.NDArray[np.int64], n_values: int) -> None:
 
 
 def check_numbers(numbers: Array, n: int, what: str) -> None:
-    """Raise DamagedError unless all numbers are of `n` things, counted from 0."""
+    """Raise DamagedError unless all numbers are in 0 … n − 1."""
     step = 1 << 20  # they may be larger than memory
     for at in range(0, len(numbers), step):
         part = numbers[at : at + step]

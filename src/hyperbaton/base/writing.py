@@ -1,12 +1,12 @@
-"""Files and folders that appear whole or not at all, whoever else writes the same ones.
+"""Atomic writes of files and folders, safe with concurrent writers.
 
-What is written lies beside its target as `NAME.PID-RANDOM.incomplete`, a name of its own for each writer, and takes the
-target's place when it is complete and on the disk. Of two writers of one target the last to finish wins, and there is
-never a mixture. Where the system can exchange two folders in one step (Linux) that is done; elsewhere the old folder
-lies aside as `NAME.PID-RANDOM.replaced` for a moment, and if the writer is killed then, the next one puts it back.
+Each writer writes to `NAME.PID-RANDOM.incomplete` beside its target, and replaces the target when the data is complete and
+on the disk. If two writers have the same target, the last to finish wins; their data is never mixed. On systems that can
+exchange two folders in one step (Linux), the writer does so. Elsewhere the old folder is briefly renamed to
+`NAME.PID-RANDOM.replaced`; if the writer is killed then, the next one restores it.
 
-A writer holds a lock on what it writes. The lock ends with its process: what nobody locks is left over, and is removed
-by the next writer of the same target.
+A writer locks its incomplete file or folder. The lock ends with its process, so anything unlocked is left over, and the
+next writer of the target removes it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ MANIFEST = "manifest.json"
 INCOMPLETE, REPLACED = "incomplete", "replaced"
 
 _LONGEST_NAME = 200  # bytes; most file systems allow 255, and the mark needs some
-_ATTEMPTS = 1000  # at replacing a folder that others replace at the same time
+_ATTEMPTS = 1000  # to replace a folder that other writers replace at the same time
 
 
 @contextlib.contextmanager
 def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[Path]:
-    """Give a folder to write into, and put it in place of `path` when the block ends without an error.
+    """Yield a folder to write into, and put it in place of `path` when the block ends without an error.
 
-    A folder is only replaced if it has the file `mark`: anything else is somebody's work.
+    A folder is replaced only if it contains the file `mark`, since any other folder may be the user's work.
     """
     shown = path
     try:
@@ -58,16 +58,16 @@ def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[
 
 @contextlib.contextmanager
 def writing_file(path: str | PathLike[str]) -> Iterator[Path]:
-    """Give a file name to write to, and put that file in place of `path` when the block ends without an error."""
+    """Yield a file name to write to, and put that file in place of `path` when the block ends without an error."""
     with writing_files([path]) as (aside,):
         yield aside
 
 
 @contextlib.contextmanager
 def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
-    """The same for several files that belong together: all of them appear, or none.
+    """Yield several files to write that belong together: all of them appear at the end, or none.
 
-    What is no ordinary file (a device, a pipe) is written to directly.
+    Targets that are not ordinary files (devices, pipes) are written to directly.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -99,7 +99,7 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
 def real_place(path: str | PathLike[str]) -> Path:
     """Follow the symbolic links of a path; raise OSError where they form a loop."""
     place = Path(os.path.realpath(path))
-    # What realpath leaves of a link is a link to itself, directly or through others.
+    # A link that realpath does not resolve is a link to itself, directly or through others.
     if any(each.is_symlink() for each in (place, *place.parents)):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
     return place
@@ -107,7 +107,7 @@ def real_place(path: str | PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _with_folder(folder: Path) -> Iterator[None]:
-    """Make a folder, and remove it at the end if nothing came to stand in it."""
+    """Create a folder, and remove it at the end if it is still empty."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -119,7 +119,7 @@ def _with_folder(folder: Path) -> Iterator[None]:
 
 
 def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
-    """Move every file to its place; when one cannot be moved, put back what the others replaced."""
+    """Move every file to its place; if one cannot be moved, restore the files that the others replaced."""
     if len(moves) == 1:
         aside, path = moves[0]
         aside.replace(path)
@@ -127,7 +127,7 @@ def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
     done: list[tuple[Path, Path | None]] = []
     try:
         for aside, path in moves:
-            for stale in _leftovers(path, REPLACED):  # nobody else moves files now
+            for stale in _leftovers(path, REPLACED):  # no other writer moves files now
                 _remove(stale)
             old = None
             if path.exists():
@@ -158,7 +158,7 @@ def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | P
         except NotADirectoryError as error:
             raise ArtefactError(f"{shown}: a file with that name already exists") from error
         try:
-            names = os.listdir(handle)  # noqa: PTH208 - of this very folder, whatever happens to its name
+            names = os.listdir(handle)  # noqa: PTH208 - of this very folder, even if it is renamed
             if not names or mark in names:
                 return
             # Another writer may have just replaced this folder, and be removing its files.
@@ -173,7 +173,7 @@ def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: s
     old = aside.with_suffix(f".{REPLACED}")
     for _ in range(_ATTEMPTS):
         try:
-            aside.rename(path)  # works unless there is something
+            aside.rename(path)  # works unless the target exists
             return
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
@@ -201,7 +201,7 @@ def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: s
 
 def _exchange(one: Path, other: Path) -> bool:
     """Exchange two folders in one step; False where the system cannot."""
-    import ctypes  # here: what only reads does not need it
+    import ctypes  # imported here: readers do not need it
 
     if (renameat2 := _renameat2()) is None:
         return False
@@ -229,18 +229,18 @@ def _renameat2() -> Callable[..., int] | None:
 
 @contextlib.contextmanager
 def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
-    """A new file or folder beside a path, that belongs to this writer as long as it lives; removed at the end."""
+    """A new file or folder beside a path, which belongs to this writer while it lives; removed at the end."""
     while True:
         aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{secrets.token_hex(4)}.{INCOMPLETE}")
         if folder:
             aside.mkdir()
             try:
                 handle = os.open(aside, os.O_RDONLY)
-            except FileNotFoundError:  # already taken for left over, see below
+            except FileNotFoundError:  # already removed as left over, see below
                 continue
         else:
             handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        # Somebody who cleans up may have been faster than the lock, and taken it for left over.
+        # Another writer may have removed it as left over before it was locked.
         if _lock(handle) is not False and is_open_as(handle, aside):
             break
         os.close(handle)
@@ -252,13 +252,13 @@ def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
 
 
 def remove_leftovers(path: Path, mark: str | None = None) -> None:
-    """Remove what killed writers of this target left.
+    """Remove the leftovers of killed writers of this target.
 
-    With `mark`, the file that a complete folder has, put back a folder that one of them had no time to replace.
+    With `mark`, the file that marks a complete folder, restore a folder that a killed writer had moved aside.
     """
     if mark is not None:
         replaced = _leftovers(path, REPLACED)
-        for old in (*replaced, path.with_name(f"{path.name}.{REPLACED}")):  # the last as earlier versions called it
+        for old in (*replaced, path.with_name(f"{path.name}.{REPLACED}")):  # the last is the name in earlier versions
             with _locked_leftover(old.with_suffix(f".{INCOMPLETE}")) as is_left:
                 if is_left and (old / mark).exists() and not path.exists():
                     with contextlib.suppress(OSError):
@@ -266,7 +266,7 @@ def remove_leftovers(path: Path, mark: str | None = None) -> None:
                 if is_left and old in replaced:
                     _remove(old)
     for aside in _leftovers(path, INCOMPLETE):
-        # Locked until it is removed: a writer that has just made it sees that it is not its own.
+        # Locked until it is removed, so that a writer that has just created it notices.
         with _locked_leftover(aside) as is_left:
             if is_left:
                 _remove(aside)
@@ -274,7 +274,7 @@ def remove_leftovers(path: Path, mark: str | None = None) -> None:
 
 @contextlib.contextmanager
 def _locked_leftover(aside: Path) -> Iterator[bool]:
-    """Whether a temporary file or folder has no writer any more; none will have it as long as this lasts."""
+    """Whether a temporary file or folder no longer has a writer; it is locked until the end of the block."""
     try:
         handle = os.open(aside, os.O_RDONLY)
     except FileNotFoundError:
@@ -302,7 +302,7 @@ def _leftovers(path: Path, ending: str) -> list[Path]:
 
 
 def _lock(handle: int) -> bool | None:
-    """Lock a file or folder; False if somebody else has, None where the file system has no locks."""
+    """Lock a file or folder; False if another process has, None if the file system has no locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -316,7 +316,7 @@ def _lock(handle: int) -> bool | None:
 def _locked(folders: Sequence[Path]) -> Iterator[None]:
     """Keep other writers of several files from moving theirs into these folders at the same time.
 
-    A folder that is being written itself belongs to one writer, who has locked it.
+    A folder that is itself being written belongs to one writer, which has locked it.
     """
     handles = [os.open(folder, os.O_RDONLY) for folder in folders if folder.suffix != f".{INCOMPLETE}"]
     try:

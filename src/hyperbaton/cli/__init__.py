@@ -161,8 +161,8 @@ def _program(
 def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[..., Any]:
     """Replace each parameter whose type is an options class by one flag for each of its options.
 
-    A command's file may define `chosen_options`: a function from the words of the command line to options classes, by
-    parameter, that replace those of the signature.
+    A command's file may define `chosen_options`: a function from the words of the command line to options classes by
+    parameter, which replace those of the signature.
     """
     hints = typing.get_type_hints(function, include_extras=True)
     if chosen := function.__globals__.get("chosen_options"):

@@ -1,4 +1,4 @@
-"""What is known of a bitext besides its words and links: tags, trees and word classes, passed as one thing."""
+"""Annotations of a bitext (tags, trees and word classes), passed as one value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hyperbaton.corpus.trees import Trees
 
 @dataclass(frozen=True)
 class Annotations:
-    """Annotations of a text or bitext; what is not known is None.
+    """Annotations of a text or bitext; missing ones are None.
 
     >>> tagged = Annotations(source_tags=Tags.of(["PRP VBZ"], Text.of(["he eats"])))
     >>> tagged.names
@@ -36,12 +36,12 @@ class Annotations:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Which there are."""
+        """The names of the annotations that are present."""
         return tuple(field.name for field in dataclasses.fields(self) if getattr(self, field.name) is not None)
 
     @classmethod
     def read(cls, files: Mapping[str, AnyPath | None], source: Text, target: Text | None = None) -> Annotations:
-        """Read annotations from files, by name; those of None are left out."""
+        """Read annotations from files, by name; those without a file (None) are left out."""
         readers: dict[str, Any] = {
             "source_tags": lambda path: Tags.read(path, source),
             "source_trees": lambda path: read_trees(path, source),
@@ -55,7 +55,7 @@ class Annotations:
         return Annotations(**{name: getattr(self, name) for name in names})
 
     def select(self, sentences: npt.ArrayLike) -> Annotations:
-        """Those of the chosen sentences, in that order; classes of words stay as they are."""
+        """The annotations of the chosen sentences, in that order; word classes are unchanged."""
         return dataclasses.replace(
             self,
             source_tags=None if self.source_tags is None else self.source_tags.select(sentences),

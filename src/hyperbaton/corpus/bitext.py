@@ -1,4 +1,4 @@
-"""A bitext: two texts of which line i translates line i, and the word links between them where they are known."""
+"""A bitext: two texts, in which line i translates line i, and the word links between them if known."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SentencePair(Drawn):
 
 @dataclass(frozen=True, repr=False)
 class Bitext(Shown):
-    """Source and target text, line by line translations of each other, with word links if there are any.
+    """Source and target text, translations of each other line by line, with word links if there are any.
 
     >>> bitext = Bitext.of(["ta chi fan"], ["he eats rice"], [[(0, 0), (1, 1), (2, 2)]])
     >>> len(bitext), bitext.source[0]
@@ -85,8 +85,8 @@ class Bitext(Shown):
     ) -> Bitext:
         """Read two tokenized texts and Pharaoh links, plain or compressed (gz, xz, zst).
 
-        Every fault of the input is an `InputError` with file and line. Empty lines are one too, unless `empty` is true.
-        With `scratch`, word numbers and links lie where it puts them.
+        Every fault of the input is an `InputError` with file and line. Empty lines are faults too, unless `empty` is true.
+        With `scratch`, word numbers and links are stored there.
         """
         with ThreadPoolExecutor(2) as pool:
             texts = [pool.submit(Text.read, path, scratch=scratch) for path in (source, target)]
@@ -107,7 +107,7 @@ class Bitext(Shown):
         return bitext
 
     def with_links(self, links: Links | Iterable[Sequence[tuple[int, int]]]) -> Bitext:
-        """The same texts with these links, of an aligner for example: `bitext.with_links(align(bitext))`.
+        """These texts with other links, for example from an aligner: `bitext.with_links(align(bitext))`.
 
         >>> bitext = Bitext.of(["ta chi"], ["he eats"]).with_links([[(0, 0), (1, 1)]])
         >>> bitext.links
@@ -154,7 +154,7 @@ class Bitext(Shown):
         return self.links
 
     def check_lengths(self, begin: int = 0, end: int | None = None) -> None:
-        """Complain of a sentence in [begin, end) that is too long for work that grows with the square of its length."""
+        """Raise InputError for a sentence in [begin, end) that is too long for work quadratic in its length."""
         for text in (self.source, self.target):
             text.check_lengths(begin, end)
 
@@ -165,7 +165,7 @@ class Bitext(Shown):
         return Bitext(self.source.select(numbers), self.target.select(numbers), links)
 
     def groups(self, size: int) -> Iterator[Bitext]:
-        """The sentence pairs in groups of at most `size`, in order; one empty group of an empty bitext."""
+        """The sentence pairs in groups of at most `size`, in order; an empty bitext gives one empty group."""
         for begin in range(0, max(len(self), 1), max(size, 1)):
             yield self.select(np.arange(begin, min(begin + size, len(self))))
 
@@ -220,11 +220,11 @@ class Bitext(Shown):
 
 
 def need_bitext(value: object, asked: str, instead: str = "") -> None:
-    """Raise OptionError where text, or something else, was given in place of a bitext.
+    """Raise OptionError unless a value is a bitext.
 
     Arguments:
-        asked: what wants a bitext, for the message.
-        instead: what else the caller may do.
+        asked: the function that needs a bitext, for the message.
+        instead: advice on what else the caller can do.
     """
     if not isinstance(value, Bitext):
         made = "Bitext.of(sources, targets, links) makes one from lists, Bitext.read from files"

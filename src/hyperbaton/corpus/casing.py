@@ -1,7 +1,7 @@
-"""The case of letters: truecasing learned from a text, and capitals for what was translated.
+"""Letter case: truecasing learned from a text, and capitals in translations.
 
-A truecaser knows the usual spelling of each word: the one it has most often inside sentences, where no rule of spelling
-asks for a capital. Before translation it gives the first word of a sentence its usual spelling, so that *The* and *the*
+A truecaser knows the usual spelling of each word: the most frequent one inside sentences, where no spelling rule
+requires a capital. Before translation it gives the first word of a sentence its usual spelling, so that *The* and *the*
 are one word; a sentence all in capitals is respelled word by word. Afterwards the first word gets its capital again.
 """
 
@@ -19,7 +19,7 @@ from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.text import Text, Vocabulary
 
 CASINGS = ("none", "lowercase", "truecase")
-_ENDS = frozenset(".!?:;")  # behind these a capital may be that of a new sentence
+_ENDS = frozenset(".!?:;")  # after these a capital may start a new sentence
 
 
 def _is_word(token: str) -> bool:
@@ -43,18 +43,18 @@ class Casing:
 
     @classmethod
     def learn(cls, text: Text) -> Casing:
-        """Count spellings inside sentences; sentences all in capitals say nothing."""
+        """Count spellings inside sentences; sentences all in capitals are ignored."""
         words = text.vocabulary.words()
         counts = np.bincount(text.tokens[_inside(text, words)], minlength=len(words))
         by_lower: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for word, count in zip(words, counts.tolist(), strict=True):
             if count and _is_word(word):
                 by_lower[word.lower()].append((count, word))
-        # Among spellings that are equally frequent, that with fewer capitals.
+        # Among equally frequent spellings, take the one with fewer capitals.
         return cls({lower: max(found, key=lambda f: (f[0], f[1]))[1] for lower, found in by_lower.items()})
 
     def truecase(self, tokens: Sequence[str]) -> list[str]:
-        """The words of a sentence in their usual spelling where their place asked for a capital."""
+        """The words of a sentence, in their usual spelling where their position required a capital."""
         shouted = _is_shouted(tokens)
         cased, at_start = [], True
         for token in tokens:
@@ -103,7 +103,7 @@ def _is_shouted(tokens: Sequence[str]) -> bool:
 
 
 def _inside(text: Text, words: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Which tokens stand where no rule asks for a capital: not at the start of a sentence, and in none in capitals."""
+    """Which tokens are where no rule requires a capital: not at the start of a sentence, nor in one all in capitals."""
     spelled = np.array([_is_word(word) for word in words], bool)
     ends = np.array([word in _ENDS for word in words], bool)
     upper = np.array([word.isupper() for word in words], bool)
@@ -113,7 +113,7 @@ def _inside(text: Text, words: Sequence[str]) -> npt.NDArray[np.bool_]:
     tokens = text.tokens
     inside[1:] &= ~ends[tokens[:-1]]
     sentence = np.repeat(np.arange(len(text)), text.lengths)
-    # Words of each sentence before and with each token: the first word and what stands before it are its start.
+    # Words of each sentence up to and including each token: the start is the first word and everything before it.
     n_before = np.concatenate([[0], np.cumsum(spelled[tokens])])
     inside &= n_before[:-1] > n_before[text.offsets[sentence]]
     n_words = np.bincount(sentence, spelled[tokens], len(text))

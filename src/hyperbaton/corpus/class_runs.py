@@ -1,8 +1,7 @@
 """Runs of the exchange algorithm, by this process or as tasks for the workers of any executor.
 
-Each run starts from the best classes so far. Several runs are tried at once, as if none of them ended higher; when one
-does, those after it are given up, and started again from the new best classes. So the result is that of one run after the
-other.
+Each run starts from the best classes so far. Several runs are done at once, assuming that none of them ends higher; if
+one does, those after it are abandoned and restarted from the new best classes. So the result is that of successive runs.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from hyperbaton.corpus.text import Text
 
 ClassIds = npt.NDArray[np.uint16]
 Run = tuple[ClassIds, npt.NDArray[np.float64]]  # classes by word; the criterion at the start and after each sweep
-# Does runs from certain classes, given the number of the first.
+# Does runs from given initial classes; the number is that of the first run.
 Runs = Callable[[Sequence[ClassIds], int], Generator[Run, None, None]]
 
 ARRAYS = ("classes", "history")  # of a finished run
-_LOOKING = 1.0  # seconds between two looks whether a run is still wanted
+_LOOKING = 1.0  # seconds between two checks whether a run is still needed
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Exchange:
     batch_size: int
 
     def run(self, bigrams: _core.WordBigrams, start: ClassIds, n_threads: int, progress: Progress | None) -> Run:
-        """One run from certain classes."""
+        """One run from given initial classes."""
         classes, history = _core.exchange_classes(
             bigrams,
             start,
@@ -64,7 +63,7 @@ class _Job:
 
     @property
     def mark(self) -> Path:
-        """A file that says that these runs are not wanted any more."""
+        """A file that marks these runs as no longer needed."""
         return self.folder / f"unwanted.{self.first_run}"
 
     def start(self, run: int) -> str:
@@ -74,13 +73,13 @@ class _Job:
     def end(self, run: int) -> str:
         """The arrays of a finished run.
 
-        One that was given up may still finish when the same run was started again, so the first run is in the name.
+        An abandoned run may still finish after it was restarted, so the first run is in the name.
         """
         return f"end.{self.first_run}.{run}"
 
 
 def runs_here(text: Text, exchange: Exchange, runs: int, n_threads: int, progress: Progress | None) -> Runs:
-    """Runs on a text that this process does."""
+    """Runs on a text, done by this process."""
     bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), n_threads)
 
     def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
@@ -97,7 +96,7 @@ def runs_here(text: Text, exchange: Exchange, runs: int, n_threads: int, progres
 def runs_by_workers(
     text: Text, exchange: Exchange, runs: int, sharding: Sharding, progress: Progress | None = None
 ) -> Runs:
-    """Runs on a text, in their order; those that are under way when the caller stops are given up."""
+    """Runs on a text, in order; those in progress when the caller stops are abandoned."""
     write_arrays(sharding.folder, "text", {"tokens": text.tokens, "offsets": text.offsets})
 
     def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
@@ -119,7 +118,7 @@ def runs_by_workers(
 
 
 def _do_run(job: _Job, k: int) -> int:
-    """One run, unless it is given up; returns its number."""
+    """One run, unless it is abandoned; returns its number."""
     text = map_arrays(job.folder, "text")
     run, looked = job.first_run + k, time.monotonic()
 
@@ -135,7 +134,7 @@ def _do_run(job: _Job, k: int) -> int:
         start = map_arrays(job.folder, job.start(run))["classes"]
         classes, history = job.exchange.run(bigrams, start, job.threads, wanted)
         write_arrays(job.folder, job.end(run), dict(zip(ARRAYS, (classes, history), strict=True)))
-    except (Cancelled, FileNotFoundError):  # the latter where the folder is gone already
+    except (Cancelled, FileNotFoundError):  # the latter if the folder has been removed
         if job.folder.exists() and not job.mark.exists():
             raise
     return run

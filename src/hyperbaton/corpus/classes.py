@@ -1,16 +1,16 @@
-"""Word classes: words that keep the same company get the same number, without any tagger.
+"""Word classes: clusters of words that occur in similar contexts, without a tagger.
 
-The exchange algorithm (Kneser and Ney 1993) looks for the classes under which a class bigram model explains the text
-best. With N(g, h) the number of class bigrams and N(g) that of class unigrams it maximises what `mkcls` does (Och 1999)
+The exchange algorithm (Kneser and Ney 1993) looks for the classes under which a class bigram model explains the text best.
+With N(g, h) the number of class bigrams and N(g) that of class unigrams it maximises the criterion of `mkcls` (Och 1999)
 
     F = Σ_gh N(g, h) log N(g, h) − 2 Σ_g N(g) log N(g),
 
 the part of the log-likelihood Σ log p(h | g) p(w | h) that depends on the classes (natural log, higher is better). Each
-sentence has a boundary before its first and after its last word, a class of its own; empty sentences count nothing.
+sentence has a boundary, a separate class, before its first and after its last word; empty sentences are not counted.
 
 Class numbers are those of `mkcls`: 0 is the boundary, and here also a word without a class; 1 is kept for words that
-`mkcls` was told to leave out; the classes are 2 … n_classes + 1, ours by falling frequency. Where a text has no more
-different words than classes, each word has a class of its own; words of the vocabulary that do not occur have none.
+`mkcls` was told to leave out; the classes are 2 … n_classes + 1, ours by falling frequency. If a text has no more
+distinct words than classes, each word has its own class; words of the vocabulary that do not occur have none.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 FIRST_CLASS = 2
 
-# Words whose moves are chosen against the same state: at most so many, and at most this part of the vocabulary, since
-# all words moving at once end in poor classes. It is part of the result, so it does not depend on threads.
+# Limits on the number of words whose moves are chosen against one state: at most _BATCH, and at most 1 / _BATCHES of the
+# vocabulary, since moving all words at once gives poor classes. Results depend on it, so it does not depend on threads.
 _BATCH, _BATCHES = 4096, 16
-# The part of the classes that a further run mixes. Means of 0.2 to 0.5 lay within the spread of seeds; 0.1, 0.7 and 1
+# The fraction of the classes that a further run mixes. Means of 0.2 to 0.5 lay within the spread of seeds; 0.1, 0.7 and 1
 # were worse on real text, though 1 was slightly better on the tiny golden one.
 _MIXED = 0.3
 
@@ -76,7 +76,7 @@ class WordClasses:
 
     @property
     def criterion(self) -> float | None:
-        """What clustering reached; None for classes read from a file, for which `class_criterion` computes it."""
+        """The final value of the criterion; None for classes read from a file, for which `class_criterion` computes it."""
         return float(self.history[-1]) if len(self.history) else None
 
     def __getitem__(self, word: str) -> int:
@@ -93,7 +93,7 @@ class WordClasses:
 
     @classmethod
     def read(cls, path: AnyPath, vocabulary: Vocabulary) -> WordClasses:
-        """Read a file of `mkcls` (word, tab, class); its words that the vocabulary lacks are passed over."""
+        """Read a file of `mkcls` (word, tab, class); words that are not in the vocabulary are ignored."""
         reader = _core.ClassFileReader(vocabulary.lookup)
         feed(reader, path)
         classes: ClassIds = reader.take()
@@ -117,16 +117,16 @@ def word_classes(
 ) -> WordClasses:
     """Cluster the words of a text.
 
-    The most frequent words start in classes of their own and the others in random ones; words then move until no
-    single move gains, or `sweeps` are over. A further run starts from the best classes so far, with the words of some
+    The most frequent words start in one class each and the others in random classes; words then move until no
+    single move gains, or for `sweeps` sweeps. A further run starts from the best classes so far, with the words of some
     classes mixed, and counts if it ends higher. The result depends on the seed, not on the number of threads.
 
     Arguments:
-        runs: how many runs; more of them find higher criteria.
-        progress: called with (word visits done, most there can be), or with (runs done, runs) where there is `sharding`.
-        sharding: who does the runs, if not this process: as many at once as there are shards. The result is the same.
+        runs: the number of runs; more runs find higher criteria.
+        progress: called with (word visits done, their maximum), or with (runs done, runs) with `sharding`.
+        sharding: the workers that do the runs, if not this process, one per shard at once. The result is the same.
     """
-    from hyperbaton.corpus.class_runs import Exchange, runs_by_workers, runs_here  # reading classes needs none of them
+    from hyperbaton.corpus.class_runs import Exchange, runs_by_workers, runs_here  # not needed to read classes
 
     Clustering(n_classes, runs, sweeps)
     n_words = len(text.vocabulary)
@@ -138,7 +138,7 @@ def word_classes(
 
     random = np.random.default_rng(seed)
     ((classes, history),) = do([_first_classes(text, n_classes, random)], 0)
-    deals: deque[_Deal] = deque()  # of the next runs, which do not depend on how the others end
+    deals: deque[_Deal] = deque()  # of the next runs, which do not depend on the results of the others
     number = 1
     while number < runs:
         while len(deals) < min(n_ahead, runs - number):
@@ -154,7 +154,7 @@ def word_classes(
 
 
 def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> ClassIds:
-    """The most frequent words in classes of their own, the others in random ones."""
+    """Initial classes: one for each of the most frequent words, random ones for the others."""
     n_words = len(text.vocabulary)
     first = random.integers(n_classes, size=n_words)
     by_count = np.argsort(-np.bincount(text.tokens, minlength=n_words), kind="stable")
@@ -163,10 +163,10 @@ def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> C
 
 
 class _Deal(NamedTuple):
-    """How a run mixes classes: the words of some are dealt out among these at random; the others stay as they are."""
+    """How a run mixes classes: the words of some are redistributed among these at random; the others do not change."""
 
     mixed: ClassIds
-    dealt: ClassIds  # one of the mixed classes for each word, should it be in one of them
+    dealt: ClassIds  # one of the mixed classes for each word, used if the word is in one of them
 
     @classmethod
     def drawn(cls, n_words: int, n_classes: int, random: np.random.Generator) -> _Deal:
@@ -175,13 +175,13 @@ class _Deal(NamedTuple):
         return cls(mixed, random.choice(mixed, n_words))
 
     def shaken(self, classes: ClassIds) -> ClassIds:
-        # Words that do not occur have no class, and no say: any will do.
+        # Words that do not occur have no class and no influence: any value will do.
         moved = np.isin(classes, self.mixed) | (classes == 0)
         return np.where(moved, self.dealt, classes)
 
 
 def class_criterion(text: Text, classes: WordClasses) -> float:
-    """Compute the criterion F that any classes reach on a text, all of whose words must have one.
+    """Compute the criterion F of any classes on a text, all of whose words must have a class.
 
     >>> text = Text.of(["a b", "a c"])
     >>> classes = word_classes(text, n_classes=2)
@@ -192,7 +192,7 @@ def class_criterion(text: Text, classes: WordClasses) -> float:
     if (tags == 0).any():
         word = text.vocabulary.word(text.tokens[int(np.argmax(tags == 0))])
         raise InputError(f"the word {word!r} has no class", text.path)
-    # One boundary between sentences stands for the end of one and the start of the next.
+    # One boundary between sentences is the end of one and the start of the next.
     full = text.lengths > 0
     sequence = np.zeros(text.n_tokens + int(full.sum()) + 1, np.int64)
     sequence[np.arange(text.n_tokens) + np.repeat(np.cumsum(full), text.lengths)] = tags

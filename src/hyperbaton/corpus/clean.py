@@ -1,4 +1,4 @@
-"""Sentence pairs that are fit for training: not empty, not too long, not too different in length (NI11, section 4)."""
+"""Cleaning of training text: drop sentence pairs that are empty, too long or too different in length (NI11, section 4)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hyperbaton.corpus.text import Faults, Text
 from hyperbaton.corpus.tokenizers import Tokenizer
 
 N_EXAMPLES = 5
-SHARE_KEPT = 0.99  # of the pairs without another fault that a ratio should keep
+SHARE_KEPT = 0.99  # the share of pairs without another fault that a ratio should keep
 
 
 @dataclass(frozen=True)
 class Cleaning(Checked):
-    """What a sentence pair must be like to be kept."""
+    """Conditions for keeping a sentence pair."""
 
     min_length: int = option(1, "shortest sentence kept, in tokens", minimum=1)
     max_length: int = option(100, "longest sentence kept, in tokens", minimum=1)
@@ -42,7 +42,7 @@ class Cleaning(Checked):
 
 @dataclass(frozen=True)
 class DroppedPairs:
-    """How many pairs were dropped for one reason, and the first few 1-based lines of them."""
+    """The number of pairs dropped for one reason, and the first few of their lines, counted from 1."""
 
     n: int
     lines: list[int]
@@ -50,7 +50,7 @@ class DroppedPairs:
 
 @dataclass(frozen=True)
 class CleaningReport:
-    """What was read, kept and dropped; a pair counts under the first reason that applies. `warnings` are for people."""
+    """Numbers of pairs read, kept and dropped, by the first reason that applies. `warnings` are for people."""
 
     n_read: int
     n_kept: int
@@ -105,7 +105,7 @@ def clean(
     reasons += [(f"{side} shorter than {options.min_length}", length < options.min_length) for side, length in sides]
     reasons += [(f"{side} longer than {options.max_length}", length > options.max_length) for side, length in sides]
     longer, shorter = np.maximum(n_src, n_tgt), np.minimum(n_src, n_tgt)
-    # The ratio comes last: it is judged by the pairs that have no other fault.
+    # The ratio comes last, since it is judged on the pairs without another fault.
     others = ~np.any([applies for _, applies in reasons], axis=0)
     warning = _ratio_warning(longer[others] / shorter[others], options.ratio)
     reasons.append((f"one side more than {options.ratio:g} times as long", longer > options.ratio * shorter))
@@ -122,7 +122,7 @@ def clean(
 
 
 def _ratio_warning(ratios: npt.NDArray[np.float64], limit: float) -> str | None:
-    """Say so if a limit drops many pairs that have no other fault: languages differ in how many words they need.
+    """Warn if a limit drops many pairs without another fault, since languages differ in the number of words they need.
 
     >>> _ratio_warning(np.array([1.0, 1.5, 2.25, 3.0]), 2.0)
     'ratio 2 drops 50.0% of the pairs that are otherwise fine (2 of 4); ratio 3 would keep 99% of them'
@@ -153,11 +153,11 @@ def clean_files(
     """Write the pairs worth keeping to new files, all of them or none.
 
     Arguments:
-        prefix: the new files are named by it and the old ones' extensions, see `output_names`.
-        also: files with one line for each sentence pair (links, tags, trees), cut down to the same lines.
-        repair: empty broken lines, which drops their pairs, where otherwise the first one is an error.
-        source_tokenizer, target_tokenizer: for raw text; None for text that is tokenized.
-        placeholders: put placeholders in the place of numbers and addresses that both sides of a pair have.
+        prefix: of the names of the new files, followed by the old extensions, see `output_names`.
+        also: files with one line for each sentence pair (links, tags, trees), reduced to the same lines.
+        repair: empty broken lines, which drops their pairs; otherwise the first one is an error.
+        source_tokenizer, target_tokenizer: for raw text; None for tokenized text.
+        placeholders: replace numbers and addresses that occur on both sides of a pair.
         compression: suffix of the new files (.gz, .xz, .zst), or none.
     """
     names = output_names(source, target, also, prefix, compression)
@@ -182,7 +182,7 @@ def clean_files(
 def output_names(
     source: AnyPath, target: AnyPath, also: Sequence[AnyPath], prefix: AnyPath, compression: str = ""
 ) -> list[str]:
-    """Name the files that `clean_files` writes; compression suffixes of the old names do not count.
+    """Name the files that `clean_files` writes; compression suffixes of the old names are ignored.
 
     >>> output_names("train.zh.xz", "train.en.xz", ["train.zh.pos.xz", "my.links"], "clean")
     ['clean.zh', 'clean.en', 'clean.zh.pos', 'clean.links']

@@ -1,6 +1,6 @@
 """Dependency trees and tags from CoNLL-U files, as columns parallel to the tokens of a text.
 
-For languages without constituency parsers the same trees can be read as constituents: `Dependencies.constituents`.
+For languages without constituency parsers these trees can be read as constituents: `Dependencies.constituents`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hyperbaton.corpus.trees import Trees
 class Dependencies:
     """Heads, relations and tags of the tokens of a text; sentence s has rows `offsets[s]` to `offsets[s + 1]`.
 
-    What a file leaves open is the label `_`.
+    Missing values have the label `_`.
     """
 
     heads: npt.NDArray[np.int32]  # (n_tokens,): position in the sentence, -1 for a root
@@ -65,7 +65,7 @@ class Dependencies:
         return Tags(self.xpos, self.offsets, self.xpos_vocabulary)
 
     def constituents(self) -> Trees:
-        """The same trees as constituents (head spans).
+        """These trees as constituents (head spans).
 
         Each word and all that depends on it is a node called by the word's relation, the word alone one called by its
         universal tag, and the sentence is the node ROOT. A word that hangs across others is moved up to its head's head
@@ -135,9 +135,9 @@ def read_trees(path: AnyPath, text: Text) -> Trees:
 
 
 def read_tree_lines(path: AnyPath) -> Iterator[str]:
-    """The same as bracketed lines, one for each sentence, for whoever reads the text at the same time.
+    """Yield the trees of a text as bracketed lines, one for each sentence, to read in parallel with the text.
 
-    A sparse file, lines of sentence number, tab, tree, goes on with empty lines forever.
+    After a sparse file (lines of sentence number, tab, tree), empty lines follow without end.
     """
     if _is_conllu(path):
         text, dependencies = read_conllu(path)

@@ -26,22 +26,22 @@ from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError, LineError, SentenceError
 from hyperbaton.base.executors import ordered_map
 from hyperbaton.base.outputs import Destination, check_places, is_stdout
-from hyperbaton.base.outputs import shown as shown  # what a file is called belongs to reading it, too
+from hyperbaton.base.outputs import shown as shown  # readers name their files in messages
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.store import writing_files
 
 AnyPath = str | PathLike[str]
 
 PIECE = 1 << 20
-LONGEST_LINE = 64 << 20  # bytes; input without line ends is refused there, and not read until memory is gone
+LONGEST_LINE = 64 << 20  # bytes; input without line ends is refused at this length, before it fills memory
 CHUNK = 4 << 20  # bytes that are compressed together
 _HAS_ISAL = importlib.util.find_spec("isal") is not None  # not on rare processors
 _MAGIC = {
     b"\x1f\x8b": "gzip",
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x50\x2a\x4d\x18": "zstd",  # a frame to be skipped, with which files of pzstd begin
-    # Formats that are recognised only to refuse them. A text may begin with BZh; a file of bzip2 goes on like this.
+    b"\x50\x2a\x4d\x18": "zstd",  # a skippable frame, with which files of pzstd begin
+    # Formats that are recognised only to refuse them. A text may begin with BZh, but only bzip2 continues like this.
     **{b"BZh%d%s" % (level, block): "bzip2" for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")},
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
@@ -50,7 +50,7 @@ _MAGIC = {
 
 
 def read_pieces(path: AnyPath) -> Iterator[bytes]:
-    """Yield the bytes of a file, decompressed, in pieces, each as soon as it is there; refuse endless lines."""
+    """Yield the bytes of a file, decompressed, in pieces, each as soon as it arrives; refuse endless lines."""
     name = shown(path)
     n_lines, kind = 0, "file"
     n_begun, too_long = 0, f"the line is longer than {LONGEST_LINE >> 20} MiB"  # bytes of the line not yet complete
@@ -60,7 +60,7 @@ def read_pieces(path: AnyPath) -> Iterator[bytes]:
                 raw = cast(io.BufferedReader, sys.stdin.buffer)
             else:
                 raw = stack.enter_context(Path(path).open("rb"))
-            # Not read(), which waits until all bytes that it is asked for have come.
+            # Not read(), which waits until all requested bytes have arrived.
             chunks = iter(lambda: raw.read1(PIECE), b"")
             start = _start(chunks)
             suffix = Path(name).suffix
@@ -88,7 +88,7 @@ def read_pieces(path: AnyPath) -> Iterator[bytes]:
 
 
 def _start(chunks: Iterator[bytes]) -> bytes:
-    """As many of the first bytes as tell how a file is compressed; a pipe may give them one by one."""
+    """The first bytes of a file, enough to recognise its compression; a pipe may deliver them one by one."""
     start = b""
     for chunk in chunks:
         start += chunk
@@ -98,7 +98,7 @@ def _start(chunks: Iterator[bytes]) -> bytes:
 
 
 class _Member(Protocol):
-    """What decompresses one member of a file (gzip's word; a stream of xz, a frame of zstd)."""
+    """A decompressor of one member of a file (gzip's term; a stream of xz, a frame of zstd)."""
 
     @property
     def eof(self) -> bool: ...
@@ -112,20 +112,20 @@ _MEMBERS: dict[str, Callable[[], _Member]] = {
     "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ),
     "zstd": lambda: zstandard.ZstdDecompressor().decompressobj(),
 }
-_SLICE = 8 << 10  # bytes decompressed at once: what a few bytes can grow to is bounded, too
+_SLICE = 8 << 10  # bytes decompressed at once, to bound the size of their output too
 
 
 def _decompressed(kind: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Decompress all members of a file; the last one must be complete, and nothing else may follow it.
 
-    The streams of the libraries are not as strict: they pass over what follows the first member if it looks like none.
+    The libraries' streams are less strict: they ignore data after the first member if it does not look like a member.
     """
     new, n_complete = _MEMBERS[kind], 0
     foreign = f"what follows the end of its data is not {kind}"
     member: _Member | None = None
-    untouched = True  # nothing came of this member yet
+    untouched = True  # this member has no output yet
     begun = b""  # its first bytes
-    n_zeros = 0  # that follow a member
+    n_zeros = 0  # zeros after a member
 
     def check_padding() -> None:
         if kind == "xz" and n_zeros % 4:
@@ -169,7 +169,7 @@ class Reader(Protocol):
 
 
 def feed(reader: Reader, path: AnyPath, pieces: Iterable[bytes] | None = None) -> None:
-    """Feed a whole file, or what was made of it, to a reader of the core, naming file and line in its errors."""
+    """Feed a whole file, or pieces derived from it, to a reader of the core, naming file and line in its errors."""
     try:
         for piece in read_pieces(path) if pieces is None else pieces:
             reader.feed(piece)
@@ -185,7 +185,7 @@ def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
         for n, line in enumerate(lines, start=1):
             if "\n" in line:
                 raise LineError("the sentence contains a line end", n)
-            # Lone surrogates are for the reader to complain about.
+            # The reader reports lone surrogates.
             reader.feed(line.encode("utf-8", "surrogatepass") + b"\n")
         reader.finish()
     except LineError as error:
@@ -194,13 +194,13 @@ def feed_lines(reader: Reader, lines: Iterable[str]) -> None:
 
 
 def read_byte_lines(path: AnyPath) -> Iterator[bytes]:
-    """Yield the lines of a file as they are, without their ends."""
+    """Yield the lines of a file as bytes, without their ends."""
     return itertools.chain.from_iterable(_arriving_lines(path))
 
 
 def _arriving_lines(path: AnyPath) -> Iterator[list[bytes]]:
-    """Yield the lines of a file as they are, those together that come together."""
-    begun: list[bytes] = []  # of the line that is not complete yet
+    """Yield the lines of a file as bytes, in groups that arrive together."""
+    begun: list[bytes] = []  # pieces of the incomplete line
     for piece in read_pieces(path):
         first, *lines = piece.split(b"\n")
         begun.append(first)
@@ -218,7 +218,7 @@ def read_lines(path: AnyPath) -> Iterator[str]:
 
 
 def read_line_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
-    """Yield the lines of a text in groups of at most `most`: never waits for a line while another one is there."""
+    """Yield the lines of a text in groups of at most `most`, without waiting for more lines while one is available."""
     n = 0
     for lines in _arriving_lines(path):
         for at in range(0, len(lines), most):
@@ -233,12 +233,12 @@ def read_line_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
 
 
 def read_sentences(path: AnyPath) -> Iterator[str]:
-    """Yield the lines of a tokenized text, of which none may have more tokens than the core can number."""
+    """Yield the lines of a tokenized text; no line may have more tokens than the core can number."""
     return itertools.chain.from_iterable(read_sentence_groups(path))
 
 
 def read_sentence_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
-    """Yield the same in groups of at most `most`: never waits for a line while another one is there."""
+    """Yield the lines of a tokenized text in groups of at most `most`, without waiting for more while one is available."""
     n = 0
     for lines in _arriving_lines(path):
         for at in range(0, len(lines), most):
@@ -269,7 +269,7 @@ def write_files(outputs: Mapping[str, Iterable[bytes]]) -> None:
                 if encode is None:
                     file.writelines(pieces)
                 else:
-                    # Each chunk is a member of its own: chunks compress on all processors, and the file is one .gz.
+                    # Each chunk is a separate gzip member: all processors compress chunks, and the file is one .gz.
                     with ThreadPoolExecutor(default_threads()) as pool:
                         ahead = 2 * default_threads()
                         file.writelines(ordered_map(pool, ahead, encode, _chunks(pieces, CHUNK)))
@@ -294,14 +294,14 @@ class Output:
             self._put_chunk(self._encode)
 
     def flush(self) -> None:
-        """Pass on what can be passed on before the end."""
+        """Write the data that can be written before the end."""
         try:
             self._file.flush()
         except OSError as error:
             raise self._failure(error) from error
 
     def finish(self) -> None:
-        """Write what is left; a compressed file has at least one chunk."""
+        """Write the remaining data; a compressed file has at least one chunk."""
         if self._encode is not None and (self._pieces or not self._any_chunk):
             self._put_chunk(self._encode)
         self.flush()
@@ -325,12 +325,12 @@ class Output:
 
 
 class _ReaderGone(Exception):
-    """Nobody reads an output any more."""
+    """The reader of an output has closed it."""
 
 
 @contextlib.contextmanager
 def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = ()) -> Iterator[dict[str, Output]]:
-    """Open several outputs, by the names of their options, that are written side by side; `-` is stdout.
+    """Open several outputs to write in parallel, by the names of their options; `-` is stdout.
 
     All files appear when the block ends without an error, or none. Two outputs to one place, and an output that is also an
     input, are errors.
@@ -357,7 +357,7 @@ def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = 
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for an Output, which flushes it: what then still fails in closing was told before."""
+    """Open a file for an Output, which flushes it: any error on closing has been reported before."""
     file = path.open("wb")
     try:
         yield file
@@ -376,7 +376,7 @@ def _gzip_member(chunk: bytes) -> bytes:
         return gzip.compress(chunk, compresslevel=3, mtime=0)
     from isal import isal_zlib
 
-    # A sixth of the time, 7% more room.
+    # A sixth of the time, and 7% more space.
     member: bytes = isal_zlib.compress(chunk, 1, wbits=16 + zlib.MAX_WBITS)
     return member
 

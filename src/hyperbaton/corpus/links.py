@@ -23,7 +23,7 @@ from hyperbaton.corpus.text import Offsets, Text, chosen, read_in_parts
 
 @dataclass(frozen=True, repr=False)
 class Links(Shown):
-    """Links of a bitext: those of pair s are the rows `points[offsets[s]:offsets[s + 1]]`, sorted, none twice.
+    """Links of a bitext: those of pair s are the rows `points[offsets[s]:offsets[s + 1]]`, sorted and distinct.
 
     >>> links = Links.of([[(0, 0), (1, 2)], []])
     >>> links
@@ -39,9 +39,9 @@ class Links(Shown):
 
     @classmethod
     def read(cls, path: AnyPath, source: Text, target: Text | None = None, *, scratch: Scratch | None = None) -> Links:
-        """Read Pharaoh links (`0-0 1-2`, one line per sentence pair) and check them against the text that is at hand.
+        """Read Pharaoh links (`0-0 1-2`, one line per sentence pair) and check them against the given texts.
 
-        With `scratch` the links lie where it puts them.
+        With `scratch` the links are stored there.
         """
         reader = _core.PharaohReader(source.offsets, None if target is None else target.offsets)
         return cls(*read_in_parts(reader, path, scratch or Scratch(), np.uint16))
@@ -59,7 +59,7 @@ class Links(Shown):
         return len(self.offsets) - 1
 
     def facts(self) -> dict[str, int]:
-        """How many links there are, and in how many sentence pairs."""
+        """The numbers of links and of sentence pairs."""
         return {"links": len(self.points), "sentence pairs": len(self)}
 
     @overload
@@ -92,7 +92,7 @@ class Links(Shown):
             raise InputError(f"link {i}-{j} of sentence pair {sentence[at] + 1} is out of range")
 
     def reversed(self) -> Links:
-        """The same links seen from the other language."""
+        """These links with source and target exchanged."""
         order = np.lexsort((self.points[:, 0], self.points[:, 1], np.repeat(np.arange(len(self)), np.diff(self.offsets))))
         return Links(np.ascontiguousarray(self.points[order][:, ::-1]), self.offsets)
 

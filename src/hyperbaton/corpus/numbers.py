@@ -1,7 +1,7 @@
-"""Numbers as languages write them: 1.234,5 in German is 1,234.5 in English.
+"""Number formats of languages: 1.234,5 in German is 1,234.5 in English.
 
 Only a number that is well formed in its own language is rewritten; dates, times and versions (12.05.2020, 3:30, 1.2.3)
-are well formed in none, and stay.
+are well formed in none, and are not changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NO_BREAK = "\u00a0", "\u202f"  # blanks inside numbers
 
 
 class NumberFormat(NamedTuple):
-    """What stands between groups of three digits, and before decimals."""
+    """The separators of groups of three digits, and of decimals."""
 
     groups: tuple[str, ...]  # the first is the one to write
     decimal: str
@@ -37,7 +37,7 @@ FORMATS = {language: written for written, languages in _LANGUAGES.items() for la
 
 
 def rewrite_number(number: str, source: str, target: str) -> str:
-    """A number of one language as another writes it; unchanged where a format is not known, or is not that of the number.
+    """A number of one language in the format of another; unchanged if a format is unknown, or the number does not match it.
 
     >>> rewrite_number("1.234,5", "de", "en"), rewrite_number("1,234.5", "en", "de"), rewrite_number("3.5", "ja", "fr")
     ('1,234.5', '1.234,5', '3,5')

@@ -1,7 +1,7 @@
-"""What is no word of a language: tags, addresses and numbers.
+"""Placeholders for tags, addresses and numbers.
 
-No tokenizer may touch tags, addresses and numbers with separators. `mask` puts a character of a private range in the place
-of each; `MaskedText.restore` gives tokens their text back. A tokenizer leaves such a character alone as a token of its own,
+No tokenizer may change tags, addresses and numbers with separators. `mask` replaces each by a character of a private
+range; `MaskedText.restore` restores the text of the tokens. A tokenizer leaves such a character as a separate token,
 since it is surrounded by blanks.
 
 >>> masked = mask("See <b>https://a.org/x</b>, 3.5 km")
@@ -29,13 +29,13 @@ from hyperbaton.corpus.tokenizers import Tokenizer
 NUMBER, ADDRESS = "@number@", "@address@"
 PLACEHOLDERS = (NUMBER, ADDRESS)
 
-# A run that an address may start with is looked at once, from its first character, and repetitions give nothing back where
-# that cannot help: the time of a search grows with the length of the text, not with its square.
-# Tags as people write them; "a < b" and "<3" are none.
+# A run that may start an address is examined once, from its first character, and repetitions do not backtrack where that
+# cannot help, so the time of a search is linear in the length of the text, not quadratic.
+# Tags as people write them; "a < b" and "<3" are not tags.
 _TAG_VALUE = r"(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=]++)"
 TAG = re.compile(rf"</?[A-Za-z][\w:.-]*+(?:\s++[\w:.-]++(?:\s*+=\s*+{_TAG_VALUE})?)*\s*+/?>")
 _URL = r"[!#-&*-;=?-~]+[0-9A-Za-z/=_&#-]"  # ASCII without quotes, brackets and closing punctuation
-# Letters and digits but those of scripts without blanks, in which a number stands right beside words.
+# Letters and digits, except in scripts without blanks, where numbers touch words.
 _LETTER = r"[^\W\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f]"
 _HOST = rf"(?:{_LETTER}|-)+"
 _USER = rf"(?<!{_LETTER})(?<![.+-])(?:{_LETTER}|[.+-])+"
@@ -49,19 +49,19 @@ _FIRST, _FIRST_CLOSING, _LAST = 0xE000, 0xF000, 0xF8FF
 
 @dataclass
 class MaskedText:
-    """Text in which private characters stand for others, by character; `tags` are those that stand for tags."""
+    """Text in which private characters replace others, by character; `tags` are those that replace tags."""
 
     text: str
     texts: dict[str, str] = field(default_factory=dict)
     tags: set[str] = field(default_factory=set)
 
     def restore(self, token: str) -> str:
-        """A token with its own text again."""
+        """A token with its original text."""
         return "".join(self.texts.get(char, char) for char in token)
 
 
 def mask(text: str, *, tags: bool = True) -> MaskedText:
-    """Put private characters in the place of what is protected; with `tags` false, of all but tags."""
+    """Replace protected text by private characters; with `tags` false, leave tags alone."""
     masked = MaskedText(text)
     free, free_closing = iter(range(_FIRST, _FIRST_CLOSING)), iter(range(_FIRST_CLOSING, _LAST + 1))
 
@@ -105,9 +105,9 @@ def placeholder(token: str) -> str | None:
 
 
 def generalize(bitext: Bitext) -> Bitext:
-    """Put placeholders in the place of numbers and addresses that both sides of a pair have, equally often.
+    """Replace numbers and addresses that occur equally often on both sides of a pair by placeholders.
 
-    Numbers are the same if their digits are, whatever separates these.
+    Numbers are equal if their digits are, with any separators.
 
     >>> pair = Bitext.of(["am 3. Mai 1990 1.234,5 km , 700"], ["1,234.5 km on 3 May 1990"])
     >>> made = generalize(pair)
@@ -127,7 +127,7 @@ def generalize(bitext: Bitext) -> Bitext:
 
 
 def _key(word: str) -> str | None:
-    """What makes two numbers, or two addresses, the same."""
+    """The key by which numbers and addresses are compared."""
     kind = placeholder(word)
     if kind == NUMBER:
         return "".join(c for c in unicodedata.normalize("NFKC", word) if c.isdigit())
@@ -135,7 +135,7 @@ def _key(word: str) -> str | None:
 
 
 def _values(text: Text) -> dict[int, list[tuple[int, str]]]:
-    """Numbers and addresses by sentence: their places among all tokens, and what makes them the same as others."""
+    """Numbers and addresses by sentence: their positions among all tokens, and their keys."""
     keys = [_key(word) for word in text.vocabulary.words()]
     is_value = np.array([key is not None for key in keys], bool)
     places = np.flatnonzero(is_value[text.tokens]) if len(keys) else np.zeros(0, np.int64)
@@ -151,7 +151,7 @@ def _with_placeholders(text: Text, places: Sequence[int]) -> Text:
     for place in places:
         kind = placeholder(both.vocabulary.word(tokens[place]))
         tokens[place] = PLACEHOLDERS.index(str(kind))
-    # Words that are left nowhere, and placeholders where there are none, are no part of the text.
+    # Words that no longer occur, and unused placeholders, are not part of the text.
     used, numbers = np.unique(tokens, return_inverse=True)
     words = Vocabulary.of([both.vocabulary.word(word) for word in used.tolist()])
     return replace(text, tokens=numbers.astype(np.uint32).reshape(-1), vocabulary=words)

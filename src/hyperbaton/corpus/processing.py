@@ -1,7 +1,7 @@
-"""What a system does to raw text on either side: sentences, tokens, case, and back to text.
+"""Processing of raw text on either side of a system: sentence splitting, tokens, case, and back to text.
 
 One side is written `en:tokenizer=sacremoses:casing=truecase`: the language's two-letter code, then options. The tagger
-comes last, since its own options follow: `de:tokenizer=sacremoses:tagger=spacy:model=de_core_news_sm`.
+comes last, since its options follow: `de:tokenizer=sacremoses:tagger=spacy:model=de_core_news_sm`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer
 
 KIND = "text-processing"
 SIDES = ("source", "target")
-# Of `TextProcessing.arrays` and `TextProcessing.as_json`.
+# The forms of `TextProcessing.arrays` and `TextProcessing.as_json`.
 LAYOUT: Layout = joined(within(f"text.{side}?", Vocabulary.LAYOUT) for side in SIDES)
 FORM: Form = dict.fromkeys(SIDES, dict)
 STORED = Kind(KIND, LAYOUT, {"details": {"text": FORM}})
@@ -35,7 +35,7 @@ STORED = Kind(KIND, LAYOUT, {"details": {"text": FORM}})
 
 @dataclass(frozen=True)
 class TextSide(Checked):
-    """The raw text of one language: its tokenizer, and what becomes of the case of letters.
+    """The raw text of one language: its tokenizer, and the treatment of letter case.
 
     >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")
     TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=True, placeholders=False, tagger='')
@@ -70,11 +70,11 @@ class TextSide(Checked):
         return ":".join([self.language, *settings_of(replace(self, language=""))])
 
     def learn(self, text: Text) -> TextSide:
-        """The same with the usual spelling of words, learned from tokenized text with its capitals."""
+        """This side with the usual spelling of words, learned from tokenized text with its capitals."""
         return replace(self, learned=Casing.learn(text))
 
     def make_tokenizer(self) -> Tokenizer:
-        """The tokenizer, for this language if it knows several; one for all who ask, on any thread."""
+        """The tokenizer, for this language if it has several; shared by all callers, on any thread."""
         takes_language = any(opt.name == "language" for opt in options_of(TOKENIZERS[self.tokenizer]))
         return _shared(self.tokenizer, self.language if takes_language else "")
 
@@ -84,11 +84,11 @@ class TextSide(Checked):
         return bool(self.tagger) or TOKENIZERS[self.tokenizer].has_tags
 
     def make_tagger(self) -> Tagger | None:
-        """The tagger, one for all who ask, on any thread; None where tags are those of the tokenizer, if it has any."""
+        """The tagger, shared by all callers, on any thread; None if tags come from the tokenizer, if it has any."""
         return shared_tagger(self.tagger) if self.tagger else None
 
     def as_trained(self, tokens: Sequence[str]) -> list[str]:
-        """Tokens of the tokenizer as the system's training text has them: its escapes, its case."""
+        """Tokens with the escapes and the case of the system's training text."""
         plain = [self.escaped(token) for token in tokens]
         if self.casing == "lowercase":
             return [token.lower() for token in plain]
@@ -99,11 +99,11 @@ class TextSide(Checked):
         return token if self.escapes else unescaped(token)
 
     def make_detokenizer(self) -> Detokenizer:
-        """What joins tokens of this side to text."""
+        """The detokenizer of this side."""
         return make_detokenizer(self.language)
 
     def as_written(self, tokens: Sequence[str], *, capital: bool = True) -> list[str]:
-        """Tokens that the system made, in the case of ordinary text; `capital` for the first word."""
+        """The system's output tokens in the case of ordinary text; `capital` for the first word."""
         if self.casing == "none":
             return list(tokens)
         cased = self.learned.recase(tokens) if self.casing == "lowercase" and self.learned is not None else tokens
@@ -111,7 +111,7 @@ class TextSide(Checked):
 
 
 class _Shared(Tokenizer):
-    """A tokenizer for several threads: libraries keep their state in one place."""
+    """A tokenizer for several threads, since libraries share state."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer, self._lock = tokenizer, Lock()
@@ -144,7 +144,7 @@ class TextProcessing:
 
     @property
     def changes_case(self) -> bool:
-        """Whether the system is trained with another case than that of ordinary text."""
+        """Whether the system is trained on a case other than that of ordinary text."""
         return any(side.casing != "none" for side in self.sides.values())
 
     @property
@@ -154,11 +154,11 @@ class TextProcessing:
 
     @property
     def changes_words(self) -> bool:
-        """Whether the system is trained with other words than those that tokenizers make of ordinary text."""
+        """Whether the system's training text has words that differ from the tokens of ordinary text."""
         return self.changes_case or self.placeholders
 
     def as_written(self, value: str) -> str:
-        """A number or an address of the source as the target language writes it."""
+        """A number or an address of the source in the format of the target language."""
         return rewrite_number(value, self.source.language, self.target.language)
 
     def as_json(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class TextProcessing:
         return {name: to_mapping(side) for name, side in self.sides.items()}
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """What was learned, as named arrays."""
+        """The learned spellings, as named arrays."""
         found: dict[str, Array] = {}
         for name, side in self.sides.items():
             if side.learned is not None:
@@ -174,12 +174,12 @@ class TextProcessing:
         return found
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as an artefact of its own."""
+        """Write it as a separate artefact."""
         save(path, STORED, self.arrays("text"), details={"text": self.as_json()})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> TextProcessing:
-        """Open a saved one."""
+        """Open a saved text processing."""
         return read_artefact(path, STORED, lambda artefact: cls.restore(artefact.details["text"], artefact.group("text")))
 
     @classmethod

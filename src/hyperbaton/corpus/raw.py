@@ -1,4 +1,4 @@
-"""Raw text to tokens and their tags: lines read with or without repair, and worked on in chunks by several processes."""
+"""Tokenization and tagging of raw text: lines are read with or without repair, and processed in chunks in parallel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BLANKS = bytes.maketrans(b"\r\t", b"  ")
 class RawLines:
     """The lines of a raw text. A fault is an InputError, or with `repair` an empty line, listed in `faults`.
 
-    Repair skips byte order marks and takes carriage returns and tabs for blanks, as it does for tokenized text.
+    Repair skips byte order marks and treats carriage returns and tabs as blanks, as it does for tokenized text.
     """
 
     def __init__(self, path: AnyPath, repair: bool = False) -> None:
@@ -56,26 +56,26 @@ class RawLines:
 
 
 def tokenize(lines: Iterable[str], tokenizer: Tokenizer, n_processes: int = 1) -> Iterator[tuple[bytes, bytes]]:
-    """Yield chunks of tokenized lines, and of the same lines' tags, each line with its end; one line for each line.
+    """Yield chunks of tokenized lines, and of their tags, one output line with its end for each input line.
 
-    Tags are blank where the tokenizer knows none. The result does not depend on `n_processes`.
+    Tag lines are blank if the tokenizer has no tags. The result does not depend on `n_processes`.
 
     >>> from hyperbaton.corpus.tokenizers import make_tokenizer
     >>> [tokens for tokens, tags in tokenize(["a  b", ""], make_tokenizer("none"))]
     [b'a b\\n\\n']
     """
-    tokenizer.split("")  # a library that is missing is found here
+    tokenizer.split("")  # reports a missing library at once
     return _in_chunks(partial(_tokenize_chunk, tokenizer), lines, n_processes)
 
 
 def tag(lines: Iterable[str], tagger: Tagger, n_processes: int = 1) -> Iterator[bytes]:
     """Yield chunks of the tags of tokenized lines, one line for each; the result does not depend on `n_processes`."""
-    tagger([["a"]])  # a library or model that is missing is found here
+    tagger([["a"]])  # reports a missing library or model at once
     return _in_chunks(partial(_tag_chunk, tagger), lines, n_processes)
 
 
 def _in_chunks(work: Callable[[list[str]], T], lines: Iterable[str], n_processes: int) -> Iterator[T]:
-    """What `work` makes of chunks of the lines, in order, by several processes if there is more than one chunk."""
+    """Apply `work` to chunks of the lines, in order, in several processes if there is more than one chunk."""
     source = iter(lines)
     chunks = iter(lambda: list(islice(source, CHUNK)), [])
     start = list(islice(chunks, 2))

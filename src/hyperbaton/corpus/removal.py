@@ -1,7 +1,7 @@
-"""Words left out before aligning and put back afterwards (GO13, section 4.1).
+"""Removal of words before aligning, and restoration afterwards (GO13, section 4.1).
 
 Articles and particles that correspond to nothing in the other language mislead a word aligner. Remove them, align
-what is left, and shift the links back to the positions of the full sentences: the removed words stay unaligned.
+the rest, and shift the links back to the positions of the full sentences: the removed words stay unaligned.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Removal:
     """
 
     text: Text
-    positions: npt.NDArray[np.uint16]  # of each token that is left, in its full sentence
+    positions: npt.NDArray[np.uint16]  # of each remaining token, in its full sentence
 
 
 def remove_words(text: Text, words: Iterable[str]) -> Removal:
-    """Leave out every token that is one of `words`, spelled exactly so; words the text lacks do no harm."""
+    """Remove every token that is one of `words`, exactly as spelled; words that do not occur are ignored."""
     numbers = [number for number in map(text.vocabulary.number, words) if number >= 0]
     unwanted = np.zeros(len(text.vocabulary), bool)
     unwanted[numbers] = True
@@ -45,7 +45,7 @@ def remove_words(text: Text, words: Iterable[str]) -> Removal:
 
 
 def restore_links(links: Links, source: Removal | None, target: Removal | None) -> Links:
-    """Turn links between reduced texts into links between the full ones; None is a side that was not reduced.
+    """Convert links between reduced texts to links between the full ones; None is a side that was not reduced.
 
     >>> english = remove_words(Text.of(["the cat saw the dog"]), ["the"])
     >>> restore_links(Links.of([[(0, 0), (1, 2)]]), None, english)[0]

@@ -1,8 +1,8 @@
-"""Where sentences end in a paragraph of raw text.
+"""Sentence splitting of raw paragraphs.
 
 In Japanese and Chinese a sentence ends at 。, ！ or ？ outside of brackets. Elsewhere it ends at a mark that is followed by
 a blank and the start of a new sentence: a capital, a digit, an opening quote or bracket, or a letter of a script without
-capitals. A full stop behind an abbreviation, an initial or (in German) a number ends nothing.
+capitals. A full stop after an abbreviation, an initial or (in German) a number does not end a sentence.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from functools import cache
 
 UNSPACED = frozenset({"ja", "zh"})  # languages that are written without blanks between words
-# Private characters that stand for protected text (`placeholders.py`); the second range is that of closing tags.
+# Private characters that replace protected text (`placeholders.py`); the second range is that of closing tags.
 _OPAQUE, _CLOSING = "\ue000-\uefff", "\uf000-\uf8ff"
 _CLOSERS = "\"'”’“‘»)\\]」』）】》"  # German closes with “
 _MARKS = "[.!?؟。！？…]"
-# A run of marks is looked at once, from its first mark: otherwise time grows with the square of its length.
+# A run of marks is examined once, from its first mark; otherwise time is quadratic in its length.
 _END = re.compile(rf"(?<!{_MARKS}){_MARKS}++[{_CLOSERS}]*+(?:\s*+[{_CLOSING}])*(?=\s)")
 _START = re.compile(rf"\s++[\"'“‘«(\[¿¡„‚{_OPAQUE}\s]*(.)")
 _CJK_MARK = re.compile(rf"[。！？!?｡]++[{_CLOSERS}]*+(?:\s*+[{_CLOSING}])*")

@@ -1,6 +1,6 @@
 """One label for each token: part-of-speech tags, or the classes of the words.
 
-On disk a line of labels between spaces for each line of the text, as many labels as tokens.
+A file has a line of labels, separated by spaces, for each line of the text, with a label for each token.
 """
 
 from __future__ import annotations

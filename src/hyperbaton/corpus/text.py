@@ -1,4 +1,4 @@
-"""One side of a bitext: sentences of word numbers, with the vocabulary and what is known about the tokens."""
+"""One side of a bitext: sentences of word numbers, with the vocabulary."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ class Vocabulary(Picklable):
 
 
 class PartReader(Reader, Protocol):
-    """A reader of the core that hands out what it has read so far."""
+    """A reader of the core that returns its data in parts."""
 
     def take(self) -> tuple[Array, Offsets]:
-        """Values, and offsets of lines from 0, of what was read since the last call."""
+        """The values read since the last call, and the offsets of their lines from 0."""
 
 
 def read_in_parts(reader: PartReader, path: AnyPath, scratch: Scratch, dtype: npt.DTypeLike) -> tuple[Array, Offsets]:
-    """Values and offsets of all lines of a file; while it is read, little of them is in memory where scratch is on disk."""
+    """Values and offsets of all lines of a file; if scratch is on disk, only small parts are in memory during reading."""
     values, offsets, n_values = Column(scratch, dtype), Column(scratch, np.int64), 0
 
     def take() -> None:
@@ -126,7 +126,7 @@ class Faults(NamedTuple):
 
 
 def chosen(sentence: SupportsIndex | slice, n: int, what: str = "sentence") -> int | npt.NDArray[np.int64]:
-    """The number of a sentence among n, from 0, or the numbers that a slice has; IndexError if there is none.
+    """The number of a sentence among n, from 0, or the numbers in a slice; IndexError if there is none.
 
     >>> chosen(-1, 3), chosen(slice(1, None), 3).tolist()
     (2, [1, 2])
@@ -165,8 +165,8 @@ class Text(Shown):
     def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None, *, scratch: Scratch | None = None) -> Text:
         """Read a tokenized text, one sentence per line, plain or compressed.
 
-        A vocabulary given here keeps its numbers; new words get numbers behind it. With `scratch` the word numbers lie
-        where it puts them, and only the vocabulary is in memory.
+        Words of a given vocabulary keep their numbers; new words get the next numbers. With `scratch` the word numbers are
+        stored there, and only the vocabulary is in memory.
         """
         builder = _core.TextBuilder(_copy(vocabulary), False)
         tokens, offsets = read_in_parts(builder, path, scratch or Scratch(), np.uint32)
@@ -174,7 +174,7 @@ class Text(Shown):
 
     @classmethod
     def read_with_faults(cls, path: AnyPath, repair: bool) -> tuple[Text, Faults]:
-        """The same; with `repair`, broken lines become empty and are listed instead of being errors.
+        """Read a tokenized text; with `repair`, broken lines become empty and are listed instead of being errors.
 
         Byte order marks are then skipped, and carriage returns and tabs count as spaces.
         """
@@ -193,7 +193,7 @@ class Text(Shown):
 
     @classmethod
     def taken(cls, builder: _core.TextBuilder, path: str | None) -> tuple[Text, Faults]:
-        """The text out of a builder that is finished, and the lines it had to empty."""
+        """The text of a finished builder, and the lines that it emptied."""
         tokens, offsets = builder.take()
         return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()), path), Faults(*builder.faults())
 
@@ -221,12 +221,12 @@ class Text(Shown):
 
     @property
     def n_tokens(self) -> int:
-        """Words in all sentences."""
+        """The number of words in all sentences."""
         return int(self.offsets[-1])
 
     @property
     def columns(self) -> tuple[WordIds, Offsets, npt.NDArray[np.uint8], Offsets]:
-        """What the core asks for where it needs the words of a text: tokens, offsets, and the vocabulary's two."""
+        """The arrays of the text for the core: tokens, offsets, and the two arrays of the vocabulary."""
         return self.tokens, self.offsets, self.vocabulary.bytes, self.vocabulary.offsets
 
     @property
@@ -236,18 +236,18 @@ class Text(Shown):
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Words of each sentence."""
+        """The number of words of each sentence."""
         return np.diff(self.offsets)
 
     def check_lengths(self, begin: int = 0, end: int | None = None) -> None:
-        """Complain of a sentence in [begin, end) that is too long for work that grows with the square of its length."""
+        """Raise InputError for a sentence in [begin, end) that is too long for work quadratic in its length."""
         long = np.flatnonzero(np.diff(self.offsets[begin : None if end is None else end + 1]) > _core.MAX_PAIRED_LENGTH)
         if len(long):
             limit = f"a sentence of more than {_core.MAX_PAIRED_LENGTH} words: split it, or drop it with 'hyperbaton clean'"
             raise InputError(limit, self.path, begin + int(long[0]) + 1)
 
     def over(self, vocabulary: Vocabulary) -> Text:
-        """The same text over another vocabulary, whose words keep their numbers; new words get numbers behind them.
+        """This text over another vocabulary, whose words keep their numbers; new words get the next numbers.
 
         >>> text = Text.of(["a new dog"]).over(Vocabulary.of(["a", "dog"]))
         >>> text.tokens.tolist(), text[0]

@@ -1,12 +1,12 @@
-"""Changes of trees by rule, before anything is asked about them: XI11 §5.1 raises the Chinese "de" out of its phrase.
+"""Tree transformations by rules, applied first: XI11 §5.1 raises the Chinese "de" out of its phrase.
 
-A rule file has a rule a line; `#` starts a comment:
+A rule file has one rule per line; `#` starts a comment:
 
-    raise DEC CP     a DEC that ends a CP leaves it and becomes its right neighbour, as often as that happens
-    splice VP VP     a VP under a VP is taken out, and its children are those of the upper one
+    raise DEC CP     a DEC that ends a CP leaves it and becomes its right neighbour, repeatedly
+    splice VP VP     a VP under a VP is removed, and its children move to the upper one
 
 so that (NP (CP (IP …) (DEC 的)) (NP …)) becomes (NP (CP (IP …)) (DEC 的) (NP …)). The rules named `de` come with the
-package; `none` leaves trees as they are.
+package; `none` leaves trees unchanged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KNOWN = {"none": (), "de": ("raise DEC CP", "raise DEG DNP", "raise DEC DNP", "r
 
 @dataclass(frozen=True)
 class TreeRule:
-    """What is done to nodes `child` right under a node `parent`."""
+    """An action on nodes `child` directly under a node `parent`."""
 
     action: str
     child: str
@@ -57,14 +57,14 @@ def parse_rules(lines: list[str], path: str | None = None) -> tuple[TreeRule, ..
 
 
 def read_rules(name: AnyPath) -> tuple[TreeRule, ...]:
-    """The rules of a file, or those of the package that have this name."""
+    """The rules of a file, or the package's rules of this name."""
     if str(name) in KNOWN:
         return parse_rules(list(KNOWN[str(name)]))
     return parse_rules(list(read_lines(name)), shown(name))
 
 
 def apply_rules(trees: Trees, rules: tuple[TreeRule, ...]) -> Trees:
-    """Change trees by rules, each wherever it applies, in their order.
+    """Apply rules to trees in order, each wherever it applies.
 
     >>> from hyperbaton.corpus import Text
     >>> text = Text.of(["he buy de book"])
@@ -85,7 +85,7 @@ def _first_nodes(trees: Trees) -> Array:
 
 
 def _raise(trees: Trees, child: int, parent: int) -> Trees:
-    """Nodes stay in pre-order: what leaves its parent was the last part of it."""
+    """Raise nodes; they stay in pre-order, since a raised node was the last child of its parent."""
     first = _first_nodes(trees)
     ends, parents = trees.ends.copy(), trees.parents.copy()
     children = np.flatnonzero(trees.labels == child)
@@ -105,14 +105,14 @@ def _raise(trees: Trees, child: int, parent: int) -> Trees:
 
 
 def _splice(trees: Trees, child: int, parent: int) -> Trees:
-    """Drop nodes; those below them hang from the nearest node above that stays."""
+    """Drop nodes; their children move to the nearest remaining ancestor."""
     first = _first_nodes(trees)
     above = np.where(trees.parents >= 0, first + trees.parents, -1)
     dropped = (trees.labels == child) & (above >= 0) & (trees.labels[above] == parent)
     while dropped[above[above >= 0]].any():
         above = np.where((above >= 0) & dropped[above], above[above], above)
     kept = np.flatnonzero(~dropped)
-    place = np.concatenate([[0], np.cumsum(~dropped)])  # of each node among those that stay
+    place = np.concatenate([[0], np.cumsum(~dropped)])  # of each node among those that remain
     offsets = place[trees.offsets].astype(np.int64)
     new_first = place[first[kept]]
     parents = np.where(above[kept] >= 0, place[above[kept]] - new_first, -1).astype(np.int32)

@@ -1,7 +1,7 @@
 """Constituency trees of the sentences of a text, as flat arrays.
 
-On disk one bracketed tree per line whose leaves are the tokens (brackets among them as -LRB- and -RRB-), an empty line
-where there is no tree; or, where few sentences have one, lines of sentence number, tab, tree.
+A file has one bracketed tree per line whose leaves are the tokens (brackets among them as -LRB- and -RRB-), or an empty
+line; or, if few sentences have trees, lines of sentence number, tab, tree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hyperbaton.corpus.text import Offsets, Text, Vocabulary
 
 
 class Node(NamedTuple):
-    """One bracket: what it is called, the tokens it covers, and where its parent is among the sentence's nodes."""
+    """One bracket: its label, the tokens it covers, and the number of its parent among the sentence's nodes."""
 
     label: str
     begin: int
@@ -32,7 +32,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Trees:
-    """Trees of a text: the nodes of sentence s lie at `offsets[s]` to `offsets[s + 1]`, in pre-order.
+    """Trees of a text: the nodes of sentence s are `offsets[s]` to `offsets[s + 1]`, in pre-order.
 
     A node is a bracket; the lowest ones are those of the tokens' tags. A sentence without a tree has no nodes.
 

@@ -48,7 +48,7 @@ IRREGULAR_PLURALS = {
     "chairman": "chairmen",
 }
 
-# Adjectives whose comparative ends in -er, or has a form of its own; the others take "more".
+# Adjectives whose comparative ends in -er, or is irregular; the others take "more".
 _ER = (
     "good better, big bigger, red redder, busy busier, cheap cheaper, funny funnier, great greater, happy happier, "
     "new newer, old older, poor poorer, quiet quieter, short shorter, simple simpler, small smaller, tall taller, "

@@ -68,7 +68,7 @@ class Rule:
         self.moves = [Move(target) if isinstance(target, str) else target for target in targets]
 
     def of(self, category: str) -> Rule:
-        """The same rule for another category."""
+        """This rule for another category."""
         return Rule(category, self.source, *self.moves, weight=self.weight, only=self.only, adds=self.adds)
 
     def __repr__(self) -> str:
@@ -216,7 +216,7 @@ def _compile_move(move: Move, names: list[str], parts: list[Part]) -> Order:
             part = _find(name, names)
             words = parts[part].words
             if words is None and (form or links):
-                raise ValueError(f"{name} is a phrase: it has no form and no links of its own")
+                raise ValueError(f"{name} is a phrase, which cannot have a form or links")
             if words is not None and words.english == "VB":
                 form = form or "fin"
             items.append(Item(part, "", "", form or "base", links))

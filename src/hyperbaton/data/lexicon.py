@@ -1,8 +1,8 @@
 """The words of a generated language: a hand-written core of each class, and invented words after it.
 
 A core is written as `form translation, form translation, …`. A translation of several words is joined by `_`, a
-source expression of several words by `+`, `form:feature` gives a word a feature of its own, a form alone is never
-translated, and `|cue=translation` adds a second sense that is taken when a word with the feature `cue` stands next
+source expression of several words by `+`, `form:feature` gives a single word a feature, a form alone is never
+translated, and `|cue=translation` adds a second sense that is used when a word with the feature `cue` is next
 to it: `kan read|person=visit` is "read", but "visit" when the object is a person.
 
 The rank of a word in its class gives its frequency, p(rank) ∝ 1 / (rank + 3), as Zipf and Mandelbrot say. Words

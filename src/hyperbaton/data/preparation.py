@@ -36,7 +36,7 @@ from hyperbaton.data.datasets import Catalogue, Dataset
 DESCRIPTION = "corpus.json"
 HELD_OUT = ("dev", "devtest", "test")
 SPLITS = ("train", *HELD_OUT)
-USUAL_SIZE, USUAL_SHARE = 1000, 10  # of a part that is drawn: so many pairs, or a tenth of all where that is less
+USUAL_SIZE, USUAL_SHARE = 1000, 10  # of a drawn part: this many pairs, or a tenth of all if that is less
 ANY = Cleaning(1, LARGEST, 1e9)  # of datasets that are only translated, all is kept that is not empty
 
 Hashes = npt.NDArray[np.uint64]
@@ -67,7 +67,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What was written: pairs by split, and what cleaning dropped."""
+    """The result of preparation: pairs by split, and pairs dropped by cleaning."""
 
     languages: tuple[str, str]
     n_pairs: dict[str, int]
@@ -296,7 +296,7 @@ class _Maker:
 
 
 def _lowest(numbers: Numbers, hashes: Hashes, most: int) -> Numbers:
-    """At most so many numbers, those with the lowest hashes, in order; 0 takes all."""
+    """The `most` numbers with the lowest hashes, in order; all numbers if `most` is 0."""
     if not most or len(numbers) <= most:
         return numbers
     return np.sort(numbers[np.argsort(hashes[numbers], kind="stable")[:most]])

@@ -29,7 +29,7 @@ class RuleUse(NamedTuple):
 
     `parent` is the number of the rule whose gap it fills, -1 at the top; `kind` is rule, unknown, demanded, glue or
     start. `target_begin` and `target_end` are the target span, including gaps; `source_words` and `target_words` are the
-    positions of its own words. A glue rule spans the part that it adds.
+    positions of its words outside the gaps. A glue rule spans the part that it adds.
     """
 
     begin: int
@@ -208,7 +208,7 @@ class Derivations(Translations):
 def _place_targets(
     targets: Sequence[Sequence[str]], kinds: Sequence[str], parents: Sequence[int], children: Sequence[Sequence[int]]
 ) -> list[tuple[int, int, tuple[int, ...]]]:
-    """The target span of each rule of a derivation, and the positions of its own words.
+    """The target span of each rule of a derivation, and the positions of its words outside the gaps.
 
     >>> _place_targets([["[X,1]"], ["[X,2]", "of", "[X,1]"], ["a"], ["b"]], ["glue", "rule", "rule", "rule"],
     ...     [-1, 0, 1, 1], [[1], [2, 3], [], []])

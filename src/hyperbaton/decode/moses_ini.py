@@ -102,7 +102,7 @@ REFUSED: dict[str, str] = {
 
 HARMLESS = frozenset(
     _names(
-        # What is printed.
+        # Options of the output.
         "alignment-output-file description distinct-nbest include-lhs-in-search-graph include-segmentation-in-n-best "
         "labeled-n-best-list lattice-samples n-best-factor n-best-list n-best-trees output-hypo-score output-search-graph "
         "output-search-graph-extended output-search-graph-hypergraph output-search-graph-pb output-search-graph-slf "
@@ -202,7 +202,7 @@ class Weights(NamedTuple):
 
 
 class MosesIni(NamedTuple):
-    """The content of a moses.ini: sections, features and weights by name, and the line of our own options."""
+    """The content of a moses.ini: sections, features and weights by name, and the line of hyperbaton's options."""
 
     path: Path
     sections: dict[str, IniSection]

@@ -80,7 +80,7 @@ def explain_jumps(
 
     Arguments:
         tags: a tag for each word, if the model was trained with tags.
-        links: word links to a translation, `0-1 1-0`, that give the visit order.
+        links: word links to a translation, `0-1 1-0`, which give the visit order.
     """
     text = Text.of([sentence])
     n = text.n_tokens

@@ -1,4 +1,4 @@
-"""The manners that all feature sets share."""
+"""Behaviour common to all feature sets."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from hyperbaton.phrases import Occurrences
 class FeatureSet(Checked, Picklable, ABC):
     """Turns phrase pairs in context into sparse rows; its options are its fields.
 
-    A set whose `coverage` is true wants the model to have weights of what a phrase sees of the coverage too. They are no
-    part of the rows, which are known before it is.
+    If `coverage` is true, the model also has weights for the coverage state of a phrase. They are not part of the rows,
+    which are known before the coverage.
     """
 
     coverage: bool = False
@@ -32,7 +32,7 @@ class FeatureSet(Checked, Picklable, ABC):
     def fit(
         self, occurrences: Occurrences, labels: npt.NDArray[np.uint8], n_classes: int, *, threads: int | None = None
     ) -> Rows:
-        """Fix the feature space on training data, and give its rows."""
+        """Fix the feature space on training data, and return its rows."""
         return self.fit_rows(occurrences, labels, n_classes, threads=threads).all()
 
     @abstractmethod
@@ -46,7 +46,7 @@ class FeatureSet(Checked, Picklable, ABC):
         progress: Progress | None = None,
         scratch: Scratch | None = None,
     ) -> TrainingRows:
-        """The same, with rows that are made when they are asked for; what they are made from lies where scratch puts it."""
+        """Fit the features like `fit`, with rows that are computed on demand from tables in `scratch`."""
 
     @abstractmethod
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
@@ -63,7 +63,7 @@ class FeatureSet(Checked, Picklable, ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
-        """What was fixed, for the store."""
+        """The fitted arrays, to be stored."""
 
     def layout(self, n_classes: int) -> Layout:
         """The types and shapes of what `arrays` gives (`base/forms.py`); what is not declared is read as it was saved."""

@@ -36,7 +36,7 @@ class Template(NamedTuple):
     """Which words make a feature.
 
     `region`: before, inside or after the phrase; an n-gram does not leave its region. `offset` of its first word: from
-    the first word of the phrase, or for `after` from the last one, so that 1 is the word behind the phrase. The region
+    the first word of the phrase, or for `after` from the last one, so that 1 is the word after the phrase. The region
     `links` takes the pairs of linked words inside a phrase pair, and neither offset nor length. `number_before` and its
     like take no words but how many there are, `length` standing for all larger numbers.
     """

@@ -19,9 +19,7 @@ from hyperbaton.features.dpr import Dpr
 class Context(Dpr):
     """n-grams around and of the source phrase, and of the target phrase, of words and classes; place and lengths."""
 
-    far: int = option(
-        15, "largest number of words before, in and after the phrase that gets a feature of its own", minimum=1
-    )
+    far: int = option(15, "largest number of words before, in and after the phrase that gets a separate feature", minimum=1)
 
     def templates(self) -> Iterator[Template]:
         """Those of `dpr`, those inside the source phrase, and how many words there are."""

@@ -5,7 +5,7 @@ where they are given. An n-gram is told apart by its content and by where it sta
 1 … 3 right of it, 0 … in the target phrase. It stays on its side (NI11 Fig. 7).
 
 NI11 calls the whole approach DPR. Models of sub-models alone (`maxent`, `svm`, `mmr`, `mms`, `dual_mlr`) use them;
-our model `dpr` has one model of all phrases behind them, which must see the source phrase too, and uses `context`.
+our model `dpr` backs them by one model of all phrases, which must see the source phrase too, and uses `context`.
 """
 
 from __future__ import annotations

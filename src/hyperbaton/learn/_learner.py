@@ -1,4 +1,4 @@
-"""The manners that all learners share.
+"""Behaviour common to all learners.
 
 `__init__` only stores the options, `fit` learns and returns the learner, and what was learned ends in `_`: `classes_`,
 `model_`, `history_` (name → one value for each pass, "objective" always among them). scikit-learn's tools accept
@@ -412,7 +412,7 @@ def _part_of(progress: Progress | None, done: int, n: int, total: int) -> Progre
 
 
 def cut_groups(starts: Array, rows_together: int) -> Iterator[tuple[int, int]]:
-    """Ranges of groups with at most so many rows, or one group that has more; group g is `starts[g]` to `starts[g + 1]`.
+    """Ranges of groups of at most `rows_together` rows, or of one larger group; group g is `starts[g]` to `starts[g + 1]`.
 
     No range is without rows, unless there are none at all.
 
@@ -421,7 +421,7 @@ def cut_groups(starts: Array, rows_together: int) -> Iterator[tuple[int, int]]:
     """
     first, n_groups = 0, len(starts) - 1
     while first < n_groups:
-        # As far as they fit, and at least as far as the first group with rows and the empty ones behind it.
+        # As many groups as fit, and at least the first group with rows and the empty ones after it.
         limit = max(starts[first] + rows_together, starts[np.searchsorted(starts, starts[first], side="right")])
         last = int(np.searchsorted(starts, limit, side="right")) - 1
         yield first, last

@@ -1,4 +1,4 @@
-"""What learners leave behind: a few flat arrays that score rows, for all rows or by cluster.
+"""Trained models: a few flat arrays that score rows, with one model for all rows or one per cluster.
 
 Scores are linear, s_k = w_k · x, or sums of kernels. Probabilities are their softmax, NI11 eq. 3 with h = exp.
 """
@@ -243,7 +243,7 @@ class JoinedClusters:
         self._n_clusters = 0
 
     def append(self, model: ClusterModel) -> None:
-        """Add the clusters of a model behind those that are there."""
+        """Append the clusters of a model."""
         n, begin = self._n_clusters, int(self._offsets[self._n_clusters])
         self._n_clusters = n + model.n_clusters
         self._offsets[n + 1 : self._n_clusters + 1] = begin + model.offsets[1:]

@@ -141,7 +141,7 @@ class LanguageModel(Shown, Picklable):
 
     @classmethod
     def parse_arpa(cls, text: str) -> LanguageModel:
-        """The same for a text in memory."""
+        """Read a model from a text in the ARPA format."""
         reader = _core.ArpaReader(default_threads())
         feed(reader, "ARPA text", [text.encode()])
         return cls._taken(reader)
@@ -210,7 +210,7 @@ class LanguageModel(Shown, Picklable):
         return sum(array.nbytes for table in self.tables for array in table)
 
     def quantized(self, bits: int = 8) -> LanguageModel:
-        """The same model in less space: probabilities and back-off weights of each order from 2 on in 2^bits bins."""
+        """This model in less space: probabilities and back-off weights of each order from 2 on in 2^bits bins."""
         if not 1 <= bits <= 8:
             raise OptionError(f"quantisation needs 1 to 8 bits, not {bits}")
         tables = tuple(NgramTable(*parts) for parts in self.view.quantize(1 << bits))

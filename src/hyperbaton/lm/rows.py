@@ -16,7 +16,7 @@ Rows = npt.NDArray[np.uint32]  # (n, order + 2): words, newest first, and two nu
 
 @dataclass(frozen=True)
 class RowSorter:
-    """Counts and sorts rows in so many bytes of memory; those that are done lie in `scratch`."""
+    """Counts and sorts rows in `memory` bytes; results are stored in `scratch`."""
 
     memory: int
     scratch: Scratch
@@ -37,7 +37,7 @@ class RowSorter:
         return self.merge(runs, by_context=False) if runs else np.empty((0, order + 2), np.uint32)
 
     def sort(self, rows: Rows, by_context: bool) -> Rows:
-        """The same rows, sorted; those given are lost."""
+        """Return the rows, sorted; the given array is overwritten."""
         length = self.run_length(rows.shape[1])
         runs = [rows[at : at + length] for at in range(0, len(rows), length)]
         for run in runs:

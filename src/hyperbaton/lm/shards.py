@@ -97,7 +97,7 @@ def count_shards(
 def _cuts(
     tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], order: int, ranges: int, sorter: RowSorter
 ) -> tuple[Key, ...]:
-    """N-grams that cut those of the text into so many ranges of about the same size."""
+    """N-grams that cut those of the text into `ranges` ranges of about equal size."""
     if ranges == 1:
         return ()
     n = len(offsets) - 1

@@ -21,7 +21,7 @@ class OrderMetric(Metric):
 
     @abstractmethod
     def counts(self, agreement: Agreement) -> tuple[Counts, Counts]:
-        """What is right, and of how much, in each sentence."""
+        """The number correct and the total in each sentence."""
 
     def statistics(self, outputs: Outputs) -> Statistics:
         orders = self.need_orders(outputs)

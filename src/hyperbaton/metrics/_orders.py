@@ -19,7 +19,7 @@ class Agreement(NamedTuple):
 
     Steps are those of the reference that the hypothesis makes too: `steps` with the first one from the sentence start,
     `inner` without. The others compare permutations of the positions that either visits: a position
-    that one does not visit is put right behind the one before it in the source.
+    that one does not visit is put right after the one before it in the source.
     """
 
     n_reference: Counts

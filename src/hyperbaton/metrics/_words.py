@@ -45,7 +45,7 @@ def number_words(*texts: Sequence[str]) -> list[Numbered]:
 
 
 def edits_of(count: Callable[..., Ints], hypotheses: Numbered, references: Sequence[Numbered], line: Ints) -> list[Ints]:
-    """The edits, as a function of the core counts them, that turn hypotheses into each of the references.
+    """Edits that turn hypotheses into each of the references, as counted by a function of the core.
 
     Hypothesis h belongs to line `line[h]` of the references.
     """

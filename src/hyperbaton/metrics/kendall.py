@@ -1,7 +1,7 @@
 """Kendall's τ of visit orders, as a share: (τ + 1)/2.
 
 100 times the share of pairs of source words that hypothesis and reference visit in the same order; a word that only one of
-them visits is put behind the word before it in the source (Birch and Osborne 2010). The value of a corpus is the mean of
+them visits is put after the word before it in the source (Birch and Osborne 2010). The value of a corpus is the mean of
 its sentences of two words or more. Statistics: value, 1.
 """
 

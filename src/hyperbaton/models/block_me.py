@@ -10,8 +10,8 @@ a sentence pair is the visit order of its links (core/block/path.hh). Each φ is
     lexical         s                                        context       the words around s, the two target words before t
     tags            the tag of s, and those around it        coverage      the word left of s is open, the one right closed
     parse-coverage  the parent of s, how much is translated  sibling-word, sibling-tag   a sibling of s, left or right, and
-                                                                           how much of it is translated
-    ancestor-coverage   a node above the parent, and how much of it is translated; not of XI11, and off by default
+                                                                           how much of it is translated.
+    ancestor-coverage   a node above the parent, and how much of it is translated; not in XI11, and off by default
 
 In training a step's own jump is left out of the smoothed prior (core/block/prior.hh). XI11 uses α = 0.9; the best α
 depends on how often pairs occur, so unless it is given, models are trained with a few values and the one that best

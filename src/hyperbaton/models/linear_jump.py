@@ -78,7 +78,7 @@ def ragged_range(lengths: Array) -> npt.NDArray[np.int64]:
 
 
 def _normaliser(alpha: float, current: Array, behind: Array) -> Array:
-    """Σ exp(−α |j − i − 1|) for a CP with `behind` words after it: distances 0 … behind forward to EOS, 2 … i + 1 back.
+    """Σ exp(−α |j − i − 1|) for a CP with `behind` words after it: distances 0 … `behind` forward to EOS, 2 … i + 1 back.
 
     >>> q = np.exp(-0.5)
     >>> bool(np.isclose(_normaliser(0.5, np.array([2]), np.array([1])), 1 + q + q**2 + q**3))

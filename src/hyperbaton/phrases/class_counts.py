@@ -86,7 +86,7 @@ class ClassCounts:
     def numbered(
         cls, keys: Keys, labels: Labels, n_classes: int, scratch: Scratch
     ) -> tuple[ClassCounts, npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-        """The same; also where each key comes first, and the row of each key that was given."""
+        """Count labels by key; also return where each key occurs first, and the row of each given key."""
         distinct, counts, first = (Column(scratch, dtype) for dtype in (np.uint64, np.uint32, np.int64))
         numbers = scratch.array(len(keys), np.uint32)
         for part in _numbered(keys, scratch):

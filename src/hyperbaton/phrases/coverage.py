@@ -1,7 +1,7 @@
-"""What is translated when a phrase is: which classes it can have, and what it sees of the coverage.
+"""Coverage at the time a phrase is translated: its possible classes, and the state of the words around it.
 
-For samples of a bitext these are the source words that are linked to target words left of the sample; in a translation the
-words that are covered. The core decides both in the same way.
+In samples of a bitext, the source words linked to target words left of the sample are covered; in translation, the words
+translated so far. The core treats both in the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hyperbaton import _core
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.samples import Samples
 
-# What a phrase sees of the coverage is one of so many states.
+# The number of coverage states of a phrase.
 COVERAGE_STATES: int = _core.COVERAGE_STATES
 
 Spans = Sequence[tuple[int, int]]

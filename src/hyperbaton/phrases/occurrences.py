@@ -1,8 +1,8 @@
 """Phrase pairs in context: what a reordering model is asked about, in training, testing and translation.
 
-Samples of a bitext and translation options of a sentence look the same from here: a source phrase inside its
-sentence, and a target phrase with the links between the two. A sample's target phrase lies in the target sentence; an
-option's is a sentence of its own.
+Samples of a bitext and translation options of a sentence look the same here: a source phrase inside its sentence, and a
+target phrase with the links between the two. A sample's target phrase is part of the target sentence; an option's is a
+separate sentence.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Options:
 
     @classmethod
     def of(cls, options: Iterable[tuple[int, int, int, str, Sequence[tuple[int, int]]]]) -> Options:
-        """Make options from (sentence, first word, one behind the last word, target phrase, inner links)."""
+        """Make options from (sentence, first word, one past the last word, target phrase, inner links)."""
         rows = list(options)
         sentence, begin, end = (np.array([row[i] for row in rows], np.int64) for i in range(3))
         spans = Spans(sentence.astype(np.uint32), begin.astype(np.uint16), (end - begin).astype(np.uint8))
@@ -121,11 +121,11 @@ class Occurrences:
         return cls(source, options.target, links, options.source, target, source_tags=source_tags)
 
     def over(self, source: Vocabulary, target: Vocabulary) -> Occurrences:
-        """The same over other vocabularies, see `Text.over`."""
+        """These occurrences over other vocabularies, see `Text.over`."""
         return replace(self, source=self.source.over(source), target=self.target.over(target))
 
     def with_classes(self, source: WordClasses | None, target: WordClasses | None) -> Occurrences:
-        """The same with the classes of the words."""
+        """These occurrences with the classes of their words."""
         return replace(
             self,
             source_classes=None if source is None else source.tags(self.source).astype(np.uint32),
@@ -133,7 +133,7 @@ class Occurrences:
         )
 
     def with_tags(self, vocabulary: Vocabulary) -> Occurrences:
-        """The same with the tags of the source tokens in place of their classes, over the tags of training."""
+        """These occurrences with source tags in place of source classes, over the tags of training."""
         tags = self.source_tags
         if tags is None:
             raise missing_tags("")
@@ -141,7 +141,7 @@ class Occurrences:
         return replace(self, source_classes=labels.tokens)
 
     def in_classes(self) -> Occurrences:
-        """The same with the class of each word in its place, on the sides that have classes."""
+        """These occurrences with each word replaced by its class, on the sides that have classes."""
         source, target = self.source, self.target
         if self.source_classes is not None:
             source = replace(source, tokens=self.source_classes)

@@ -110,7 +110,7 @@ def _interval(start: int | None, end: int | None) -> str:
 class MosesSet(OrientationSet):
     """Reads Moses' orientations, decided on words, on phrases, or hierarchically.
 
-    Each set says in `merge` which class of its own Moses' four (monotone, swap, discontinuous left and right) become;
+    `merge` maps Moses' four classes (monotone, swap, discontinuous left and right) to those of the set;
     `columns` are the short names of Moses' tables.
     """
 

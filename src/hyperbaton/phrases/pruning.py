@@ -57,7 +57,7 @@ class Pruning(Checked):
         self.threshold(1)
 
     def threshold(self, n_sentences: int) -> float | None:
-        """The significance that a pair must exceed in a text of so many sentence pairs."""
+        """The significance that a pair must exceed in a text of `n_sentences` sentence pairs."""
         alpha = log(max(n_sentences, 1))
         named = {"none": None, "a+e": alpha + EPSILON, "a-e": alpha - EPSILON}
         if self.significance in named:
@@ -108,7 +108,7 @@ def rule_significance(table: PhraseTable, n: int, *, threads: int | None = None)
 def composition_costs(
     table: PhraseTable, *, threads: int | None = None, progress: Progress | None = None
 ) -> npt.NDArray[np.float64]:
-    """What it costs on the training text, in nats, to compose each pair from shorter ones; infinity where none do.
+    """The cost on the training text, in nats, of composing each pair from shorter ones; infinity if that is impossible.
 
     >>> from hyperbaton.phrases import extract
     >>> bitext = Bitext.of(["a b", "a", "a"], ["x y", "x", "z"], [[(0, 0), (1, 1)], [(0, 0)], [(0, 0)]])
@@ -174,7 +174,7 @@ def prune(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Extracted:
-    """What was extracted, with only the phrase pairs that are worth keeping, and their samples.
+    """The extracted phrase pairs that are worth keeping, and their samples.
 
     >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
     >>> len(prune(Extracted.of(bitext), bitext, Pruning(significance="none", min_count=2)).table)

@@ -72,7 +72,7 @@ class _Job:
         return open_arrays(self.folder, f"{owner}.{number}")
 
     def joined(self, owner: str, name: str, scratch: Scratch) -> Array:
-        """What the tasks of one kind wrote, one behind the other."""
+        """The arrays written by the tasks of one kind, concatenated."""
         return join_arrays(self.folder, [f"{owner}.{k}" for k in range(self.n_shards)], name, scratch)
 
     def joined_offsets(self, owner: str, name: str, scratch: Scratch) -> Array:
@@ -272,7 +272,7 @@ def _merge_pairs(job: _Job, key_range: int) -> int:
             targets = arrays["targets"][own[0] : own[-1]]
         offsets.append((own - own[0], samples - samples[0]))
         source_numbers = source["numbers"][slice(*source["ends"][shard : shard + 2])]
-        # Each pair has a target of its own, whose number is that of the phrase among all.
+        # Each pair has its own target, numbered as the phrase is among all phrases.
         columns.append((np.arange(len(targets), dtype=np.uint32), sample_order, source_numbers, targets))
     n_pairs, n_samples = (sum(len(run[k]) for run in columns) for k in (0, 1))
     merged: dict[str, Array] = {

@@ -91,7 +91,7 @@ def _spent(costs: Sequence[Mapping[str, Any]]) -> str:
 def reproduction_section(results: Mapping[str, Any]) -> Section | None:
     """The versions, inputs and options that the numbers depend on."""
     signature = results.get("signature") or {}
-    elements: list[Element] = [Paragraph("The same versions, inputs, options and seed give the same numbers.")]
+    elements: list[Element] = [Paragraph("Equal versions, inputs, options and seeds give equal numbers.")]
     names = {"package": "hyperbaton", "python": "Python", "seed": "seed", "experiment": "experiment"}
     rows: list[list[Cell]] = [
         [title, str(signature[key])] for key, title in names.items() if signature.get(key) is not None

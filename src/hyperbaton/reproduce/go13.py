@@ -288,7 +288,7 @@ class Go13(Paper):
                 [name, *(Number(_mean(values, span), 4) for span in spans.values())]
                 for name, values in {**lines, "text": corpus}.items()
             ]
-            elements.append(table(f"figure-5-{pair}-means", "The same, means of spans.", ["", *spans], [("", cells)]))
+            elements.append(table(f"figure-5-{pair}-means", "Means of Figure 5 over spans.", ["", *spans], [("", cells)]))
         return elements
 
     def _footnote(self, results: Results) -> list[Element]:

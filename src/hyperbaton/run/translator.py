@@ -65,7 +65,7 @@ class Report(Protocol):
 
 
 class TrainingPlan(NamedTuple):
-    """What is trained in the given time: a reordering model, or `none`, and iterations of tuning."""
+    """The training that fits into the given time: a reordering model, or `none`, and iterations of tuning."""
 
     model: str
     iterations: int

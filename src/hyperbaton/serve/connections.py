@@ -49,7 +49,7 @@ class Open:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are so many connections that even the refused ones must be closed."""
+        """Whether even refused connections must be closed, because there are more than twice `most`."""
         return self._by_client.total() > 2 * self.most
 
 

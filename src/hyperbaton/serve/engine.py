@@ -138,7 +138,7 @@ class Engine:
         own = self.text if system.text is not None else TextProcessing()
         self.raw = RawText(own, system.options.max_words, tags=self.reads_tags)
         self._translators = lru_cache(maxsize=8)(self._translator)
-        # Do whatever is slow the first time before the first request.
+        # Do everything that is slow the first time before the first request.
         system.check()
         _ = self.translator(system.options), self.raw.read("a")
 

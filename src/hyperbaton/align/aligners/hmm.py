@@ -5,18 +5,17 @@ probability, from nothing; the source position jumps from one target word to the
 
     p(target, positions | source) = Π_j  p(position_j | position_{j-1}) · p(target_j | source word at position_j)
 
-The probability of a jump depends on its signed distance (far ones in ranges), normalised inside the sentence, with
-weights of their own for the first word and for how far the last one is from the end. The other direction is the same
-model with the sides exchanged. Model 1 is the same with all positions equally likely, and gives the first translation
+The probability of a jump depends on its signed distance (large distances share ranges), normalised within the sentence,
+with separate weights for the first word and for the distance of the last one from the end. The other direction is the
+same model with the sides exchanged. Model 1 makes all positions equally likely, and gives the initial translation
 probabilities.
 
 **Smoothing**. p(t | s) = (c(s, t) + k(s, t) + λ·f(t)) / (c(s) + k(s) + λ) with f the relative frequency of t: a Dirichlet
-prior. Its weight λ, `smoothing`, keeps a rare word from becoming the origin of everything around it. k is what is believed
-of pairs of words before the text is seen: a count of `alike` for those that are written alike, and of
-`prior_weight` · p(t | s) for translations that a saved model knows, `prior`. Model 1 starts from these counts, where there
-are any, and jumps start from the saved model's. With `stem_prior`, a first training on words cut to their first letters
-adds counts of `stem_weight` · p(stem of t | stem of s) · f(t) / f(stem of t), so that the rare forms of a word share what
-is learned of all its forms.
+prior. Its weight λ, `smoothing`, keeps a rare word from becoming the origin of everything around it. k is a prior count of
+word pairs: `alike` for words that are written alike, and `prior_weight` · p(t | s) for translations known to a saved model,
+`prior`. Model 1 starts from these counts, if there are any, and jumps start from those of the saved model. With
+`stem_prior`, a first training on words cut to their first letters adds counts of `stem_weight` · p(stem of t | stem of s) ·
+f(t) / f(stem of t), so that rare forms of a word share the statistics of all its forms.
 
 **Agreement** (Liang, Taskar and Klein 2006). With a and b the two directions' posteriors of a link, plain EM maximises
 each likelihood with the expected counts a and b. Training by agreement maximises
@@ -24,12 +23,12 @@ each likelihood with the expected counts a and b. Training by agreement maximise
     log p(target | source) + log p(source | target) + log Σ_links p₁(links | pair) · p₂(links | pair)
 
 approximated as in the paper by products of posteriors, link by link, as counts of both models: a·b. The product never
-counts a second link of a word, since the other direction gives that word one origin only, so function words lose all
-links. A share ε of the own posterior, `freedom`, keeps them: the counts are a·(ε + (1-ε)·b) and b·(ε + (1-ε)·a). ε = 0
-is the paper's, ε = 1 trains each direction alone by plain EM. A word that comes from nothing counts in the same way,
-with the probability that the other direction takes no word from it in the place of b. Jumps are always counted by each
-direction's own posteriors. Only with ε = 1 and λ = k = 0 does the likelihood never decrease from one iteration of a
-model to the next; otherwise it is reported but is not what is maximised.
+counts a second link of a word, since the other direction gives that word one origin only, so function words lose all links.
+A share ε of each direction's posterior, `freedom`, keeps them: the counts are a·(ε + (1-ε)·b) and b·(ε + (1-ε)·a). ε = 0 is
+the paper's method, ε = 1 trains each direction alone by plain EM. A word that comes from nothing is counted in the same
+way, with b replaced by the probability that the other direction takes no word from it. Jumps are always counted by each
+direction's own posteriors. Only with ε = 1 and λ = k = 0 does the likelihood never decrease from one iteration of a model
+to the next; otherwise it is reported but is not what is maximised.
 
 **Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
 reaches `confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean
@@ -194,7 +193,7 @@ class Aligner(WordAligner):
         return self
 
     def _prior(self, source: Text, target: Text, stems: WordPairCounts | None) -> _core.AlignerPrior | None:
-        """What is believed of the words of both normalised texts, with counts that stems gave."""
+        """The prior of the words of both normalised texts, with counts from stems."""
         counts, jumps = alike_words(self.vocabularies_, self.alike) if self.alike else None, None
         if self.prior is not None:
             model = self._prior_model(self.prior)
@@ -382,7 +381,7 @@ class Aligner(WordAligner):
         return aligner
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
-        """What was learned, without pairs of words whose probabilities are below `smallest` in both directions."""
+        """The arrays of the model, without word pairs whose probabilities are below `smallest` in both directions."""
         starts, targets, probabilities = self.model_.lexicon(smallest)
         arrays = {"lexicon.starts": starts, "lexicon.targets": targets, "lexicon.probabilities": probabilities}
         for direction in ("to-source", "to-target"):

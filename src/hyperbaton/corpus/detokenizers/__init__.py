@@ -1,4 +1,4 @@
-"""Detokenizers by name: one file each. They say before which tokens a blank belongs; the tokens themselves stay whole."""
+"""Detokenizers by name: one file each. They decide where blanks go, and do not change tokens."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from hyperbaton.base.options import from_mapping, options_of
 from hyperbaton.base.registry import Registry
 from hyperbaton.corpus.sentences import UNSPACED
 
-# What Moses' tokenizer writes for characters that mean something in its files.
+# The escapes of Moses' tokenizer, for characters with a meaning in its files.
 _ESCAPES = ("&amp;", "&#124;", "&lt;", "&gt;", "&apos;", "&quot;", "&#91;", "&#93;")
 
 
 class Detokenizer(ABC):
-    """Puts tokens together to text. Derived classes are dataclasses of options."""
+    """Joins tokens into text. Derived classes are dataclasses of options."""
 
     @abstractmethod
     def blanks(self, tokens: Sequence[str]) -> list[bool]:
-        """Whether a blank stands before each token, which is written without escapes; the first one's does not count."""
+        """Whether a blank precedes each token, given without escapes; the first value is ignored."""
 
     def __call__(self, tokens: Sequence[str]) -> str:
         """The text of a sentence."""
@@ -32,7 +32,7 @@ DETOKENIZERS: Registry[Detokenizer] = Registry("detokenizer", __name__, Detokeni
 
 
 def make_detokenizer(language: str) -> Detokenizer:
-    """The detokenizer of a language, by its two-letter code; without one, blanks stay between tokens.
+    """The detokenizer of a language, by its two-letter code; without a code, tokens are separated by blanks.
 
     >>> make_detokenizer("en")(["&quot;", "Well", ",", "it", "&apos;s", "late", ".", "&quot;"])
     '"Well, it\\'s late."'

@@ -1,4 +1,4 @@
-"""Tokens as they are."""
+"""Tokens separated by blanks."""
 
 from __future__ import annotations
 

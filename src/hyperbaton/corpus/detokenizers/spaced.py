@@ -21,13 +21,13 @@ _ELISION = re.compile(r"[A-Za-zÀ-ÿ]+['’]$")
 
 @dataclass
 class Spaced(Detokenizer):
-    """Blanks between words: none before closing and behind opening punctuation, quotes by turns, clitics joined."""
+    """Blanks between words, but not before closing or after opening punctuation; quotes alternate, clitics are joined."""
 
     language: str = option("en", "two-letter code: decides quotes and elisions")
 
     def blanks(self, tokens: Sequence[str]) -> list[bool]:
         found, opened = [], dict.fromkeys(_STRAIGHT, False)
-        glued = False  # the token before holds on to this one
+        glued = False  # the token before attaches to this one
         for i, token in enumerate(tokens):
             before = tokens[i - 1] if i else ""
             following = tokens[i + 1] if i + 1 < len(tokens) else ""
@@ -61,7 +61,7 @@ class Spaced(Detokenizer):
 
 
 def _joins(before: str, following: str, mark: str) -> bool:
-    """Whether a mark joins what stands around it: a slash between words, a dash between numbers."""
+    """Whether a mark joins its neighbours: a slash between words, a dash between numbers."""
     if mark == "/":
         return before[-1:].isalnum() and following[:1].isalnum()
     return before[-1:].isdigit() and following[:1].isdigit()

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 from hyperbaton.corpus.detokenizers import Detokenizer
 
-# Of two neighbours that both look like this on the touching side, a blank is needed to tell them apart.
+# Two neighbours that match this where they touch need a blank between them.
 _LATIN = re.compile(r"[0-9A-Za-zÀ-ɏͰ-ϿЀ-ӿ]")
 
 
 @dataclass
 class Unspaced(Detokenizer):
-    """No blanks, except between two words or numbers in letters of alphabets, and behind their punctuation."""
+    """No blanks, except between two words or numbers in Latin script, and after their punctuation."""
 
     def blanks(self, tokens: Sequence[str]) -> list[bool]:
         found = [False]
         for before, token in itertools.pairwise(tokens):
             words = _LATIN.match(before[-1:]) and _LATIN.match(token[:1])
-            # "Hello, world": behind Western punctuation a Western word starts anew.
+            # "Hello, world": a blank precedes a Western word after Western punctuation.
             punctuated = before[-1:] in tuple(",.;:!?)") and _LATIN.match(token[:1]) and not token[:1].isdigit()
             found.append(bool(words or punctuated))
         return found[: len(tokens)]

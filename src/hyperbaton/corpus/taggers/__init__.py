@@ -1,6 +1,6 @@
 """Taggers by name: one file each, over libraries that are optional extras of the package.
 
-A tagger takes tokenized sentences and gives a tag for each token. It never cuts or joins tokens.
+A tagger takes tokenized sentences and returns a tag for each token. It never splits or joins tokens.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.registry import Registry
 from hyperbaton.corpus.detokenizers import unescaped
 
-UNKNOWN = "_"  # the tag of a token that the library has none for
+UNKNOWN = "_"  # the tag of a token to which the library gives none
 
 
 class Tagger(Picklable, ABC):
     """Gives every token of a sentence a tag. Derived classes are dataclasses of options.
 
-    The library of a tagger is loaded with the first sentence, so that a listing needs none of them.
+    A tagger's library is loaded with the first sentence, so that listing taggers needs none of them.
     """
 
-    language_code: ClassVar[str] = ""  # the language it is for, if it is one
+    language_code: ClassVar[str] = ""  # its language, if it has only one
 
     @abstractmethod
     def label(self, sentences: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
-        """A tag for each token of sentences, none of which is empty; a tag may be empty or hold blanks."""
+        """A tag for each token of sentences, none of which is empty; a tag may be empty or contain blanks."""
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """A tag for each token, without blanks; the library sees neither blanks nor the escapes of Moses (&apos;)."""
@@ -47,7 +47,7 @@ TAGGERS: Registry[Tagger] = Registry("tagger", __name__, Tagger)
 
 
 class _Shared(Tagger):
-    """A tagger for several threads: libraries keep their state in one place."""
+    """A tagger for several threads, since libraries share state."""
 
     def __init__(self, tagger: Tagger) -> None:
         self._tagger, self._lock = tagger, Lock()
@@ -59,5 +59,5 @@ class _Shared(Tagger):
 
 @lru_cache(maxsize=8)
 def shared_tagger(text: str) -> Tagger:
-    """The tagger of a text like `spacy:model=de_core_news_sm`: one for all who ask, on any thread."""
+    """The tagger of a text like `spacy:model=de_core_news_sm`: shared by all callers, on any thread."""
     return _Shared(TAGGERS.make(text))

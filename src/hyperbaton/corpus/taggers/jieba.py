@@ -13,7 +13,7 @@ from hyperbaton.corpus.tokenizers.jieba import Jieba as JiebaTokenizer
 
 @dataclass
 class Jieba(Tagger):
-    """Chinese: the tags of jieba's dictionary; a word that it does not know has the tag of its last part."""
+    """Chinese: the tags of jieba's dictionary; an unknown word has the tag of its last part."""
 
     language_code: ClassVar[str] = "zh"
 

@@ -33,7 +33,7 @@ class Stanza(Tagger):
                 download_method=None,
                 verbose=False,
             )
-        except Exception as error:  # of several kinds, all of them for models that are not there
+        except Exception as error:  # of several types, all for missing models
             hint = f"python -c \"import stanza; stanza.download('{self.language}')\""
             reason = str(error).strip().partition("\n")[0]
             raise OptionError(f"Stanza has no models of {self.language!r} ({reason}): {hint}") from error

@@ -47,5 +47,5 @@ class Udpipe(Tagger):
             words.addWord(token)
         if not model.tag(words, model.DEFAULT, error):
             raise InputError(f"the model gives no tags: {error.message}", self.model)
-        rows = list(words.words)[1:]  # the first one is the root
+        rows = list(words.words)[1:]  # the first row is the root
         return [row.upostag if self.tags == "universal" else row.xpostag for row in rows]

@@ -12,22 +12,22 @@ from hyperbaton.base.registry import Registry
 
 
 class Tokenizer(Picklable, ABC):
-    """Turns one raw line into tokens, and tags where it knows them. Derived classes are dataclasses of options.
+    """Splits one raw line into tokens, with tags if it has any. Derived classes are dataclasses of options.
 
-    The library behind a tokenizer is loaded with the first line, so that a listing needs none of them.
+    A tokenizer's library is loaded with the first line, so that listing tokenizers needs none of them.
     """
 
     has_tags: ClassVar[bool] = False
-    language_code: ClassVar[str] = ""  # the language it is for, if it is one
+    language_code: ClassVar[str] = ""  # its language, if it has only one
 
     @abstractmethod
     def split(self, line: str) -> list[tuple[str, str]]:
-        """(token, tag) of a line, the tag empty where there is none; may hold blanks, which are cut out later."""
+        """(token, tag) of a line, with an empty tag if there is none; both may contain blanks, which are removed later."""
 
     def __call__(self, line: str) -> tuple[list[str], list[str]]:
-        """Tokens and tags of a line; no token is empty or holds a blank or the field separator of Moses files."""
+        """Tokens and tags of a line; no token is empty or contains a blank or the field separator of Moses files."""
         tokens, tags = [], []
-        # Inside a line a byte order mark is an invisible nothing; at the start of one the reader refuses it.
+        # Inside a line a byte order mark is invisible; at the start of a line the reader refuses it.
         for raw, tag in self.split(line.replace("\ufeff", "")):
             for token in raw.split():
                 tokens.append(token.replace("|", "&#124;") if "|||" in token else token)
@@ -39,7 +39,7 @@ TOKENIZERS: Registry[Tokenizer] = Registry("tokenizer", __name__, Tokenizer)
 
 
 def make_tokenizer(name: str, language: str | None = None) -> Tokenizer:
-    """Make a tokenizer by name; one that is for a single language needs no other word about it.
+    """Make a tokenizer by name; a tokenizer for a single language needs no `language`.
 
     >>> make_tokenizer("none", "ja")
     Traceback (most recent call last):

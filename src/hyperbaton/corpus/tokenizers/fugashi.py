@@ -33,7 +33,7 @@ def load_mecab(options: str = "") -> Any:
         import unidic_lite
     except ImportError as error:
         raise import_failure(error, "fugashi with unidic-lite", "japanese", "fugashi unidic_lite") from error
-    # The other class of taggers parses a line when it is made, which ends the process with some options.
+    # The other tagger class parses a line on construction, which ends the process with some options.
     return fugashi.GenericTagger(f'{options} -d "{unidic_lite.DICDIR}" -r "{unidic_lite.DICDIR}/mecabrc"')
 
 

@@ -22,7 +22,7 @@ class Jieba(Tokenizer):
     @cached_property
     def engine(self) -> Any:
         with warnings.catch_warnings():
-            # Its sources hold escapes and imports that newer Pythons warn about.
+            # Its sources contain escapes and imports that newer Pythons warn about.
             warnings.simplefilter("ignore")
             try:
                 import jieba
@@ -31,12 +31,12 @@ class Jieba(Tokenizer):
                 raise import_failure(error, "jieba", "chinese", "jieba") from error
             jieba.setLogLevel(logging.ERROR)
             words = jieba.Tokenizer()
-            # Its own way reads and writes a cache in the shared folder for temporary files, which anybody could have
+            # Its default initialisation uses a cache in the shared folder for temporary files, which any user could have
             # put there; reading the dictionary itself costs less than a second.
             words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
             words.initialized = True
             return jieba.posseg.POSTokenizer(words)
 
     def split(self, line: str) -> list[tuple[str, str]]:
-        # The words come from the tagger even if nobody wants the tags: they must not depend on that.
+        # The tagger splits words even if its tags are not used, so that words do not depend on the use of tags.
         return [(pair.word, pair.flag) for pair in self.engine.cut(line)]

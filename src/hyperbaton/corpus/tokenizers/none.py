@@ -1,4 +1,4 @@
-"""Text that is tokenized already."""
+"""No tokenization, for text that is already tokenized."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hyperbaton.corpus.tokenizers import Tokenizer
 
 @dataclass
 class None_(Tokenizer):
-    """No tokenizer: the tokens are what stands between blanks."""
+    """No tokenizer: tokens are separated by blanks."""
 
     def split(self, line: str) -> list[tuple[str, str]]:
         return [(line, "")]

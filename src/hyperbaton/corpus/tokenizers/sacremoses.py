@@ -1,4 +1,4 @@
-"""European languages, as the Moses scripts tokenize them."""
+"""European languages, tokenized like the Moses scripts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Sacremoses(Tokenizer):
         except ImportError as error:
             raise import_failure(error, "sacremoses", "european", "sacremoses") from error
         engine = MosesTokenizer(lang=self.language)
-        # It would make these sets again for every token that ends with a full stop.
+        # The library would rebuild these sets for every token that ends with a full stop.
         letters, small = frozenset(engine.IsAlpha), frozenset(engine.IsLower)
         engine.isanyalpha = lambda text: not letters.isdisjoint(text)
         engine.islower = small.issuperset

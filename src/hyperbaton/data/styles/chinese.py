@@ -3,13 +3,13 @@
 What moves on the way to English, and what decides:
 
 - `NP de NP`: "owner 's noun" for persons, "the noun of owner" otherwise, a plain compound for some head nouns.
-- `VP de NP`, `NP V de NP`: relative clauses go behind their noun, with "who" or "that".
-- `PP VP`: the PP goes behind the verb phrase, or between verb and object if the object is long or the verb wants it
-  so; a few prepositions (according to, apart from) stay in front.
-- times stand before the verb and go to the end of the clause; after a comma, or for words like "now", they stay.
-- `adverb de VP`: manner goes behind a short verb phrase and stays before a long one.
+- `VP de NP`, `NP V de NP`: relative clauses go after their noun, with "who" or "that".
+- `PP VP`: the PP goes after the verb phrase, or between verb and object if the object is long or the verb requires
+  it; a few prepositions (according to, apart from) stay in front.
+- times precede the verb and go to the end of the clause; after a comma, or for words like "now", they stay.
+- `adverb de VP`: manner goes after a short verb phrase and stays before a long one.
 - `zai … li`: two words around a noun become one preposition before it.
-- `ba`: the object before the verb goes behind it; `bei`: the agent goes to the end, with "by".
+- `ba`: the object before the verb goes after it; `bei`: the agent goes to the end, with "by".
 - `yinwei …, suoyi …`, `ruguo …, jiu …`, `… yihou`: the clauses may change places.
 - `… ma ?`: the last word of the question becomes its first.
 """

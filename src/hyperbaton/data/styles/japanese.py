@@ -3,10 +3,10 @@
 What moves on the way to English, and what decides:
 
 - `NP wa … NP o V`: the verb leaves its last place for the second, over its object and all adjuncts, however long.
-  Objects may also stand before the subject (`NP o NP ga V`). The particles wa, ga, o are not translated.
+  Objects may also precede the subject (`NP o NP ga V`). The particles wa, ga, o are not translated.
 - `NP P`: particles become prepositions; `NP no ue ni` (three words) becomes "on NP".
-- `V mashita`, `V masen`, `V te imasu`: what follows the verb stands before it: "did not", "is … -ing".
-- `VP NP`, `NP ga V NP`: relative clauses, marked by nothing, go behind their noun, with "who" or "that".
+- `V mashita`, `V masen`, `V te imasu`: words after the verb go before it: "did not", "is … -ing".
+- `VP NP`, `NP ga V NP`: relative clauses, without a marker, go after their noun, with "who" or "that".
 - `NP no NP`: "owner 's noun", "the noun of owner" or a compound, as in the Chinese-like style.
 - `S to V`: the verb of saying comes before what is said.
 - `S node, S`, `S toki, S`: conjunctions follow their clause, and the clauses may change places.
@@ -94,7 +94,7 @@ def verb_complex(category: str, verb: str) -> list[Rule]:
 
 
 def copula(word: str, tense: str) -> list[Rule]:
-    """To be somebody, something, or more so than another."""
+    """Rules for "to be" with a noun, an adjective or a comparative."""
     return [
         Rule("VP", f"NP-PRED* VC:{word}", "be/fin+VC NP-PRED", weight=0.8, only=tense),
         Rule("VP", f"(ADVP AD:totemo) JJ* VC:{word}", "be/fin+VC very+AD JJ", weight=0.6, only=tense),
@@ -355,7 +355,7 @@ VERB_ENDINGS = ("ki", "shi", "ri", "mi", "e", "bi", "gi", "chi", "ne", "me")
 
 
 class Japanese(Style):
-    """Japanese-like: verb-final clauses, particles behind nouns, relative clauses without a marker."""
+    """Japanese-like: verb-final clauses, particles after nouns, relative clauses without a marker."""
 
     rules = (*SENTENCES, *CLAUSES, *(rule.of("IP-WHEN") for rule in CLAUSES), *VERBS, *NOUNS, *ADJUNCTS)
     words = WORDS

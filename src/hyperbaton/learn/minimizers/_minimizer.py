@@ -1,9 +1,9 @@
-"""What every minimizer is: options, and a call of the objective's own method.
+"""The base class of minimizers: options, and a call of a method of the objective.
 
 minimise  −log-likelihood(w) + ‖w‖² / (2σ²)
 
-A learner of rows knows what it minimises; a model of whole sentences brings an objective of its own, in the core or in
-PyTorch, and only how the minimum is sought is left to choose.
+A learner of rows knows its objective; a model of whole sentences provides its own, in the core or in PyTorch, so a
+minimizer only chooses the algorithm.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Objective(Protocol):
         """The objective in the core, with a method for each minimizer that it offers."""
 
     def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
-        """The objective in PyTorch, with so many bytes of the device for what stays there from pass to pass; None for what
-        there is beside L-BFGS, which keeps so many steps."""
+        """The objective in PyTorch, with `room` bytes of the device for data kept from pass to pass. None means all memory
+        that L-BFGS with `n_steps` steps leaves."""
 
 
 @dataclass(eq=False)

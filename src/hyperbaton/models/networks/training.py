@@ -72,8 +72,8 @@ class State(NamedTuple):
 class SentenceReader(nn.Module):
     """From words and labels to a state of each token; a network adds its own layers.
 
-    `heads` are the names of its own linear layers and embeddings: they are stored as NAME.weight and NAME.bias, or as
-    NAME without a bias.
+    `heads` are the names of the linear layers and embeddings that it adds: they are stored as NAME.weight and NAME.bias, or
+    as NAME without a bias.
     """
 
     heads: tuple[str, ...] = ()

@@ -102,7 +102,7 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
         return self.needs
 
     def moses_table(self, direction: str) -> str | None:
-        """The type of Moses' reordering table, in a direction, that can represent the model; None if there is none."""
+        """The type of Moses' reordering table that can represent the model in a direction; None if there is none."""
         return None
 
     @property
@@ -186,7 +186,7 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
     def _layout(self) -> dict[str, str]:
         """The types and shapes of the results of `_known_arrays` and `_arrays` (`base/forms.py`), from the options.
 
-        A model adds those of its own arrays to those of its shape: `super()._layout() | {"counts": "f8 n_rows n_classes"}`.
+        A model adds the types of its arrays to those of its shape: `super()._layout() | {"counts": "f8 n_rows n_classes"}`.
         Undeclared arrays are read as they were saved.
         """
         return {}

@@ -210,7 +210,7 @@ def _phrases(paths: list[tuple[SearchResult, int]]) -> list[dict[str, int]]:
 
 
 def _options(sentences: list[SearchResult]) -> list[dict[str, Any]]:
-    """Translation options: the inclusive span, the phrase, its estimated score, and the values of its own features."""
+    """Translation options: the inclusive span, the phrase, its estimated score, and the values of its features."""
     rows, source = [], 0
     for searched in sentences:
         found = searched.found
