@@ -31,8 +31,8 @@ for line in sys.stdin.read().strip().splitlines():
 """
 TEXTS = "train.source train.target train.links"
 TAGS = "--source-tags train.source.tags"
-# With a word penalty that tuning can improve.
-MODELS = "--reordering D=dpr --reordering L=lexicalized --reordering N=nine --weight WordPenalty0=1"
+# With weights that tuning can improve.
+MODELS = "--reordering D=dpr --reordering L=lexicalized --reordering N=nine --weight WordPenalty0=1 --weight LM0=-0.5"
 # Where stdout goes, and the command.
 COMMANDS = f"""
 links      align train.source train.target
