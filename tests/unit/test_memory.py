@@ -235,14 +235,14 @@ def test_orientation_models_keep_to_their_memory(tmp_path: Path) -> None:
     """The memory limit applies to samples and their rows of features."""
     write_pairs(tmp_path, n_pairs=30_000, n_words=3, length=12)
     check_training(tmp_path, "dpr", "--learner", "lbfgs:max-passes=1", "--global-learner", "sgd:max-passes=1")
-    check_training(tmp_path, "dual_mlr", "--learner", "dual_eg:max-passes=2")
+    check_training(tmp_path, "dual_mlr", "--learner", "dual_eg:max-passes=2", memory="208M")
 
 
-def check_training(folder: Path, model: str, *options: str) -> None:
+def check_training(folder: Path, model: str, *options: str, memory: str = MEMORY) -> None:
     """A process that may not have more memory trains a model that takes more without the option."""
     train = ["train", model, "source", "target", "links", *options]
-    limited = run_limited(folder, *train, "-o", model, "--memory", MEMORY)
+    limited = run_limited(folder, *train, "-o", model, "--memory", memory, limit=memory)
     assert limited.returncode == 0, limited.stderr
-    free = run_limited(folder, *train, "-o", "other")
+    free = run_limited(folder, *train, "-o", "other", limit=memory)
     assert free.returncode == 1
     assert "not enough memory" in free.stderr

@@ -130,8 +130,8 @@ def cut(text: str, form: TextFormat) -> list[str | Flow]:
     """Split a text into fixed strings and flows; joined, they give the text.
 
     >>> cut("<doc><t>Das <b>Haus</b></t></doc>", XML)[:2]
-    ['<doc><t>', [Item(kind='text', text='Das ', element=-1), Item(kind='start', text='<b>', element=3), \
-FlowItem(kind='text', text='Haus', element=-1), Item(kind='end', text='</b>', element=3)]]
+    ['<doc><t>', [FlowItem(kind='text', text='Das ', element=-1), FlowItem(kind='start', text='<b>', element=3), \
+FlowItem(kind='text', text='Haus', element=-1), FlowItem(kind='end', text='</b>', element=3)]]
     """
     marks = form.scan(text)
     partners = pair(marks, fold=form.html)
