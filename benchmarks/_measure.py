@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing a piece of work in a process of its own, so that its peak memory is its own."""
+"""Code shared by the benchmarks: timing of work in a separate process, so that its peak memory is measured separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What it costs to start: processor time and memory of commands, beside the libraries that they cannot do without.
+"""Cost of starting: processor time and memory of commands, beside the libraries that they cannot do without.
 
     python -m benchmarks.start SYSTEM... --source test.src
     python -m benchmarks.start table dpr sequence --source one.src --tags one.tags --times 9

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Files and folders that `make lint` checks.
 CHECKED = [
     *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "RELEASING.md", "SECURITY.md"),
-    *("bindings", "core", "docs", "src", "tools"),
+    *("benchmarks", "bindings", "core", "docs", "src", "tools"),
 ]
 MAX_WORDS = 60
 

@@ -6,7 +6,7 @@
 
 DATA is the corpora folder, with kyoto-ja-en, twlaw-zh-en and gold-links in it. Error rates are of gold sentences that
 were put before the training text, as an aligner without a saved model must see what it links. Each measured run is a
-process of its own, reading text and writing links. eflomal takes part where eflomal-align is installed (pip install
+separate process, which reads text and writes links. eflomal takes part where eflomal-align is installed (pip install
 'hyperbaton[eflomal]'). Times are wall-clock times, and processor times in brackets, which other work on the machine
 disturbs less; compare the ratios of one run.
 """
@@ -44,7 +44,7 @@ class Task:
     def write(
         self, data: Path, folder: Path, n_pairs: int | None, parts: tuple[str, ...] = ("train",)
     ) -> tuple[list[str], int]:
-        """Write gold sentences and then training text, of those parts that there are, one behind the other.
+        """Write gold sentences and then training text, of those parts that exist, one after the other.
 
         Returns the two files and the number of gold sentences.
         """
@@ -87,7 +87,7 @@ class Cost:
 
 
 def run(aligner: str, source: str, target: str, links: str, threads: int) -> Cost:
-    """Align in another process; the aligner's name may have flags behind it."""
+    """Align in another process; the aligner's name may be followed by flags."""
     aligner, *flags = aligner.split()
     program = [sys.executable, "-c", "from hyperbaton.__main__ import main; main()", "align", source, target, "-o", links]
     program += ["--aligner", aligner, "--threads", str(threads), "--quiet", *flags]
@@ -103,7 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--pairs", type=int, help="training pairs to use; all if not given")
-    parser.add_argument("--speed", type=int, nargs="+", help="measure time and memory on so many pairs of kyoto-ja-en")
+    parser.add_argument("--speed", type=int, nargs="+", help="time and memory on these numbers of pairs of kyoto-ja-en")
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--aligners", nargs="+", default=["hmm", "eflomal"])
     parser.add_argument("--threads", type=int, default=2)

@@ -22,7 +22,7 @@ from hyperbaton.corpus import Bitext, Links
 
 
 def text(task: Task, data: Path, begin: int, end: int, *, gold: bool) -> Bitext:
-    """Pairs of the training text, behind the gold sentences where these are wanted."""
+    """Pairs of the training text, after the gold sentences if `gold` is set."""
     sides = []
     for language in task.languages:
         hand_made = (data / task.gold / f"gold.{language}").read_text().splitlines() if gold else []

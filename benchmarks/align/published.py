@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of finished cells")
     parser.add_argument("--tasks", nargs="+", help="pairs of languages, such as ja-en; all that have a gold set")
     parser.add_argument("--pairs", type=int, nargs="+", default=[100_000, 0], help="training pairs; 0: all there are")
-    parser.add_argument("--aligners", nargs="+", default=["hmm", "eflomal"], help="names, with flags behind them")
+    parser.add_argument("--aligners", nargs="+", default=["hmm", "eflomal"], help="names, followed by flags")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="name the cells that are not there yet")
     options = parser.parse_args()

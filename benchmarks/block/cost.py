@@ -3,7 +3,7 @@
     python -m benchmarks.block.cost DATA [--sizes 20000 50000 185000] [--passes 10]
 
 DATA is the folder of corpora; the text are sentence pairs of Chinese laws, those with trees first. Each size is trained in
-a process of its own, with a fixed number of passes; reading the text is not counted. The last column is the processor time
+a separate process, with a fixed number of passes; reading the text is not counted. The last column is the processor time
 of one step of the paths relative to the first size: 1 for all sizes would be a cost exactly linear in the steps.
 """
 
@@ -23,7 +23,7 @@ from hyperbaton.models.block_me import BlockMe
 
 
 def work(data: str, size: int, passes: int) -> dict[str, Any]:
-    """Train on so many pairs."""
+    """Train on `size` pairs."""
     with TemporaryDirectory() as folder:
         prepare(Path(data), Path(folder), size, 1, 1, 1)
         train = Part(Path(folder), "train")

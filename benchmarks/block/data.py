@@ -1,4 +1,4 @@
-"""The text of the experiment: sentence pairs with trees and some without, in files of their own."""
+"""The text of the experiment: sentence pairs with trees and some without, in separate files."""
 
 from __future__ import annotations
 

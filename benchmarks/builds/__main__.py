@@ -5,7 +5,7 @@
 
 Text is generated into WORK (`--pairs`), or is that of `--text SRC TGT LINKS`. Each build extracts phrases, estimates a
 language model, trains every model and translates `--lines` lines of the source with it, on one thread, by its own command
-line and in processes of its own, the two builds in turn. Times are seconds of the processor, the least of `--runs`. What
+line and in separate processes, the two builds in turn. Times are seconds of the processor, the least of `--runs`. What
 a command takes to start (its help), or to open the system (an empty line), is taken off and printed apart. `ratio` is the
 old time over the new one: the speed of this build relative to the other, above 1 where it is faster. `same` says whether
 both translate alike. A model that one of the builds lacks is left out. Models have each build's own defaults: where these

@@ -1,4 +1,4 @@
-"""What it costs to normalise a jump model over what is left: one system, the same matrices, both kinds of candidates.
+"""Cost of normalising a jump model over the remaining words: one system, the same matrices, both kinds of candidates.
 
 python benchmarks/decode/what_is_left.py SRC SYSTEM [distortion limit] [rounds]
 """

@@ -1,4 +1,4 @@
-"""One measurement of translation, in a process of its own."""
+"""One measurement of translation, in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces of work that are measured, each in a process of its own."""
+"""The pieces of work that are measured, each in a separate process."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
     python benchmarks/fuzz/artefacts.py --cases 10000 --seed 1
 
 Each case damages one artefact in one way: bytes of an array, of its header or of the manifest; a file cut, lengthened,
-exchanged with another, removed, or replaced by a pipe, a folder or a link to itself; a value of the manifest replaced by
-one of another type, with the manifest's checksum left wrong, or made right again ("forge"); the type or shape of an array
-changed in its header and in the manifest ("retype", "reshape"). A command that uses the artefact then runs in its own
+exchanged with another, removed, or replaced by a pipe, a folder or a link to itself. Or a value of the manifest is replaced
+by one of another type, with the manifest's checksum left wrong, or made right again ("forge"); the type or shape of an
+array changed in its header and in the manifest ("retype", "reshape"). A command that uses the artefact then runs in its own
 process, with limits on time and memory, once as it is and once with --verify. What may come out:
 
     same       the same output as with the sound artefact
@@ -197,7 +197,7 @@ def cut(folder: Path, choice: random.Random) -> str:
 
 
 def lengthen(folder: Path, choice: random.Random) -> str:
-    """Put bytes behind the end of a file."""
+    """Append bytes to a file."""
     file = choice.choice([*_arrays(folder), *folder.rglob(MANIFEST)])
     file.write_bytes(file.read_bytes() + choice.randbytes(choice.choice((1, 8, 4096))))
     return file.name
@@ -279,7 +279,7 @@ def _forge_parents(folder: Path, part: Path, checksum: str) -> None:
 
 
 def forge(folder: Path, choice: random.Random) -> str:
-    """The same, with checksums that fit: nothing but the values themselves gives it away."""
+    """Edit the manifest with correct checksums, so that only the values themselves are wrong."""
     return edit(folder, choice, forged=True)
 
 
@@ -348,7 +348,7 @@ class Outcome(NamedTuple):
 
 
 def use(command: list[str], artefact: Path, scratch: Path) -> Outcome:
-    """Run a command on an artefact in a process of its own."""
+    """Run a command on an artefact in a separate process."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     arguments = [word.replace("@", str(artefact)) if word == "@" else word.replace("%", str(scratch)) for word in command]

@@ -65,7 +65,7 @@ class Outcome:
     new_files: list[str]
 
     def fault(self, case: Case) -> str:
-        """What is wrong with it, or nothing."""
+        """The fault of the outcome, or nothing."""
         lines = self.err.strip().splitlines()
         if "Traceback" in self.err:
             return f"traceback: {lines[-1]}"
@@ -77,7 +77,7 @@ class Outcome:
             return f"not one line: {self.err!r}"
         if not re.search(case.expected, lines[-1]):
             return f"said: {lines[-1]}"
-        return f"left behind: {', '.join(self.new_files)}" if self.new_files else ""
+        return f"left over: {', '.join(self.new_files)}" if self.new_files else ""
 
 
 # What can be wrong with any text, with what is said about it.
@@ -316,9 +316,9 @@ ROWS: tuple[tuple[str, int, str], ...] = (
         1,
         r"c/test.links:\d+: has \d+ lines, but c/dev.links has",
     ),
-    ("tokenize nobody c/dev.source", 1, "unknown tokenizer 'nobody'"),
+    ("tokenize missing c/dev.source", 1, "unknown tokenizer 'missing'"),
     ("tokenize none c/dev.source --tags new", 1, "the tokenizer none does not produce tags"),
-    ("tag c/dev.source --tagger nobody", 1, "unknown tagger 'nobody'; known: fugashi, jieba, spacy, stanza, udpipe"),
+    ("tag c/dev.source --tagger missing", 1, "unknown tagger 'missing'; known: fugashi, jieba, spacy, stanza, udpipe"),
     ("tag c/dev.source --tagger jieba:model=x -o new", 1, "unknown option 'model'"),
     ("tag c/dev.source --tagger jieba:model -o new", 1, "options are written option=value, not 'model'"),
     ("tag c/dev.source --tagger udpipe -o new", 1, "udpipe needs the file of a model|ufal.udpipe is not installed"),
@@ -329,9 +329,9 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("corpus get a", 2, "'corpus get' needs the folder to write to"),
     ("corpus get a a -o new", 1, "the dataset a is named twice; name it once"),
     ("corpus get a -o c", 1, "c: the folder contains files that are not an artefact; choose another name"),
-    ("corpus get a -o new --aligner nobody", 1, "unknown aligner 'nobody'"),
-    ("corpus get a -o new --tagger nobody", 1, "unknown tagger 'nobody'"),
-    ("corpus get a -o new --tokenizer-target nobody", 1, "unknown tokenizer 'nobody'"),
+    ("corpus get a -o new --aligner missing", 1, "unknown aligner 'missing'"),
+    ("corpus get a -o new --tagger missing", 1, "unknown tagger 'missing'"),
+    ("corpus get a -o new --tokenizer-target missing", 1, "unknown tokenizer 'missing'"),
     ("corpus list de-en a b", 1, "'corpus list' takes two languages such as de-en and at most one word"),
     ("score c/dev.target c/dev.target --metrics blue", 1, "unknown metric 'blue'"),
     ("score c/dev.target c/dev.target --systems c/dev.target --against c/dev.target", 1, "do not give --against"),
@@ -456,7 +456,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("lm empty -o new", 1, "empty: no sentences to estimate a language model from"),
     ("perplexity lm empty", 1, "empty: the perplexity of an empty text is not defined"),
     ("perplexity phrases c/dev.target", 1, "phrases: is a .* artefact, not"),
-    (f"clean {TEXTS} -o new --tokenizer-source nobody", 1, "unknown tokenizer 'nobody'"),
+    (f"clean {TEXTS} -o new --tokenizer-source missing", 1, "unknown tokenizer 'missing'"),
     (f"clean {TEXTS} -o new --compress rar", 2, "rar"),
     ("clean c/dev.source c/test.target -o new", 1, r"c/(dev.source|test.target):\d+: "),
     ("train linear empty empty empty -o new", 1, "empty: nothing to learn from"),

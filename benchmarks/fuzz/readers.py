@@ -90,7 +90,7 @@ def mutate(rng: random.Random, data: bytes) -> bytes:
 
 
 def atheris_mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """The same for atheris, which starts from nothing."""
+    """Mutate data for atheris, which starts without seeds."""
     rng = random.Random(seed)
     return mutate(rng, data if len(data) > 1 else rng.choice(SEEDS))[:max_size]
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.growth --sizes 10000 30000 100000 --stages extract lm --memory 1G
 
-Each stage runs as a verb of the program on generated text, in a process of its own. `us_each` is processor microseconds per
+Each stage runs as a verb of the program on generated text, in a separate process. `us_each` is processor microseconds per
 sentence pair, `relative` the same relative to the smallest size, `kib_each` the peak memory per pair. `align-saved` links
 with a model that was learned from the smallest text. `pair` and `sequence` do a fixed number of passes.
 """

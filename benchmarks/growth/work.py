@@ -1,4 +1,4 @@
-"""Stages on generated text, as verbs of the program, each in a process of its own."""
+"""Stages on generated text, as verbs of the program, each in a separate process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyperbaton.data import generate
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage: the words of its command line behind `hyperbaton`; `limited` if it takes --memory."""
+    """A stage: the words of its command line after `hyperbaton`; `limited` if it takes --memory."""
 
     words: str
     output: str = ""  # a file for stdout
@@ -47,7 +47,7 @@ FILES = ("train.source", "train.target", "train.links", "train.source.tags")  # 
 
 
 def write_text(folder: Path, n: int, seed: int) -> None:
-    """Generated text of n sentence pairs; every million of them has a seed of its own."""
+    """Generated text of n sentence pairs; every million of them has its own seed."""
     sizes = [min(PIECE, n - at) for at in range(0, n, PIECE)]
     with tempfile.TemporaryDirectory(dir=folder) as temporary, ProcessPoolExecutor() as pool:
         pieces = [Path(temporary) / str(i) for i in range(len(sizes))]

@@ -3,6 +3,7 @@
 python -m benchmarks.learn compare --bitext train.zh.xz train.en.xz train.links.xz --orientations three five
 python -m benchmarks.learn compare --generate 200000
 python -m benchmarks.learn compare --rows samples.npz
+
 python -m benchmarks.learn clusters --bitext train.zh.xz train.en.xz train.links.xz --features dpr --sentences 20000
 python -m benchmarks.learn streaming --gib 4 --allowance 0.5
 python -m benchmarks.learn size
@@ -60,7 +61,7 @@ def main() -> None:
     parser.add_argument("--error", type=float, help="target error; default: the best logistic one + 0.2 points")
     parser.add_argument("--clusters", type=int, default=10_000, help="clusters in the comparison with Perceptron")
     parser.add_argument("--gib", type=float, default=1.0, help="size of the rows to stream")
-    parser.add_argument("--allowance", type=float, default=0.25, help="GiB of memory of its own that streaming may use")
+    parser.add_argument("--allowance", type=float, default=0.25, help="GiB of private memory that streaming may use")
     parser.add_argument("-o", "--output", type=Path, default=Path("figures"), help="folder for figures")
     parser.add_argument("--json", type=Path, help="write every measurement here")
     args = parser.parse_args()

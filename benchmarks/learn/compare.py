@@ -18,7 +18,7 @@ Results = list[dict[str, Any]]
 
 
 def measure(data: Data, threads: int, max_seconds: float, variance: float = 1.0, only: Sequence[str] = ("",)) -> Results:
-    """Run the contenders whose name contains one of `only`, each in a process of its own and for about `max_seconds`."""
+    """Run the contenders whose name contains one of `only`, each in a separate process and for about `max_seconds`."""
     results: Results = []
     with tempfile.TemporaryDirectory() as folder:
         train, held_out = data.split()

@@ -1,4 +1,4 @@
-"""Global learners on memory-mapped shards larger than the memory they may have of their own.
+"""Global learners on memory-mapped shards larger than their private memory limit.
 
 The shards are files of generated rows. Each learner runs in a process whose private memory is limited before it starts
 (RLIMIT_DATA, which counts heap and private pages, but not files mapped for reading), so a learner that copied the rows
@@ -30,7 +30,7 @@ def write_shards(folder: Path, gib: float, shard_rows: int) -> int:
     size = 0
     data = generate(shard_rows, per_row=40)
     while size < gib * 2**30 or n_shards == 0:
-        # The same rows in another order: what is learned is not at stake, only what it costs.
+        # Reuse the rows in another order: only the cost is measured, not the trained model.
         order = np.random.default_rng(n_shards).permutation(shard_rows)
         lengths = np.diff(data.rows.indptr)
         starts = np.concatenate([[0], np.cumsum(lengths[order])])

@@ -1,4 +1,4 @@
-"""Measures one contender in a process of its own, so that its peak memory is its own: one JSON line for each effort."""
+"""Measures one contender in a separate process, to measure its peak memory too: one JSON line for each effort."""
 
 from __future__ import annotations
 

@@ -2,15 +2,15 @@
 
     python -m benchmarks.links.tables SRC TGT --pairs 10000 --test TEXT --links eflomal=LINKS --settings '' '--confidence 0'
 
-One aligner learns from the text; each setting (flags of `align` that choose links) then gives links of its own, and so does
+One aligner learns from the text; each setting (flags of `align` that choose links) then gives a set of links, and so does
 each file of --links. The columns:
 
     links           links per source word
     unlinked        source and target words without a link, in per cent
     samples         occurrences of phrase pairs per sentence pair
-    pairs           different phrase pairs per sentence pair
+    pairs           different phrase pairs per sentence pair.
     lengths         mean length of a sample, source and target words
-    unknown         words of the test text without a translation of their own (as phrases of one word), in per cent
+    unknown         words of the test text without a translation as one-word phrases, in per cent
     target words    target words in the most probable translation of a source word of the test text, on average
 """
 

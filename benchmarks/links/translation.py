@@ -5,7 +5,7 @@
     python -m benchmarks.links.translation -o FOLDER --corpora kyoto --settings links confidence-0.1
     python -m benchmarks.links.translation -o FOLDER --table                             # only print what is done
 
-Each setting of a corpus is a `hyperbaton run` in a folder of its own. The same command continues what was interrupted. The
+Each setting of a corpus is a `hyperbaton run` in a separate folder. The same command continues what was interrupted. The
 table has means over the tuning runs (the deviation in brackets): BLEU and RIBES (higher is better), TER and WER (lower is
 better), words of the translations per 100 words of the reference, different phrase pairs, and words of the training text
 without a link, in per cent. `corpus` are the links that come with the corpora: eflomal's, learned from all of their text.

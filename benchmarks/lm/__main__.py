@@ -2,7 +2,7 @@
 
     python -m benchmarks.lm train.en test.en --order 5 --memory 4G 256M
 
-Each piece of work runs in a process of its own. The way from text to an ARPA file is timed for each memory limit with one
+Each piece of work runs in a separate process. The way from text to an ARPA file is timed for each memory limit with one
 thread and with two (its peak memory holds mapped files that the system could drop); then come the processor seconds of its
 parts, and of making and storing the tables for questions. Then the ARPA file is read, and the sentences of the second text
 are scored on one thread, by us from word numbers and from strings, and by KenLM's Python module (pip install kenlm), which

@@ -1,4 +1,4 @@
-"""The pieces of work that are timed, each in a process of its own."""
+"""The pieces of work that are timed, each in a separate process."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def ask_ours(folder: str, text: str) -> dict[str, Any]:
 
 
 def ask_kenlm(folder: str, text: str) -> dict[str, Any]:
-    """The same with KenLM."""
+    """Read the ARPA file and score a text with KenLM."""
     import kenlm
 
     config = kenlm.Config()

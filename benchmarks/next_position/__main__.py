@@ -3,13 +3,14 @@
     python -m benchmarks.next_position accuracy SRC TGT LINKS --tags F --test SRC TGT LINKS --test-tags F -o RESULTS
     python -m benchmarks.next_position speed SRC TGT LINKS [--tags F] [--sizes 5000 20000]
     python -m benchmarks.next_position stream SRC TGT LINKS [--tags F] [--device cuda] [--device-memory all 8G] [--core]
+
     python -m benchmarks.next_position cubic
     python -m benchmarks.next_position pack SRC TGT LINKS [--tags F] -o PACK.npz
     python -m benchmarks.next_position gpu PACK.npz -o RESULTS [--device cuda]
 
 `accuracy` trains all models and draws GO13 Fig. 5. `speed` times objective and gradient by backend. `stream` trains with
-PyTorch, with all features on the device or as many as a limit allows. `cubic` compares the running sums with eq. 2 as it
-stands. `pack` writes what `gpu` needs on a machine that has NumPy and PyTorch alone: words,
+PyTorch, with all features on the device or as many as a limit allows. `cubic` compares the running sums with eq. 2 as
+printed. `pack` writes what `gpu` needs on a machine that has NumPy and PyTorch alone: words,
 tags and jumps as numbers; `gpu` finds the features itself, times objective and gradient, and trains to convergence; where
 the pack holds test text too, it tells accuracy and mean log-probability there.
 """

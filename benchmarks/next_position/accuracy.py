@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def train(name: str, options: dict[str, Any], folder: str) -> dict[str, Any]:
-    """Train one model, in a process of its own."""
+    """Train one model, in a separate process."""
     arguments = argparse.Namespace(**options)
     bitext, tags, _ = read(arguments)
     model = MODELS[name](threads=arguments.threads)

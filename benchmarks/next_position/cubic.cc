@@ -1,4 +1,4 @@
-// For the benchmark `cubic` alone: GO13 eq. 2 and its gradient as they stand, O(n³) dot products for each sentence, beside
+// For the benchmark `cubic` alone: GO13 eq. 2 and its gradient as printed, O(n³) dot products for each sentence, beside
 // the running sums of core/next_position/jump_scores.hh. Both see the same random features.
 #include <chrono>
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.order.cost SRC TGT LINKS [--pairs 20000] [--lines 300] [--pops 200 1000] [--repeats 5]
 
-Trains on the first pairs and translates lines behind them, with one thread. Systems take turns, and the least time of each
+Trains on the first pairs and translates lines after them, with one thread. Systems take turns, and the least time of each
 counts, so that other work on the machine matters little. `lost` is the part of the words per second that a model costs, as
 against the same system without it. Sparse features have random weights, since those of 0 could be left out. With `--keep`,
 the systems are built in a folder and used again.

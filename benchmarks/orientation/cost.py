@@ -2,7 +2,7 @@
 
     python -m benchmarks.orientation.cost SRC TGT LINKS [--model mms] [--orientations five] [--sizes 20000 50000 185000]
 
-Each size is trained in a process of its own, features included; reading the text is not counted. Times are those of the
+Each size is trained in a separate process, features included; reading the text is not counted. Times are those of the
 clock and of the processors; the last column is the processor time of one sample relative to the first size: 1 for all
 sizes would be a cost exactly linear in the samples.
 """
@@ -19,7 +19,7 @@ from hyperbaton.models import MODELS
 
 
 def work(name: str, orientations: str, files: list[str], size: int, seed: int) -> dict[str, Any]:
-    """Train on so many pairs, drawn at random."""
+    """Train on `size` pairs, drawn at random."""
     part = Bitext.read(*files).split({"train": size, "rest": -1}, seed=seed)["train"]
     clock, processors = time.perf_counter(), time.process_time()
     model = MODELS[name](orientations=orientations).fit(part)

@@ -63,7 +63,7 @@ def measure(n_sentences: int) -> dict[str, tuple[float, str]]:
 
 
 def in_core(folder: Path, n_sentences: int) -> dict[str, tuple[float, str]]:
-    """The same with the core of a folder, in a process of its own."""
+    """Measure with the core of a folder, in a separate process."""
     environment = {
         "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "sanitize"), str(ROOT)]),
         "HYPERBATON_CORE": str(folder.resolve()),

@@ -1,4 +1,4 @@
-"""Word alignment: the aligner, other people's links, symmetrisation, and how good links are."""
+"""Word alignment: aligners, links of other programs, symmetrisation and evaluation."""
 
 from typing import TYPE_CHECKING
 

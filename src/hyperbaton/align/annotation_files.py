@@ -3,8 +3,8 @@
 | kind | a file of | and its projection |
 |---|---|---|
 | tags | CoNLL: a word on each line with its columns, an empty line after each sentence | word, tab, tag |
-| spans | JSON lines: `tokens` or `text`, and `spans` of `begin`, `end`, `label` | the same of the target |
-| markup | lines of tokens with inline tags | the same of the target |
+| spans | JSON lines: `tokens` or `text`, and `spans` of `begin`, `end`, `label` | such lines of the target |
+| markup | lines of tokens with inline tags | such lines of the target |
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class ProjectionOptions:
 
 
 class Annotated(ABC):
-    """A source sentence with what is to be carried over, and the line of the file it begins on."""
+    """A source sentence with annotations to project, and the line of the file on which it begins."""
 
     words: list[str]
     line: int
 
     @abstractmethod
     def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
-        """The text of the annotated target sentence, and what stood in the way."""
+        """The text of the annotated target sentence, and the conflicts."""
 
 
 @dataclass
@@ -89,7 +89,7 @@ class SpannedSentence(Annotated):
     """Words with spans; `record` is the object of the file."""
 
     words: list[str]
-    spans: list[tuple[Span, dict[str, Any]]]  # each with what else the file says of it
+    spans: list[tuple[Span, dict[str, Any]]]  # each with its other keys in the file
     record: dict[str, Any]
     line: int
     options: ProjectionOptions
@@ -139,10 +139,10 @@ def project_files(
     report: AnyPath | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Carry the annotations of a file over to the sentences of another text; `-` is stdout.
+    """Project the annotations of a file onto the sentences of another text; `-` is stdout.
 
     Arguments:
-        kind: one of KINDS, what `source` holds.
+        kind: one of KINDS, the content of `source`.
         target: tokenized text, one line for each annotated sentence.
         report: file for the conflicts, one JSON object on each line.
 
@@ -187,7 +187,7 @@ def _words(sentences: list[Annotated], path: AnyPath) -> Text:
 
 
 def _settle_bio(sentences: list[Annotated]) -> None:
-    """Tags are BIO if all of the file are."""
+    """Treat tags as BIO if all tags of the file are."""
     tagged = [sentence for sentence in sentences if isinstance(sentence, TaggedSentence)]
     if is_bio(tag for sentence in tagged for tag in sentence.tags):
         for sentence in tagged:
@@ -195,7 +195,7 @@ def _settle_bio(sentences: list[Annotated]) -> None:
 
 
 def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
-    """The sentences of a CoNLL file, without -DOCSTART- and what is not a word in CoNLL-U."""
+    """The sentences of a CoNLL file, without -DOCSTART- and lines of CoNLL-U that are not words."""
     universal = ".conllu" in Path(path).name
     column = options.column or (UPOS if universal else 0)
     words: list[str] = []
@@ -237,7 +237,7 @@ def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
 
 
 def _check_characters(record: Any, line: str) -> None:
-    """Complain of half a character, which only an escape can hold, and which cannot be written."""
+    """Raise an error for half a character, which only an escape can contain and which cannot be written."""
     if "\\u" not in line:
         return
     try:
@@ -275,7 +275,7 @@ def _spanned(record: Any, line: int, options: ProjectionOptions) -> SpannedSente
 
 
 class _Places:
-    """Where the words of a text lie, in characters."""
+    """The positions of the words of a text, in characters."""
 
     def __init__(self, pieces: list[str]) -> None:
         """`pieces` are the strings between single spaces, some of them empty."""

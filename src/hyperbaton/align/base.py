@@ -1,4 +1,4 @@
-"""What every aligner is: something that learns from a bitext and links its words."""
+"""The base class of aligners, which learn from a bitext and link its words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Removals = tuple[Removal, Removal]
 
 @dataclass
 class WordAligner(Checked, abc.ABC):
-    """Options and steps that all aligners share: words are normalised, both directions linked, and the two joined."""
+    """Options and steps common to all aligners: normalise words, link in both directions, and symmetrise."""
 
     symmetrization: str = option("grow-diag-final-and", "how the links of the two directions are combined", choices=METHODS)
     lowercase: bool = option(True, "ignore case")
@@ -31,10 +31,10 @@ class WordAligner(Checked, abc.ABC):
 
     @abc.abstractmethod
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        """Links of a normalised bitext: at most one target word to a source word, and the other way round."""
+        """Links of a normalised bitext: at most one target word for each source word, and the reverse."""
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> WordAligner:
-        """Learn from a bitext; an aligner that learns and links in one go has nothing to do here."""
+        """Learn from a bitext; an aligner that trains and links in one step does nothing here."""
         return self
 
     def align(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Links:
@@ -49,7 +49,7 @@ class WordAligner(Checked, abc.ABC):
         return {option: Path(path) for option, path in named.items() if path is not None}
 
     def normalize(self, bitext: Bitext, vocabularies: Vocabularies | None = None) -> Removals:
-        """Both sides as the aligner sees them, with the old positions of the words that are left."""
+        """Both sides as the aligner sees them, with the original positions of the remaining words."""
         source, target = self.normalizations()
         return (
             source.apply(bitext.source, vocabularies and vocabularies[0]),

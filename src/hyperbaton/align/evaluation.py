@@ -1,4 +1,4 @@
-"""How good links are, against hand-made ones (Och and Ney 2003, section 6).
+"""Evaluation of links against hand-made ones (Och and Ney 2003, section 6).
 
 A are the links, S the sure and P the possible hand-made links, S ⊆ P:
 
@@ -22,7 +22,7 @@ from hyperbaton.corpus import Links
 
 @dataclass(frozen=True)
 class LinkScores:
-    """Scores of links, all from 0 to 100; a share of nothing in nothing is perfect."""
+    """Scores of links, all from 0 to 100; 0 of 0 counts as perfect."""
 
     aer: float
     precision: float
@@ -67,6 +67,6 @@ def _percent(part: int, whole: int) -> float:
 
 
 def _keys(links: Links) -> npt.NDArray[np.int64]:
-    """One number for each point: sentence, source and target position in one."""
+    """One number for each point, combining sentence, source position and target position."""
     sentence = np.repeat(np.arange(len(links), dtype=np.int64), np.diff(links.offsets))
     return (sentence << 32) | (links.points[:, 0].astype(np.int64) << 16) | links.points[:, 1]

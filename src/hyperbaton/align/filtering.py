@@ -46,7 +46,7 @@ class Filtering(Checked):
 
 @dataclass(frozen=True)
 class FilterReport:
-    """How many pairs were read, kept, and dropped for want of a score; the smallest gain kept, None if nothing was."""
+    """Numbers of pairs read, kept, and dropped without a score; the smallest gain kept, None if no pair was."""
 
     n_read: int
     n_kept: int
@@ -62,7 +62,7 @@ def pair_gains(bitext: Bitext, logprobs: npt.NDArray[np.float64]) -> npt.NDArray
     """The gain of each sentence pair, NaN where it has no score.
 
     Arguments:
-        logprobs: of target and source per word, (n_pairs, 2), as `Aligner.score` gives them.
+        logprobs: of target and source per word, (n_pairs, 2), from `Aligner.score`.
 
     >>> bitext = Bitext.of(["a", "b"], ["x", "x"])
     >>> pair_gains(bitext, np.array([[-0.5, -0.5], [np.nan, np.nan]])).round(2).tolist()
@@ -76,7 +76,7 @@ def pair_gains(bitext: Bitext, logprobs: npt.NDArray[np.float64]) -> npt.NDArray
 def cross_logprobs(
     bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None
 ) -> npt.NDArray[np.float64]:
-    """Log-probabilities per word, (n_pairs, 2), of every other pair by an aligner that learned from those between them.
+    """Log-probabilities per word, (n_pairs, 2), of every other pair by an aligner trained on the rest, and the reverse.
 
     NaN for pairs with an empty side.
     """
@@ -91,7 +91,7 @@ def cross_logprobs(
 
 
 def _half_of(progress: Progress | None, half: int) -> Progress | None:
-    """The progress of one of two equal pieces of work."""
+    """The progress of one of two equal parts of the work."""
     if progress is None:
         return None
     return lambda done, total: progress(half * total + done, 2 * total)
@@ -137,9 +137,9 @@ def filter_files(
     """Write the pairs that translate each other to new files, all of them or none.
 
     Arguments:
-        prefix: the new files are named by it and the old ones' extensions, as those of `clean_files`.
-        scores: what `align --scores` wrote for these texts; without it, see `cross_logprobs`.
-        also: files with one line for each sentence pair (links, tags, trees, scores), cut down to the same lines.
+        prefix: of the names of the new files, followed by the old extensions, as in `clean_files`.
+        scores: the file that `align --scores` wrote for these texts; without it, see `cross_logprobs`.
+        also: files with one line for each sentence pair (links, tags, trees, scores), reduced to the same lines.
         compression: suffix of the new files (.gz, .xz, .zst), or none.
     """
     names, scored = output_names(source, target, also, prefix, compression), [] if scores is None else [scores]

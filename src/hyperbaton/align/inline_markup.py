@@ -1,11 +1,11 @@
-"""Inline markup, such as HTML or XML tags, carried from a sentence into its translation.
+"""Projection of inline markup, such as HTML or XML tags, from a sentence into its translation.
 
     das <b>kleine <i>Haus</i></b> brennt        the <b>little <i>house</i></b> is burning
 
-A target word gets the elements that enclose the source word it is linked to. Of several source words in different
-elements, the enclosing elements that most of them share win, the first source word's of equals (`ambiguous`). A word
-without a link gets those elements that enclose both its nearest linked neighbours; beyond the first and the last linked
-word, those that enclose the whole source sentence.
+A target word gets the elements that enclose the source word it is linked to. If several source words are in different
+elements, the enclosing elements that most of them share win; ties go to those of the first source word (`ambiguous`). A
+word without a link gets those elements that enclose both its nearest linked neighbours; beyond the first and the last
+linked word, those that enclose the whole source sentence.
 
 An element whose words are not adjacent in the target (`split`) is repeated, or kept where most of its words are
 (`largest`), or extended over the words between (`cover`). An element without linked words is left out (`lost`). Elements
@@ -54,14 +54,14 @@ class MarkedSentence:
 
 @dataclass
 class MarkedTranslation:
-    """The translation with its tags, and what stood in the way."""
+    """The translation with its tags, and the conflicts."""
 
     text: str
     conflicts: list[Conflict]
 
 
 def parse_inline(line: str) -> MarkedSentence:
-    """Take the tags out of a sentence; a `<` that begins no tag is text.
+    """Separate tags from words; a `<` that does not start a tag is text.
 
     >>> found = parse_inline('das <b class="x">kleine Haus</b> <br/> brennt')
     >>> found.words, [(e.name, e.begin, e.end) for e in found.elements]
@@ -115,14 +115,14 @@ def project_markup(
     split: str = "repeat",
     spaces: Sequence[str] | None = None,
 ) -> MarkedTranslation:
-    """Put the markup of a source sentence into its translation.
+    """Project the markup of a source sentence into its translation.
 
     Arguments:
-        source: with tags, tokens separated by spaces; tags may touch words or stand alone.
+        source: with tags, tokens separated by spaces; tags may touch words or be separate.
         target: without tags, its tokens as a sequence or separated by spaces.
         links: (source word, target word), counted without the tags.
-        split: what becomes of an element whose words are apart: repeat, largest or cover.
-        spaces: what stands before each target token, for text that is not to be written as tokens.
+        split: how to treat an element whose words are apart: repeat, largest or cover.
+        spaces: the text before each target token, for output that is not tokenized.
 
     >>> links = [(0, 0), (1, 1), (2, 2), (3, 4)]
     >>> project_markup("das <b>kleine <i>Haus</i></b> brennt", "the little house is burning", links).text
@@ -144,8 +144,8 @@ def project_markup(
 class _Stacks:
     """The elements around each word of a sentence, from the outside in, as paths to the root of a tree of stacks.
 
-    A stack is a number, equal for equal stacks, so that words do not repeat the elements around them. Tags inside a word
-    make elements overlap there: those that stay open when an outer one ends form another stack.
+    A stack is a number, equal for equal stacks, so that words do not store the elements around them. Tags inside a word
+    make elements overlap there: those still open when an outer one ends form another stack.
     """
 
     def __init__(self, sentence: MarkedSentence) -> None:
@@ -257,7 +257,7 @@ def _placed(sentence: MarkedSentence, links: Points, n_target: int) -> list[dict
     for k, element in enumerate(sentence.elements):
         parent = sentence.elements[element.parent] if element.parent >= 0 else None
         if element.begin != element.end or (parent is not None and parent.begin == parent.end):
-            continue  # what is inside an element without words goes with it
+            continue  # elements inside an element without words move with it
         at = element.begin
         if at == 0 or at == n_source:
             place = 0 if at == 0 else n_target
@@ -284,7 +284,7 @@ def _render(
         for begin, end in own:
             beginning[begin].append(k)
             ending[end].append(k)
-    opened: list[int] = []  # in the order of their numbers: parents have smaller ones than children
+    opened: list[int] = []  # in the order of their numbers: parents have smaller numbers than children
     for j in range(len(words) + 1):
         same = min((bisect_left(opened, k) for k in (*ending[j][:1], *beginning[j][:1])), default=len(opened))
         closing, gone = opened[same:], set(ending[j])
@@ -292,7 +292,7 @@ def _render(
         for k in crossing:
             conflicts.append(Conflict("crossing", elements[k].name, (elements[k].begin, elements[k].end), (j, j + 1)))
         opening = sorted([*crossing, *beginning[j]])
-        # An element without words stays inside the one that it was in, where that is open before or after this place.
+        # An element without words stays inside its parent, if that is open before or after this position.
         for parent in reversed(closing):
             if parent in gone:
                 yield from _without_words(elements, placed[j].pop(parent, ()))

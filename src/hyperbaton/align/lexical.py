@@ -1,4 +1,4 @@
-"""Word translation probabilities p(t|s) and p(s|t), from links by relative frequency as Moses makes them, or an aligner's.
+"""Word translation probabilities p(t|s) and p(s|t), by relative frequency of links as in Moses, or from an aligner.
 
 An unlinked word counts as linked to the other side's empty word, whose number follows that side's vocabulary.
 """
@@ -29,8 +29,8 @@ class LexicalTable:
     """Probabilities of word pairs, by source word.
 
     The entries of source word s are `targets[offsets[s]:offsets[s + 1]]`, increasing; the last row is the empty source
-    word's. `probabilities` has the shape (entries, 2): p(target|source), p(source|target). Where the words are not those
-    of the text but forms of them, `normalizations` says how they were made.
+    word's. `probabilities` has the shape (entries, 2): p(target|source), p(source|target). If the words are
+    normalised forms of those of the text, `normalizations` says how they were made.
     """
 
     source: Vocabulary
@@ -44,8 +44,8 @@ class LexicalTable:
     def from_links(cls, bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None) -> LexicalTable:
         """Count the links of a bitext; with `scratch`, of a part of the sentence pairs at a time.
 
-        Probabilities are rounded to seven decimals, the precision of Moses' files, so that lexical weights come out the
-        same; none is rounded to zero.
+        Probabilities are rounded to seven decimals, the precision of Moses' files, so that lexical weights
+        are equal; none is rounded to zero.
 
         >>> LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]])).translations("a")
         [('x', 1.0, 1.0)]
@@ -77,7 +77,7 @@ class LexicalTable:
         targets_of_empty: npt.NDArray[np.float32],
         sources_of_empty: npt.NDArray[np.float32],
     ) -> LexicalTable:
-        """Put the empty words' probabilities p(t|empty) and p(s|empty) to those of pairs of words."""
+        """Add the empty words' probabilities p(t|empty) and p(s|empty) to those of word pairs."""
         rows = np.insert(probabilities.astype(np.float64), starts[1:], 0.0, axis=0)
         ends = starts[1:] + np.arange(len(source))  # each row's last entry is now the empty target word
         rows[ends, 1] = sources_of_empty
@@ -91,7 +91,7 @@ class LexicalTable:
         )
 
     def numbers(self, source: Vocabulary, target: Vocabulary) -> tuple[WordIds, WordIds]:
-        """The numbers that the words of other vocabularies have in this table; the greatest number there is for others."""
+        """The numbers of the words of other vocabularies in this table; the largest integer for unknown words."""
         source_numbers, target_numbers = (
             np.arange(len(own), dtype=np.uint32) if own is words else normalization.numbers(words, own)
             for words, own, normalization in zip(
@@ -116,12 +116,12 @@ class LexicalTable:
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-# Memory that counting links takes for each source word.
+# Memory for counting links, per source word.
 _BYTES = 64
 
 
 def link_counts(bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None) -> LinkCounts:
-    """How often words are linked: offsets by source word, target words, counts; with the empty words as above."""
+    """Counts of linked word pairs: offsets by source word, target words, counts; with empty words as above."""
     ranges = (scratch or Scratch()).ranges(bitext.source.offsets, _BYTES)
     if len(ranges) <= 1:
         return count_links(bitext, 0, len(bitext), threads)
@@ -131,7 +131,7 @@ def link_counts(bitext: Bitext, threads: int | None = None, *, scratch: Scratch 
 def sum_link_counts(bitext: Bitext, parts: Iterable[LinkCounts]) -> LinkCounts:
     """Counts of the links of a bitext from those of its parts.
 
-    Sums of about the same size are added to each other, so that a part is added to others only log₂ of their number times.
+    Sums of about equal size are added, so that each of n parts takes part in only log₂ n additions.
     """
     n_rows = len(bitext.source.vocabulary) + 1
     sums: list[_Counted] = [(np.zeros(0, np.uint64), np.zeros(0, np.int64))]
@@ -153,7 +153,7 @@ def _added(one: _Counted, other: _Counted) -> _Counted:
 
 
 def count_links(bitext: Bitext, begin: int, end: int, threads: int | None) -> LinkCounts:
-    """How often words are linked in sentence pairs [begin, end)."""
+    """Counts of linked word pairs in sentence pairs [begin, end)."""
     links, texts = bitext.need_links(), (bitext.source, bitext.target)
     offsets = [text.offsets[begin : end + 1] for text in texts]
     source, target = (

@@ -1,8 +1,8 @@
-"""Lexicons: which words or phrases translate which, with probabilities both ways, for people and other programs.
+"""Lexicons: translations of words or phrases with probabilities in both directions, for people and other programs.
 
-From links, p(t|s) = count(s, t) / Σ_t count(s, t), and the reverse. Unlinked words do not count, unless the empty word is
-asked for: then an unlinked word is linked to `NULL`. An aligner's own probabilities come from its lexical table; the empty
-word there has translations but is none.
+From links, p(t|s) = count(s, t) / Σ_t count(s, t), and the reverse. Unlinked words are not counted, unless the empty word
+is requested: then an unlinked word is linked to `NULL`. An aligner's probabilities come from its lexical table; the empty
+word there has translations but is never a translation.
 
 Formats of files:
 
@@ -49,7 +49,7 @@ def file_names(path: AnyPath, format: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Selection(Checked):
-    """Which entries of a lexicon are wanted."""
+    """Selection of entries of a lexicon."""
 
     min_probability: float = option(0.0, "minimum probability of an entry, in its better direction", minimum=0, maximum=1)
     min_count: int = option(1, "minimum number of links, or of phrase pairs, for an entry", minimum=1)
@@ -60,7 +60,7 @@ class Selection(Checked):
 
 
 class Entry(NamedTuple):
-    """One translation: p(target | source), p(source | target), and how often it was seen, where that is known."""
+    """One translation: p(target | source), p(source | target), and its count, if known."""
 
     source: str
     target: str
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
 
     @property
     def shown_count(self) -> str:
-        """The number of occurrences as text, nothing where it is not known."""
+        """The number of occurrences as text, empty if unknown."""
         return "" if self.occurrences is None else str(self.occurrences)
 
 
@@ -162,7 +162,7 @@ class Lexicon:
         return self._take(np.lexsort((ranks[1], -self.probabilities[:, 0], ranks[0])))
 
     def select(self, wanted: Selection) -> Lexicon:
-        """The entries that are wanted; their probabilities stay as they are."""
+        """The selected entries; their probabilities do not change."""
         best = [np.zeros(n) for n in (len(self.source_names), len(self.target_names))]
         np.maximum.at(best[0], self.sources, self.probabilities[:, 0])
         np.maximum.at(best[1], self.targets, self.probabilities[:, 1])
@@ -251,7 +251,7 @@ class Lexicon:
             yield [self[entry] for entry in range(begin, min(begin + _BLOCK, len(self)))]
 
     def summary(self) -> dict[str, Any]:
-        """How many entries and words there are."""
+        """The numbers of entries and words."""
         return {
             "entries": len(self),
             "sources": len(np.unique(self.sources)),

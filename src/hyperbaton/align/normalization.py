@@ -1,6 +1,6 @@
-"""Making words more alike before alignment, and leaving some out.
+"""Normalization of words before alignment, and removal of some words.
 
-Lower-casing and cutting words to their first letters join forms of one word, which helps where they are rare. Words
+Lower-casing and cutting words to their first letters merge forms of one word, which helps if they are rare. Words
 that match nothing on the other side (articles, particles) can be left out and their positions restored afterwards (Goto
 et al. 2013, section 4.1); they then have no links.
 """
@@ -31,19 +31,19 @@ class Normalization:
     drop: frozenset[str] = frozenset()
 
     def form(self, word: str) -> str:
-        """What a word becomes."""
+        """The normalised form of a word."""
         word = word.lower() if self.lowercase else word
         return word[: self.stem] if self.stem else word
 
     def numbers(self, words: Vocabulary, forms: Vocabulary) -> npt.NDArray[np.uint32]:
-        """The number that each word's form has among `forms`; the greatest number there is where it has none."""
+        """The number of each word's form among `forms`; the largest integer if it has none."""
         lookup = forms.lookup
         return np.array([lookup.find(self.form(word)) for word in words.words()], np.int64).astype(np.uint32)
 
     def apply(self, text: Text, forms: Vocabulary | None = None) -> Removal:
-        """The text with its words changed and some left out.
+        """The text with its words normalised and some left out.
 
-        With a vocabulary, words are numbered by it, and those it lacks are all one unknown word.
+        With a vocabulary, words are numbered by it, and words that it lacks become one unknown word.
         """
         words = text.vocabulary.words()
         left = remove_words(text, (word for word in words if {word, word.lower() if self.lowercase else word} & self.drop))

@@ -1,4 +1,4 @@
-"""What an aligner believes of pairs of words before it sees a text: counts that are added to those of the text.
+"""Priors of the aligner: counts of word pairs that are added to those of the text.
 
 With such counts k(s, t), the aligner's p(t | s) is (c(s, t) + k(s, t) + λ·f(t)) / (c(s) + k(s) + λ). They come from a saved
 model, from words that are written alike on both sides, and from a first training on words cut to their first letters.
@@ -21,13 +21,13 @@ from hyperbaton.corpus.text import Offsets, WordIds
 
 Vocabularies = tuple[Vocabulary, Vocabulary]
 
-CHUNK = 500_000  # pairs of words that are made from pairs of stems at once
-LEAST_KNOWN = 0.2  # of the words of a text with letters in them, what a model of the same language surely knows
+CHUNK = 500_000  # word pairs that are made from pairs of stems at once
+LEAST_KNOWN = 0.2  # the share of a text's words with letters that a model of the same language certainly knows
 
 
 @dataclass(frozen=True)
 class WordPairCounts:
-    """Counts of pairs of words: how often the target word is a translation of the source word, and the reverse."""
+    """Counts of word pairs: of the target word as a translation of the source word, and the reverse."""
 
     sources: WordIds
     targets: WordIds
@@ -42,14 +42,14 @@ class WordPairCounts:
         )
 
     def by_source(self, n_words: int) -> tuple[Offsets, WordIds, npt.NDArray[np.float32]]:
-        """Where the pairs of each source word start, their target words and their counts."""
+        """The offsets of the pairs of each source word, their target words and their counts."""
         order = np.lexsort((self.targets, self.sources))
         starts = np.searchsorted(self.sources[order], np.arange(n_words + 1)).astype(np.int64)
         return starts, self.targets[order], self.values[order]
 
 
 def written_form(word: str) -> str:
-    """What a word or number is written like in any script. Marks stay as they are: other scripts use theirs otherwise.
+    """The form of a word or number by which scripts are compared. Marks do not change, since scripts use them differently.
 
     >>> [written_form(word) for word in ("２０", "٢٠", "Kyoto", "（", "。")]
     ['20', '20', 'kyoto', '（', '。']
@@ -76,7 +76,7 @@ def alike_words(vocabularies: Vocabularies, weight: float) -> WordPairCounts:
 
 
 def renumbered(old: Vocabulary, new: Vocabulary) -> npt.NDArray[np.int64]:
-    """The number that each old word has in another vocabulary, -1 where it has none."""
+    """The number of each old word in another vocabulary, -1 if it has none."""
     return np.array([new.lookup.find(word) for word in old.words()], np.int64)
 
 
@@ -86,7 +86,7 @@ def translations(
     lexicon: tuple[Offsets, WordIds, npt.NDArray[np.float32]],
     weight: float,
 ) -> WordPairCounts:
-    """The probabilities of a model's lexicon, in the numbers of other texts; those of each word sum to `weight` at most."""
+    """The probabilities of a model's lexicon in other texts' word numbers; those of each word sum to `weight` at most."""
     starts, targets, probabilities = lexicon
     of_source, of_target = (renumbered(old, new) for old, new in zip(model, texts, strict=True))
     sources = np.repeat(of_source, np.diff(starts))
@@ -152,16 +152,16 @@ class _StemWords:
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(stems))])
 
     def sizes(self, stems: Array) -> npt.NDArray[np.int64]:
-        """How many words each stem has."""
+        """The number of words of each stem."""
         return np.asarray(self.starts[stems + 1] - self.starts[stems])
 
     def word(self, stems: Array, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The word at a place among those of its stem."""
+        """The word at a position among those of its stem."""
         return np.asarray(self.words[self.starts[stems] + places])
 
 
 def check_languages(name: str, model: Vocabularies, texts: tuple[Text, Text]) -> None:
-    """Refuse a model that knows few words of the texts, as one of other languages or of the other direction does."""
+    """Refuse a model that knows few words of the texts, such as one of other languages or of the other direction."""
     known = [[_known(text, words) for words in model] for text in texts]
     straight, exchanged = min(known[0][0], known[1][1]), min(known[0][1], known[1][0])
     if straight >= LEAST_KNOWN:

@@ -1,18 +1,18 @@
-"""Labels carried over word links: from words to words, and from spans to spans.
+"""Projection of labels along word links: from words to words, and from spans to spans.
 
-**Words.** A target word takes the label of the source words it is linked to. Where they differ, the most frequent label
-wins, and of equally frequent ones that of the first source word (`ambiguous`). A word without a link takes the label that
+**Words.** A target word takes the label of the source words it is linked to. If they differ, the most frequent label
+wins; ties go to the label of the first source word (`ambiguous`). A word without a link takes the label that
 is given for such words (`unlinked`).
 
 **Spans.** The words of a span are the target words linked to one of its source words. Unlinked target words between them
-belong to it as well. What is left is one run of words, or none (`lost`), or several, with words of others between them
-(`split`). Of several runs, `largest` keeps the one with the most links, the first of equals; `cover` takes everything from
-the first to the last; `repeat` makes a span of each.
+belong to it as well. The result is one run of words, or none (`lost`), or several, with other linked words between them
+(`split`). Of several runs, `largest` keeps the one with the most links (ties go to the first); `cover` takes everything
+from the first to the last; `repeat` makes a span of each.
 
-**BIO labels** (B-X, I-X, O) are spans in disguise: they are projected as spans and written as BIO again. Where two
-projected spans share a word, the one with more words keeps it (`overlap`), the first of equals.
+**BIO labels** (B-X, I-X, O) encode spans: they are projected as spans and written as BIO again. If two projected
+spans share a word, the one with more words keeps it (`overlap`); ties go to the first.
 
-Nothing is decided silently: every such case is a `Conflict`.
+Every such decision is reported as a `Conflict`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Conflict:
-    """What could not be carried over as it was.
+    """An annotation that could not be projected unchanged.
 
     `kind` is ambiguous, unlinked, lost, split, overlap, crossing or inside; `source` and `target` are half-open spans of
-    words, None where there is none.
+    words, or None.
     """
 
     kind: str
@@ -66,7 +66,7 @@ class Projected:
 
 
 def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlinked: str = "_") -> Projected:
-    """Carry the labels of words over, one for each target word.
+    """Project the labels of words, one for each target word.
 
     >>> project_labels(["DET", "NOUN"], [(0, 0), (1, 1), (1, 2)], 4).labels
     ['DET', 'NOUN', 'NOUN', '_']
@@ -90,7 +90,7 @@ def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlin
 def project_spans(
     spans: Iterable[Span], links: Points, n_source: int, n_target: int, *, split: str = "largest"
 ) -> Projected:
-    """Carry spans over, in the order in which they are given.
+    """Project spans, in the given order.
 
     >>> links = [(0, 0), (1, 3), (2, 1)]
     >>> found = project_spans([Span(0, 2, "PER"), Span(2, 3, "LOC")], links, 3, 4)
@@ -109,7 +109,7 @@ def project_spans(
 
 
 class SpanProjector:
-    """Carries over the spans of one sentence pair, each in time proportional to its links."""
+    """Projects the spans of one sentence pair, each in time proportional to its links."""
 
     def __init__(self, links: Points, n_source: int, n_target: int, *, split: str = "largest") -> None:
         check_split(split)
@@ -122,7 +122,7 @@ class SpanProjector:
             self._ranks[i].append(ranks[j])
 
     def project(self, span: Span) -> Projected:
-        """The spans that come of one, and the conflict if there is one."""
+        """The projections of a span, and the conflict if there is one."""
         n_source = len(self._ranks)
         if not 0 <= span.begin < span.end <= n_source:
             raise InputError(f"the span {span.begin} to {span.end} does not lie in the {n_source} words of the sentence")
@@ -164,7 +164,7 @@ class _Run(NamedTuple):
 
 
 def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: str = "largest") -> Projected:
-    """Carry BIO labels over as spans.
+    """Project BIO labels as spans.
 
     >>> project_bio(["B-PER", "I-PER", "O"], [(0, 2), (1, 3), (2, 0)], 4).labels
     ['O', 'O', 'B-PER', 'I-PER']
@@ -173,7 +173,7 @@ def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: s
     found.labels = ["O"] * n_target
     kept = []
     for span in sorted(found.spans, key=lambda span: span.begin - span.end):  # the longest first
-        # A span that is kept is at least as long, so it holds an end of a span that it shares a word with.
+        # A kept span is at least as long, so it contains an end of any span with which it shares a word.
         if found.labels[span.begin] != "O" or found.labels[span.end - 1] != "O":
             found.conflicts.append(Conflict("overlap", span.label, None, (span.begin, span.end)))
             continue
@@ -184,7 +184,7 @@ def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: s
 
 
 def is_bio(labels: Iterable[str]) -> bool:
-    """Whether labels say where spans begin and go on: all are O, B-X or I-X, and some begin.
+    """Whether labels are BIO: all are O, B-X or I-X, and not all are O.
 
     >>> is_bio(["O", "B-PER", "I-PER"]), is_bio(["NOUN", "O"]), is_bio(["O"])
     (True, False, False)
@@ -194,7 +194,7 @@ def is_bio(labels: Iterable[str]) -> bool:
 
 
 def bio_spans(labels: Sequence[str]) -> list[Span]:
-    """The spans that BIO labels stand for; an I-X that continues nothing begins a span.
+    """The spans of BIO labels; an I-X that does not continue a span begins one.
 
     >>> bio_spans(["B-A", "I-A", "B-A", "O", "I-B"])
     [Span(begin=0, end=2, label='A'), Span(begin=2, end=3, label='A'), Span(begin=4, end=5, label='B')]
@@ -212,13 +212,13 @@ def bio_spans(labels: Sequence[str]) -> list[Span]:
 
 
 def check_split(split: str) -> None:
-    """Complain of a rule for split spans that does not exist."""
+    """Raise an error for an unknown rule for split spans."""
     if split not in SPLITS:
         raise OptionError(f"unknown rule for split spans {split!r}; known: {', '.join(SPLITS)}")
 
 
 def check_points(links: Points, n_source: int, n_target: int) -> None:
-    """Complain of a link that leaves its sentence pair."""
+    """Raise an error for a link outside its sentence pair."""
     for i, j in links:
         if not (0 <= i < n_source and 0 <= j < n_target):
             raise InputError(f"link {i}-{j} is out of range: there are {n_source} and {n_target} words")

@@ -1,4 +1,4 @@
-"""How sure an aligner is of links and of sentence pairs, and the file that says so.
+"""Scores of links and sentence pairs by an aligner, and their file format.
 
 A link has two posteriors: p(the target word comes from the source word) and p(the source word comes from the target
 word), each between 0 and 1. A sentence pair has two mean log-probabilities per word, in nats (natural logarithms): that
@@ -35,7 +35,7 @@ DIGITS = 4
 class AlignmentScores:
     """Scores of links and of sentence pairs, both with the columns (to target, to source).
 
-    `posteriors` has a row for each link; `logprobs` a row for each sentence pair, per word, NaN where there is none.
+    `posteriors` has a row for each link; `logprobs` a row for each sentence pair, per word, NaN if there is none.
     """
 
     posteriors: npt.NDArray[np.float32]  # (n_links, 2)
@@ -59,7 +59,7 @@ class AlignmentScores:
 
 @dataclass(frozen=True)
 class StoredScores:
-    """What a file of scores holds: the mean posteriors of pair s are `confidences[offsets[s]:offsets[s + 1]]`."""
+    """The content of a file of scores: the mean posteriors of pair s are `confidences[offsets[s]:offsets[s + 1]]`."""
 
     logprobs: npt.NDArray[np.float64]  # (n_pairs, 2), NaN where there is none
     confidences: npt.NDArray[np.float64]
@@ -94,7 +94,7 @@ class StoredScores:
         return cls(np.array(logprobs).reshape(-1, 2), np.array(confidences), np.array(offsets, np.int64), shown(path))
 
     def check(self, n_pairs: int, links: Links | None = None) -> None:
-        """Raise InputError unless there is a line for each pair, with a posterior for each link where links are given."""
+        """Raise InputError unless there is a line for each pair, with a posterior for each link if links are given."""
         if len(self) != n_pairs:
             what = f"{counted(len(self), 'line')} of scores for {counted(n_pairs, 'sentence pair')}"
             raise InputError(what, self.path, min(len(self), n_pairs) + 1)

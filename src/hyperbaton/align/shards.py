@@ -25,7 +25,7 @@ ALIGNER = "aligner"
 
 @dataclass(frozen=True)
 class LinkOutputs:
-    """The outputs that are wanted, `output` and `scores`, and the format of the links."""
+    """The requested outputs, `output` and `scores`, and the format of the links."""
 
     names: tuple[str, ...] = ("output",)
     format: str = PLAIN
@@ -33,7 +33,7 @@ class LinkOutputs:
     def write(
         self, aligner: WordAligner, groups: Iterable[Bitext], first: int = 0, threads: int | None = None
     ) -> Iterator[tuple[int, dict[str, bytes]]]:
-        """Link groups of sentence pairs, of which the first is number `first`: how many, and each output of them."""
+        """Link groups of sentence pairs, the first being number `first`; returns their number and their outputs."""
         scored = "scores" in self.names or self.format != PLAIN
         for group in groups:
             linked = replace(group, links=aligner.align(group, threads=threads))
@@ -65,14 +65,14 @@ def align_shards(
     """Link a bitext in shards with a fitted aligner; yields the files that each wrote, in the order of the bitext.
 
     Arguments:
-        sharding: how the work is shared out. The caller removes its folder.
+        sharding: how the work is distributed. The caller removes its folder.
         progress: counts shards.
     """
     folder = sharding.folder
     if "-" in (source, target):
         raise OptionError("a bitext that is linked in shards is read twice: give files, not standard input")
     starts = shard_starts(sum(1 for _ in read_byte_lines(source)), sharding.shards)
-    aligner.save(folder / ALIGNER, smallest=0)  # whole, so that links are those of this very model
+    aligner.save(folder / ALIGNER, smallest=0)  # complete, so that links are those of this very model
     pairs = read_pairs(source, target)
     for shard, (begin, end) in enumerate(pairwise(starts)):
         paths = _side_files(folder, shard)
@@ -80,7 +80,7 @@ def align_shards(
             for src, tgt in islice(pairs, end - begin):
                 sources.write(f"{src}\n".encode())
                 targets.write(f"{tgt}\n".encode())
-    for _ in pairs:  # says what is wrong with a target that is longer
+    for _ in pairs:  # reports a target that is longer
         pass
     job = _Job(folder, tuple(starts), outputs or LinkOutputs(), sharding.threads)
     yield from sharding.results(_align_shard, job, progress)

@@ -33,7 +33,7 @@ def symmetrize(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Links:
-    """Join the links of two directions. Both hold (source, target) points of the same sentence pairs.
+    """Join the links of two directions. Both contain (source, target) points of the same sentence pairs.
 
     >>> forward, backward = Links.of([[(0, 0), (1, 1), (2, 1)]]), Links.of([[(0, 0), (2, 1), (2, 2)]])
     >>> symmetrize(forward, backward, "intersection")[0]

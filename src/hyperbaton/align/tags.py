@@ -1,4 +1,4 @@
-"""Tags in text: where they are, and which belong together.
+"""Scanning of tags in text, and pairing of start and end tags.
 
 Both functions take time proportional to the length of any text: the ends of quotes, comments and elements that never end
 are searched for once.
@@ -43,14 +43,14 @@ class Mark(NamedTuple):
 def scan(text: str, *, void: frozenset[str] = VOID, opaque: frozenset[str] = frozenset()) -> Iterator[Mark]:
     """Cut a text into text, tags, and other markup: comments, declarations, instructions, CDATA.
 
-    A `<` that begins none of them is text.
+    Any other `<` is text.
 
     Arguments:
         void: names, in lower case, of elements that have no end tag.
-        opaque: names of elements that are kept whole, as other markup, since what they contain is not markup.
+        opaque: names of elements that are kept whole, as other markup, since their content is not markup.
     """
     done = at = 0
-    endless: set[str] = set()  # what has no end after this place
+    endless: set[str] = set()  # kinds of markup without an end after this position
     while match := _MARK.search(text, at):
         at = match.end()
         kind, name = "other", match["name"] or ""
@@ -84,9 +84,9 @@ def scan(text: str, *, void: frozenset[str] = VOID, opaque: frozenset[str] = fro
 
 
 def pair(marks: Sequence[Mark], *, fold: bool = True) -> list[int | None]:
-    """The partner of each start and end tag, None where a mark has none; `fold` if case does not matter.
+    """The partner of each start and end tag, None if a mark has none; `fold` ignores case.
 
-    An end tag closes the nearest start tag of its name; those between the two are alone.
+    An end tag closes the nearest start tag of its name; tags between the two have no partner.
 
     >>> pair(list(scan("<b><br><i></b></i>")))
     [3, None, None, 0, None]

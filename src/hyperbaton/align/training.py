@@ -1,8 +1,8 @@
 """Training of the built-in aligner with the counting done in shards, by the workers of any executor.
 
 In every round of expectation maximisation a task counts the expected links, jumps and words from nothing of its shard; this
-process adds the counts up and makes the next model. Counts are whole units and shards begin at multiples of
-`COUNTED_TOGETHER` sentence pairs, so the model is the same to the last bit for any number of shards, and without any.
+process sums the counts and makes the next model. Counts are whole units and shards begin at multiples of
+`COUNTED_TOGETHER` sentence pairs, so the model is bit-identical for any number of shards, and without shards.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNITS = "units"
 
 @dataclass(frozen=True)
 class Rounds:
-    """What a round of training depends on besides the texts."""
+    """The parameters of a round of training, besides the texts."""
 
     model1_iterations: int
     hmm_iterations: int
@@ -52,7 +52,7 @@ def train_in_shards(
     sharding: Sharding,
     progress: Progress | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Train a model in place; log-probabilities before each round, p(target | source) and the reverse.
+    """Train a model in place; returns log-probabilities before each round, p(target | source) and the reverse.
 
     `progress` counts shards of all rounds.
     """
@@ -84,14 +84,14 @@ def train_in_shards(
             sums.append(np.array(counts["logprobs"]))
             remove_arrays(folder, _counts(number, shard))
         training.renew(links, (others[0], others[1]), (others[2], others[3]), chained=number >= rounds.model1_iterations)
-        # One after the other, as the core adds them: numpy adds pairs first, which rounds in another way.
+        # In order, as the core adds them: NumPy adds pairs first, which rounds differently.
         logprobs += [float(np.add.accumulate(column)[-1]) if len(column) else 0.0 for column in np.concatenate(sums).T]
         remove_arrays(folder, _model(number))
     return np.array(logprobs).reshape(-1, 2)
 
 
 def _count_shard(job: _Job, shard: int) -> int:
-    """The expected counts of a shard; returns how many pairs of words it has."""
+    """The expected counts of a shard; returns the number of its word pairs."""
     tokens, units = map_arrays(job.folder, _tokens(shard)), map_arrays(job.folder, UNITS)
     source, target = (_core.Tokens(words=tokens[f"{n}.words"], offsets=tokens[f"{n}.offsets"]) for n in (0, 1))
     pairs, links, nulls, jumps, logprobs = _core.expected_counts(

@@ -1,7 +1,7 @@
 """The order in which a translation visits the source words.
 
 Go through the target words from left to right; for each, append the source positions linked to it in increasing order,
-each only the first time. Unlinked source words are not visited.
+each only once. Unlinked source words are not visited.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class VisitOrders:
         return [int(i) for i in self.positions[self.offsets[sentence] : self.offsets[sentence + 1]]]
 
     def select(self, sentences: npt.NDArray[np.int64]) -> VisitOrders:
-        """Those of the chosen sentence pairs, in that order."""
+        """The visit orders of the chosen sentence pairs, in that order."""
         where, offsets = gather(self.offsets, sentences)
         return VisitOrders(self.positions[where], offsets)
 
@@ -52,7 +52,7 @@ class VisitOrders:
         """Consecutive elements of BOS + visit order + EOS; sentences without a visit have none.
 
         Arguments:
-            lengths: words of each source sentence.
+            lengths: the number of words of each source sentence.
 
         >>> visit_order(Links.of([[(0, 1), (1, 0)], []])).jumps(np.array([2, 4]))._asdict()["current"].tolist()
         [-1, 1, 0]
@@ -71,7 +71,7 @@ class VisitOrders:
 
 
 def visit_order(links: Links, *, threads: int | None = None) -> VisitOrders:
-    """Give the source positions of each sentence pair in the order that its target words visit them.
+    """Return the source positions of each sentence pair in the order in which its target words visit them.
 
     >>> visit_order(Links.of([[(0, 2), (1, 0), (2, 0), (3, 3)]]))[0]
     [1, 2, 0, 3]

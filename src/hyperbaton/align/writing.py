@@ -18,7 +18,7 @@ def format_links(bitext: Bitext, scores: AlignmentScores | None, format: str, fi
     """The links of a bitext in one of FORMATS; all but `pharaoh` need the scores.
 
     Arguments:
-        first: how many sentence pairs come before these.
+        first: the number of sentence pairs before these.
 
     `json` is an object on each line: `source` and `target` (words), `links` (positions), `posteriors` (two for each
     link) and `logprobs` (two, or null). `giza` is an A3 file of three lines for each pair, in which source words

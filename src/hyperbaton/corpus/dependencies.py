@@ -67,9 +67,9 @@ class Dependencies:
     def constituents(self) -> Trees:
         """These trees as constituents (head spans).
 
-        Each word and all that depends on it is a node called by the word's relation, the word alone one called by its
-        universal tag, and the sentence is the node ROOT. A word that hangs across others is moved up to its head's head
-        until it does not.
+        Each word with its dependents is a node labelled with the word's relation, the word alone is one labelled with its
+        universal tag, and the sentence is the node ROOT. A word with a crossing (non-projective) arc is attached to its
+        head's head, until its arc does not cross others.
         """
         relations = self.relation_vocabulary.words()
         tags = [f"{tag}+" if tag in relations else tag for tag in self.upos_vocabulary.words()]

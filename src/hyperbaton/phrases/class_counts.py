@@ -1,4 +1,4 @@
-"""How often phrases, or phrase pairs, have each orientation class, looked up by key."""
+"""Counts of orientation classes of phrases or phrase pairs, by key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyperbaton.phrases.occurrences import Keys
 
 Labels = npt.NDArray[np.integer[Any]]
 _PIECE = 1 << 20
-# Memory that numbering takes for each key, where all are different.
+# Memory for numbering, per key, if all are distinct.
 _BYTES = 192
 
 
@@ -26,12 +26,12 @@ class _NumberedKeys(NamedTuple):
     """Some of the keys: those of a range of values."""
 
     where: slice | npt.NDArray[np.int64]
-    keys: Keys  # different ones, increasing
-    first: npt.NDArray[np.int64]  # where each comes first
-    numbers: npt.NDArray[np.uint32]  # of each key of the range, by place
+    keys: Keys  # distinct and increasing
+    first: npt.NDArray[np.int64]  # first occurrence of each
+    numbers: npt.NDArray[np.uint32]  # of each key of the range, by position
 
     def counts(self, labels: Labels, n_classes: int) -> npt.NDArray[np.uint32]:
-        """How often each key has each label, (n_keys, n_classes)."""
+        """Counts of labels by key, (n_keys, n_classes)."""
         own = labels[self.where]
         counts = np.empty((len(self.keys), n_classes), np.uint32)
         for label in range(n_classes):
@@ -40,7 +40,7 @@ class _NumberedKeys(NamedTuple):
 
 
 def _numbered(keys: Keys, scratch: Scratch) -> Iterator[_NumberedKeys]:
-    """All keys, in ranges of values that fit into memory: keys are hashes, so that ranges have about as many each."""
+    """All keys, in ranges of values that fit into memory: keys are hashes, so ranges have about equally many."""
     n_parts = -(-len(keys) // (scratch.n_rows(_BYTES) or max(len(keys), 1)))
     if n_parts <= 1:
         distinct, first, numbers = _core.number_keys(keys)
@@ -74,7 +74,7 @@ class ClassCounts:
 
     @classmethod
     def of(cls, keys: Keys, labels: Labels, n_classes: int, scratch: Scratch | None = None) -> ClassCounts:
-        """Count labels by key, whose order does not matter; the counts lie where scratch puts them."""
+        """Count labels by key, in any order; the counts are stored in `scratch`."""
         scratch = scratch or Scratch()
         distinct, counts = Column(scratch, np.uint64), Column(scratch, np.uint32)
         for part in _numbered(keys, scratch):
@@ -97,7 +97,7 @@ class ClassCounts:
         return cls(distinct.finish(), counts.finish()), first.finish(), numbers
 
     def find(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """The row of each key, -1 where it has none."""
+        """The row of each key, -1 if it has none."""
         if len(self.keys) == 0:
             return np.full(len(keys), -1)
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -105,7 +105,7 @@ class ClassCounts:
         return known_rows
 
     def at(self, keys: Keys) -> npt.NDArray[np.float64]:
-        """The counts of each key, zeros where it has none; shape (n, n_classes)."""
+        """The counts of each key, zeros if it has none; shape (n, n_classes)."""
         rows = self.find(keys)
         counts = np.zeros((len(keys), self.counts.shape[1]))
         counts[rows >= 0] = self.counts[rows[rows >= 0]]
@@ -128,12 +128,12 @@ class ClassCounts:
 
 
 def class_frequencies(labels: Labels, n_classes: int) -> npt.NDArray[np.int64]:
-    """How many labels there are of each class.
+    """The number of labels of each class.
 
     >>> class_frequencies(np.array([2, 0, 2], np.uint8), 4).tolist()
     [1, 0, 2, 0]
     """
-    # In pieces: bincount makes a copy of them with 64 bits each.
+    # In pieces, since bincount makes a copy with 64 bits per label.
     pieces = (labels[at : at + _PIECE] for at in range(0, len(labels), _PIECE))
     return sum((np.bincount(piece, minlength=n_classes) for piece in pieces), np.zeros(n_classes, np.int64))
 

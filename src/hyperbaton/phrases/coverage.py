@@ -32,7 +32,7 @@ def possible_of_samples(
 def possible_of_spans(
     classes: _core.PossibleClasses, n_classes: int, visited: npt.NDArray[np.bool_], spans: Spans
 ) -> npt.NDArray[np.bool_]:
-    """Whether each span can have each class, (n_spans, n_classes), where these words are visited, (n_words,) or a row each.
+    """Whether each span can have each class, (n_spans, n_classes), given the visited words, (n_words,) or a row per span.
 
     >>> from hyperbaton.phrases import orientation_set
     >>> classes = orientation_set("mslr").possible_classes
@@ -45,19 +45,19 @@ def possible_of_spans(
 
 
 def states_of_samples(bitext: Bitext, samples: Samples) -> npt.NDArray[np.uint8]:
-    """What each sample sees of the coverage, as a number below `COVERAGE_STATES`."""
+    """The coverage state of each sample, as a number below `COVERAGE_STATES`."""
     return _core.coverage_states_of_samples(**_places(bitext, samples))
 
 
 def states_of_spans(visited: npt.NDArray[np.bool_], spans: Spans) -> npt.NDArray[np.uint8]:
-    """What each span sees of the coverage where these words are visited, (n_words,) or a row for each."""
+    """The coverage state of each span, given the visited words, (n_words,) or a row per span."""
     rows = np.broadcast_to(visited, (len(spans), visited.shape[-1]))
     states = [_core.coverage_state(visited=row, begin=b, end=e) for row, (b, e) in zip(_rows(rows), spans, strict=True)]
     return np.array(states, np.uint8)
 
 
 def describe_state(state: int) -> str:
-    """What a state is, for people.
+    """A description of a state, for people.
 
     >>> describe_state(0), describe_state(1 * 27 + 2 * 9 + 0 * 3 + 2)
     ('the whole sentence', 'left translated, right not, no gap on the left, many words to come on the right')

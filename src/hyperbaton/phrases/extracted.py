@@ -1,4 +1,4 @@
-"""What `hyperbaton extract` leaves: samples, phrase table, and which samples belong to which pair, in one artefact."""
+"""The output of `hyperbaton extract`: samples, phrase table, and the samples of each pair, in one artefact."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Extracted:
     ) -> Extracted:
         """Extract and score the phrase pairs of a bitext with links.
 
-        With `scratch` the work is done in pieces that fit into its memory; the result is the same.
+        With `scratch` the work is done in pieces that fit into its memory, with the same result.
         """
         max_length = (extraction or Extraction()).max_length
         samples = extract(bitext, max_length, threads=threads, progress=progress, scratch=scratch)
@@ -71,7 +71,7 @@ class Extracted:
         *,
         pruning: Mapping[str, object] | None = None,
     ) -> None:
-        """Write everything as one artefact; `pruning`: what else is to be known of how it was made."""
+        """Write everything as one artefact; `pruning` describes how it was pruned."""
         inventory = self.inventory
         arrays = {
             **self.samples.arrays("samples"),
@@ -92,7 +92,7 @@ class Extracted:
         save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
 
     def check(self) -> None:
-        """Raise DamagedError unless all offsets and numbers fit; for what reads all of them without the core."""
+        """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
         self.table.check()
         self.inventory.check(len(self.samples))
         check_offsets(self.samples.offsets, len(self.samples))

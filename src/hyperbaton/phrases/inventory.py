@@ -21,7 +21,7 @@ from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
 
-# Memory that numbering phrases and pairs takes for each sample.
+# Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
 
 
@@ -58,7 +58,7 @@ class Phrases:
         return (self[p] for p in range(len(self)))
 
     def number(self, phrase: str) -> int:
-        """The number of a phrase, -1 if it has none. Takes time that grows with the logarithm of their number."""
+        """The number of a phrase, -1 if it has none. Takes time logarithmic in the number of phrases."""
         wanted = phrase.encode("utf-8") + b" |||"
         low, high = 0, len(self)
         while low < high:
@@ -94,7 +94,7 @@ class Phrases:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Phrases of both sides, their pairs, and which samples belong to each pair.
+    """Phrases of both sides, their pairs, and the samples of each pair.
 
     Pairs of source phrase p are those from `offsets[p]` to `offsets[p + 1]`, with the target phrases `targets`,
     increasing; samples of pair k are `sample_order[sample_offsets[k]:sample_offsets[k + 1]]`.
@@ -109,11 +109,11 @@ class Inventory:
 
     @property
     def n_pairs(self) -> int:
-        """Number of different phrase pairs."""
+        """Number of distinct phrase pairs."""
         return len(self.targets)
 
     def check(self, n_samples: int) -> None:
-        """Raise DamagedError unless all offsets and numbers fit; for what reads all of them without the core."""
+        """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
         check_offsets(self.offsets, self.n_pairs)
         check_numbers(self.targets, len(self.target), "target phrase")
         check_offsets(self.sample_offsets, len(self.sample_order))
@@ -131,7 +131,7 @@ class Inventory:
     ) -> Inventory:
         """Number the phrases and pairs of samples.
 
-        With `scratch` that is done for runs of samples that fit into its memory, and the sorted runs are merged.
+        With `scratch` this is done for runs of samples that fit into its memory, and the sorted runs are merged.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b a"], ["x y x"], [[(0, 0), (1, 1), (2, 2)]])
@@ -165,7 +165,7 @@ class Inventory:
 
 
 class Runs:
-    """An array of each run, all in one column: a file for each run would be too many of them."""
+    """An array of each run, all in one column, since a file for each run would be too many files."""
 
     def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
         self._column, self._ends = Column(scratch, dtype), [0]
@@ -180,7 +180,7 @@ class Runs:
 
 
 class _Merge:
-    """Merges inventories of runs of samples; what is merged lies in files."""
+    """Merges inventories of runs of samples; the merged data is in files."""
 
     def __init__(self, scratch: Scratch) -> None:
         self._scratch = scratch
@@ -189,7 +189,7 @@ class _Merge:
         self._targets, self._sample_order = Runs(scratch, np.uint32), Runs(scratch, np.uint32)
 
     def add(self, run: Inventory) -> None:
-        """The next run."""
+        """Add the next run."""
         for (offsets, words), phrases in zip(self._phrases, (run.source, run.target), strict=True):
             offsets.append(phrases.offsets)
             words.append(phrases.words)
@@ -224,7 +224,7 @@ class _Merge:
 def merge_phrases(
     offsets: list[Array], words: list[Array], vocabulary: Vocabulary, scratch: Scratch
 ) -> tuple[Phrases, list[Array]]:
-    """Merge runs of distinct phrases in byte order; returns all phrases, and the numbers that those of each run have."""
+    """Merge runs of distinct phrases in byte order; returns all phrases, and the new numbers of those of each run."""
     n_phrases = [len(run) - 1 for run in offsets]
     ends = [0, *accumulate(n_phrases)]
     whole = scratch.array(ends[-1], np.uint32)

@@ -1,4 +1,4 @@
-"""The phrase table as a lexicon: phrases that translate each other, with probabilities both ways."""
+"""The phrase table as a lexicon: phrase translations with probabilities in both directions."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Moses' text files: phrase tables and reordering tables, out and in.
+"""Reading and writing Moses' text files: phrase tables and reordering tables.
 
     source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0 1-1 ||| c(t) c(s) c(s,t) ||| |||
     source ||| target ||| p(M) p(S) p(D) …
 
-Rows come in the byte order of `LC_ALL=C sort`. Tables conditioned on the source alone have no target field.
+Rows are in the byte order of `LC_ALL=C sort`. Tables conditioned on the source alone have no target field.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from hyperbaton.phrases.table import PhraseTable
 
 LABEL = "[X]"  # at the end of the sides of rules
 Scores = npt.NDArray[np.floating[Any]]
-_ROWS = 1 << 16  # formatted at a time: a few MiB of text, which need not be joined to be compressed
+_ROWS = 1 << 16  # formatted at a time: a few MiB of text, enough to compress without joining
 
 
 def phrase_table_pieces(table: PhraseTable, progress: Progress | None = None, *, exact: bool = False) -> Iterator[bytes]:
-    """Rows of a phrase table, scores with six digits as Moses writes them, or `exact`, as they are read back."""
+    """Rows of a phrase table, with scores of six digits as in Moses, or `exact`, so that they are read back unchanged."""
     return _pair_rows(table, table.scores, exact, True, table.counts.reshape(-1), progress)
 
 
@@ -132,7 +132,7 @@ def read_rows(path: AnyPath) -> FileRows:
 
 
 def table_of_rows(rows: FileRows, path: AnyPath) -> PhraseTable:
-    """The phrase table of the rows of a file; no pair may stand there twice."""
+    """The phrase table of the rows of a file; no pair may occur twice."""
     columns = rows.columns
     (source, source_ids), (target, target_ids) = (
         number_rows(columns[f"{side}_words"], columns[f"{side}_offsets"], vocabulary)
@@ -159,8 +159,8 @@ def table_of_rows(rows: FileRows, path: AnyPath) -> PhraseTable:
 def read_reordering_table(path: AnyPath, kind: ReorderingType, table: PhraseTable) -> npt.NDArray[np.float32]:
     """Read a reordering table for the pairs of a phrase table.
 
-    Returns probabilities in the order of the table's pairs (or source phrases, where the conditioning is on `f`), NaN
-    where the file has no row: Moses charges nothing for those.
+    Returns probabilities in the order of the table's pairs (or source phrases, if the conditioning is on `f`), NaN
+    if the file has no row: Moses adds no cost for those.
     """
     by_source = kind.conditioning == "f"
     reader = _core.MosesTableReader(not by_source)
@@ -192,7 +192,7 @@ def _fill(
     scores: npt.NDArray[np.float32],
     path: AnyPath,
 ) -> None:
-    """Put the known rows of a file where they belong; each place has at most one row."""
+    """Put the known rows of a file at their positions; each position has at most one row."""
     rows = np.flatnonzero(known)
     _, first = np.unique(at[rows], return_index=True)
     if len(first) < len(rows):
@@ -204,7 +204,7 @@ def _fill(
 def _match(
     columns: dict[str, npt.NDArray[np.generic]], side: str, lookup: _core.Vocabulary, phrases: Phrases
 ) -> npt.NDArray[np.int64]:
-    """The number that each row's phrase has among known phrases, -1 where it is not one of them."""
+    """The number of each row's phrase among known phrases, -1 if it is unknown."""
     words, offsets = columns[f"{side}_words"], columns[f"{side}_offsets"]
     theirs = Vocabulary(*lookup.arrays())
     translate = np.array([phrases.vocabulary.number(word) for word in theirs.words()], np.int64)

@@ -1,4 +1,4 @@
-"""Phrase pairs in context: what a reordering model is asked about, in training, testing and translation.
+"""Phrase pairs in context, the queries of a reordering model in training, testing and translation.
 
 Samples of a bitext and translation options of a sentence look the same here: a source phrase inside its sentence, and a
 target phrase with the links between the two. A sample's target phrase is part of the target sentence; an option's is a
@@ -25,15 +25,15 @@ from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.phrases.samples import Samples
 
 Keys = npt.NDArray[np.uint64]
-# By mask or by number.
+# A selection by mask or by number.
 Selection = npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]]
-# Memory that computing the key of a phrase pair takes: its spans, and some keys.
+# Memory for computing the key of a phrase pair: its spans, and some keys.
 _KEY_BYTES = 64
 
 
 @dataclass(frozen=True)
 class Spans:
-    """Where phrases lie: sentence, first word, number of words of each."""
+    """Spans of phrases: the sentence, first word and number of words of each."""
 
     sentence: npt.NDArray[np.uint32]
     begin: npt.NDArray[np.uint16]
@@ -43,7 +43,7 @@ class Spans:
         return len(self.sentence)
 
     def select(self, keep: Selection | slice) -> Spans:
-        """The chosen spans, by mask or by number; as views those of a slice."""
+        """The chosen spans, by mask or by number; a slice gives views."""
         return Spans(self.sentence[keep], self.begin[keep], self.length[keep])
 
 
@@ -51,8 +51,8 @@ class Spans:
 class Options:
     """Translation options of sentences: source spans, and for each a target phrase with its inner links.
 
-    `target` has one line for each option; `links` holds positions inside the two phrases. Options of sentence s are
-    `sentence_offsets[s]` up to `sentence_offsets[s + 1]`, where they come by sentence.
+    `target` has one line for each option; `links` are positions inside the two phrases. Options of sentence s are
+    `sentence_offsets[s]` up to `sentence_offsets[s + 1]`, if they are sorted by sentence.
 
     >>> options = Options.of([(0, 1, 3, "hong kong", [(0, 0), (1, 1)])])
     >>> len(options), options.target[0]
@@ -78,10 +78,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Phrase pairs in context: spans of both sides with the texts they lie in, and word links.
+    """Phrase pairs in context: spans of both sides with their texts, and word links.
 
-    `links` are absolute positions, one line for each sentence of `target`. Tokens can have labels, word classes say:
-    one number for each token of a side.
+    `links` are absolute positions, one line for each sentence of `target`. Tokens can have labels, such as word
+    classes: one number for each token of a side.
     """
 
     source: Text
@@ -98,7 +98,7 @@ class Occurrences:
 
     @classmethod
     def of_samples(cls, bitext: Bitext, samples: Samples, source_tags: Tags | None = None) -> Occurrences:
-        """The samples of a bitext with links, and with tags of its source tokens where there are some."""
+        """The samples of a bitext with links, and with the tags of its source tokens if there are any."""
         return cls(
             bitext.source,
             bitext.target,
@@ -154,7 +154,7 @@ class Occurrences:
         return replace(self, source_spans=self.source_spans.select(keep), target_spans=self.target_spans.select(keep))
 
     def source_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
-        """A key for each source phrase, equal for equal phrases; they lie where scratch puts them."""
+        """A key for each source phrase, equal for equal phrases; they are stored in `scratch`."""
         return self._keys(scratch, lambda rows: _phrase_keys(self.source, self.source_spans.select(rows), threads))
 
     def target_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
@@ -167,7 +167,7 @@ class Occurrences:
         def of_pairs(rows: slice) -> Keys:
             source = _phrase_keys(self.source, self.source_spans.select(rows), threads)
             target = _phrase_keys(self.target, self.target_spans.select(rows), threads)
-            # Keys are well mixed, so that an odd factor and a sum tell the two sides apart.
+            # Keys are well mixed, so an odd factor and a sum distinguish the two sides.
             return source * np.uint64(0x9E3779B97F4A7C15) + target
 
         return self._keys(scratch, of_pairs)

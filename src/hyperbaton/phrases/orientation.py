@@ -1,4 +1,4 @@
-"""Orientation sets: into which classes the movement of a phrase is sorted.
+"""Orientation sets: the classes of a phrase's movement.
 
 A set is one file in `phrases/orientations/`, found by its name. It either cuts the signed distance d at increasing
 points, or reads Moses' orientations off a sample. The core decides both; a set only names and merges the classes.
@@ -32,7 +32,7 @@ def distances(samples: Samples, side: Side = "before") -> npt.NDArray[np.int16]:
 
 
 def near_samples(samples: Samples, max_distance: int, side: Side = "before", scratch: Scratch | None = None) -> Samples:
-    """The samples with |d| ≤ max_distance, all of them for 0; their columns lie where scratch puts them."""
+    """The samples with |d| ≤ max_distance, all of them for 0; their columns are stored in `scratch`."""
     if max_distance == 0:
         return samples
     scratch, moved = scratch or Scratch(), distances(samples, side)
@@ -41,7 +41,7 @@ def near_samples(samples: Samples, max_distance: int, side: Side = "before", scr
 
 
 class OrientationSet(ABC):
-    """Sorts samples into classes, named in `names`."""
+    """Assigns samples to classes, named in `names`."""
 
     names: tuple[str, ...]
 
@@ -51,15 +51,15 @@ class OrientationSet(ABC):
 
     @property
     def possible_classes(self) -> _core.PossibleClasses:
-        """Which classes a phrase can have towards the previous one, given the words that are visited."""
+        """The classes that a phrase can have towards the previous one, given the visited words."""
         raise OptionError("possible classes are known only for distance sets and Moses' sets")
 
     def possible(self, bitext: Bitext, samples: Samples) -> npt.NDArray[np.bool_]:
         """Whether each sample can have each class, (n_samples, n_classes), given the source words that are linked to
         target words left of it.
 
-        The class of a sample by distance is always one of these. Moses decides by what lies at the corners of a box, and
-        takes *discontinuous right* where nothing does: that label alone may be none of the possible ones.
+        The class of a sample by distance is always possible. Moses decides by the links at the corners of a box, and
+        chooses *discontinuous right* if there are none: only that label may be impossible.
         """
         return possible_of_samples(self.possible_classes, len(self), bitext, samples)
 
@@ -68,7 +68,7 @@ class OrientationSet(ABC):
 
 
 class DistanceSet(OrientationSet):
-    """Cuts the distance at increasing points: class c holds the distances from cut c - 1 up to, but not including, cut c.
+    """Cuts the distance at increasing points: class c has the distances from cut c - 1 up to, but not including, cut c.
 
     >>> DistanceSet(0, 1).names
     ('d<0', 'd=0', 'd>0')
@@ -95,7 +95,7 @@ class DistanceSet(OrientationSet):
 
 
 def _interval(start: int | None, end: int | None) -> str:
-    """What distances from `start` up to, not including, `end` are called.
+    """The name of the distances from `start` up to, but not including, `end`.
 
     >>> _interval(None, -4), _interval(-4, 0), _interval(0, 1), _interval(1, 5), _interval(5, None)
     ('d≤-5', '-5<d<0', 'd=0', '0<d<5', 'd≥5')

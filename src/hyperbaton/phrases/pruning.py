@@ -1,12 +1,12 @@
-"""Smaller phrase tables, without pairs that chance or shorter pairs explain, rare ones, and all but the best.
+"""Pruning of phrase tables: by significance, by composition from shorter pairs, by count, and by rank.
 
-Whether two phrases occur together by chance is told by Fisher's exact test (Johnson et al. 2007). Of N sentence pairs,
+Fisher's exact test tells whether two phrases occur together by chance (Johnson et al. 2007). Of N sentence pairs,
 c(s) have the source phrase, c(t) the target phrase, c(s, t) both; −ln of the probability of c(s, t) or more by chance is
-the significance of the pair. Where all three counts are 1 it is α = ln N. Very many pairs are of that kind: the
+the significance of the pair. If all three counts are 1 it is α = ln N, as for very many pairs: the
 threshold α − ε keeps them, α + ε drops them.
 
-A pair that shorter ones compose says little that they do not (Ling et al. 2012, Zens et al. 2012). With p'(t|s) the best
-product of p(t'|s') over the ways to cut the pair into pairs of the table, side by side or swapped, dropping it costs
+A pair that can be composed from shorter ones adds little information (Ling et al. 2012, Zens et al. 2012). With p'(t|s) the
+best product of p(t'|s') over the ways to cut the pair into pairs of the table, side by side or swapped, dropping it costs
 
     c(s, t) · (ln p(t|s) − ln p'(t|s))
 
@@ -92,7 +92,7 @@ def significance(
 def rule_significance(table: PhraseTable, n: int, *, threads: int | None = None) -> npt.NDArray[np.float64]:
     """−ln of the p-value of each rule by Fisher's exact test on the counts of the table, of `n` rules in all.
 
-    Where a rule occurs is not looked up: c(s), c(t) and c(s, t) are the counts that its probabilities come from. They are
+    Occurrences of rules are not looked up: c(s), c(t) and c(s, t) are the counts of their probabilities. They are
     fractions, and are rounded up.
 
     >>> from hyperbaton.phrases import extract_rules
@@ -137,12 +137,12 @@ def kept_pairs(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Keep:
-    """Which pairs of a table are kept: those that pass every threshold, of them the `top` of each source phrase.
+    """Which pairs of a table are kept: the `top` pairs of each source phrase among those that pass every threshold.
 
     Without a bitext, the significance of rules is tested on the counts of the table.
     """
     options = options or Pruning()
-    keep: Keep = table.counts[:, 2] >= (options.min_count if options.min_count > 1 else 0)  # those of rules are fractions
+    keep: Keep = table.counts[:, 2] >= (options.min_count if options.min_count > 1 else 0)  # counts of rules are fractions
     n = int(np.ceil(table.counts[:, 2].astype(np.float64)).sum()) if bitext is None else len(bitext)
     threshold = options.threshold(n)
     if threshold is not None:
@@ -158,7 +158,7 @@ def kept_pairs(
         if table.scores.shape[1] < 3:
             raise OptionError("the phrase table has no p(t|s) to find the most probable target phrases by")
         sources = table.sources
-        # Dropped pairs last, then by falling probability; equally probable ones as they are in the table.
+        # Dropped pairs last, then by falling probability; ties in the order of the table.
         order = np.lexsort((-table.scores[:, 2], ~keep, sources))
         places = np.empty(len(table), np.int64)
         places[order] = np.arange(len(table)) - np.repeat(table.offsets[:-1], np.diff(table.offsets))
@@ -183,7 +183,7 @@ def prune(
     extracted.check()
     table, inventory = extracted.table, extracted.inventory
     keep = kept_pairs(table, bitext, options, threads=threads, progress=progress)
-    # A table that was made with a least count has fewer pairs than the inventory.
+    # A table made with a minimum count has fewer pairs than the inventory.
     counts = np.diff(inventory.sample_offsets)
     rows = np.arange(inventory.n_pairs)
     if len(table) < inventory.n_pairs:

@@ -1,4 +1,4 @@
-"""Lexicalized reordering tables: p(orientation | phrase pair), by counting samples, as Moses makes them.
+"""Lexicalized reordering tables: p(orientation | phrase pair), by counting samples, as in Moses.
 
     p(o | s, t) = (c(o, s, t) + σ) / (c(s, t) + σ n),    σ = 0.5 by default, n orientations
 
@@ -24,13 +24,13 @@ from hyperbaton.phrases.samples import Samples
 
 SMOOTHING = 0.5
 
-# Memory that counting takes for each column of the table.
+# Memory for counting, per column of the table.
 _BYTES = 32
 
 
 @dataclass(frozen=True)
 class ReorderingType:
-    """What a reordering table of Moses holds, by its name.
+    """The type of a reordering table of Moses, by its name.
 
     >>> ReorderingType.parse("msd-bidirectional-fe").name
     'wbe-msd-bidirectional-fe'
@@ -75,7 +75,7 @@ class ReorderingType:
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Towards which neighbours orientations are counted, in the order of the table's blocks."""
+        """The neighbours towards which orientations are counted, in the order of the table's blocks."""
         return self.DIRECTIONS[self.direction]
 
     @property
@@ -101,7 +101,7 @@ def orientation_counts(
     by_source: bool = False,
     threads: int | None = None,
 ) -> npt.NDArray[np.uint32]:
-    """How often each phrase pair (or source phrase) has each orientation: shape (n, n_orientations)."""
+    """Counts of orientations by phrase pair (or source phrase): shape (n, n_orientations)."""
     groups = inventory.sample_offsets[inventory.offsets] if by_source else inventory.sample_offsets
     classes = orientations.classify(samples, side)
     return _core.count_classes(groups, inventory.sample_order, classes, len(orientations), threads or default_threads())
@@ -120,8 +120,8 @@ def reordering_probabilities(
 ) -> Array:
     """The probabilities of a reordering table, a block of columns for each side.
 
-    Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) where the conditioning is on `f`
-    alone. With `scratch` they are counted in pieces that fit into its memory, and lie where it puts them.
+    Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) if the conditioning is on `f`
+    alone. With `scratch` they are counted in pieces that fit into its memory, and stored there.
     """
     scratch = scratch or Scratch()
     orientations, by_source = kind.set, kind.conditioning == "f"

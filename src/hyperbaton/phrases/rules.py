@@ -1,11 +1,11 @@
 """Hierarchical rules: phrase pairs with gaps (Chiang 2005, 2007), and the rule table.
 
 A rule is a phrase pair in which up to two shorter phrase pairs are replaced by gaps. A rule table is a phrase table
-whose phrases have gaps among their words: `[X]` on the source side, `[X,1]` and `[X,2]` on the target side, which stand
-for the first and second gap of the source side. Positions, in links too, count words and gaps; links are those of words.
+whose phrases have gaps among their words: `[X]` on the source side, `[X,1]` and `[X,2]` on the target side, which are
+the first and second gap of the source side. Positions, in links too, count words and gaps; only words have links.
 
-The rules of one phrase pair share a count of 1. Counts and scores are Moses' numbers, digit by digit: its programs pass
-six digits from one to the next, and count a target side as if its gaps had no order.
+The rules of one phrase pair share a count of 1. Counts and scores equal those of Moses, digit by digit: its programs
+exchange numbers of six digits, and count a target side regardless of the order of its gaps.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RuleLimits:
 
 @dataclass(frozen=True, repr=False)
 class RuleTable(Shown, Picklable):
-    """Rules with scores. `options` are the limits of the extraction; None where they are unknown."""
+    """Rules with scores. `options` are the limits of the extraction; None if they are unknown."""
 
     table: PhraseTable
     options: RuleLimits | None = None
@@ -60,7 +60,7 @@ class RuleTable(Shown, Picklable):
         return len(self.table)
 
     def facts(self) -> dict[str, int]:
-        """How many rules there are, and of how many sides."""
+        """The numbers of rules, and of source and target sides."""
         return {"rules": len(self), "source sides": len(self.table.source), "target sides": len(self.table.target)}
 
     def options_of(self, source: str) -> list[tuple[str, list[float]]]:
@@ -82,7 +82,7 @@ class RuleTable(Shown, Picklable):
         options: Mapping[str, object] | None = None,
         details: Mapping[str, object] | None = None,
     ) -> None:
-        """Write the rules as an artefact; `options`, `inputs` and `details`: what else is known of how they were made."""
+        """Write the rules as an artefact; `options`, `inputs` and `details` describe how they were made."""
         limits = {} if self.options is None else to_mapping(self.options)
         sizes = {
             "n_rules": len(self),
@@ -132,7 +132,7 @@ STORED = Kind(KIND, within("table", PhraseTable.LAYOUT), {"details": {"limits": 
 
 
 def with_gaps(text: Text, gaps: tuple[str, ...]) -> Vocabulary:
-    """The vocabulary of a text with gaps as its last words; InputError where a word of the text is spelled like one."""
+    """The vocabulary of a text with gaps as its last words; InputError if a word of the text is spelled like a gap."""
     vocabulary = text.vocabulary
     for gap in gaps:
         number = vocabulary.number(gap)

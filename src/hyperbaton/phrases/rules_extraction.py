@@ -1,9 +1,9 @@
 """Extraction of hierarchical rules and their scores, within a given amount of memory.
 
 Sentence pairs are taken in chunks. The rules of a chunk become a sorted run of bytes, with the number of times that each
-rule was seen with the same links and count; the runs are merged, and what the merge gives is scored source side by source
-side. No count is added to another before the merge, and sums are made in the order of Moses' sorted files: the
-result does not depend on chunks, threads or memory.
+rule was seen with the same links and count; the runs are merged, and the merged rules are scored source side by source
+side. Counts are not added before the merge, and sums are in the order of Moses' sorted files, so the result does not
+depend on chunks, threads or memory.
 
 Rules for a text (`text`) are those whose source sides match one of its sentences. Their scores are the same as without
 it: p(s|t) needs the counts of other source sides with the same target side, so a first pass looks for the target sides,
@@ -31,7 +31,7 @@ from hyperbaton.phrases.inventory import Phrases, Runs, merge_phrases, number_ro
 from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
 from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 
-# Memory that extraction takes for each target word of a chunk, and that scoring takes for each rule.
+# Memory for extraction, per target word of a chunk, and for scoring, per rule.
 _WORD_BYTES = 10_000
 _RULE_BYTES = 600
 _MOST_WORDS = 1 << 15
@@ -53,11 +53,11 @@ def extract_rules(
     """Extract and score the rules of a bitext with links.
 
     Arguments:
-        text: keep only rules whose source side matches a sentence of this text, within `text_span` words, 0 for any number:
-            no less than the span limit of the system that translates it.
+        text: keep only rules whose source side matches a sentence of this text, within `text_span` words, 0 for any number;
+            it must be at least the span limit of the system that translates the text.
         min_count: drop rules whose count is lower; 1 keeps all, since counts are fractions.
         lexical: word probabilities; by default the frequencies of links, as in Moses.
-        scratch: where the table lies, and how much memory the work takes.
+        scratch: storage for the table, and the limit on memory.
 
     >>> bitext = Bitext.of(["a b c"], ["x y z"], [[(0, 2), (1, 0), (2, 1)]])
     >>> rules = extract_rules(bitext)
@@ -80,7 +80,7 @@ def extract_rules(
 
 
 def _six_digits(values: Array, threads: int) -> npt.NDArray[np.float32]:
-    """Numbers as Moses' programs pass them on: floats, written with six digits."""
+    """Numbers as Moses' programs exchange them: floats, written with six digits."""
     return _core.round_six_digits(values.astype(np.float64), threads)
 
 
@@ -91,7 +91,7 @@ def _report(progress: Progress | None, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class RuleWork:
-    """What extraction from a bitext needs to know; `sources` and `targets` are the sides of the rules for a text."""
+    """The inputs of extraction from a bitext; `sources` and `targets` are the sides of the rules for a text."""
 
     bitext: Bitext
     limits: RuleLimits
@@ -125,7 +125,7 @@ class RuleWork:
     def targets_of(
         self, sources: _core.RuleSides, first: int, last: int, progress: Progress | None = None
     ) -> _core.RuleSides:
-        """The target sides that rules with certain source sides have in sentence pairs [first, last)."""
+        """The target sides of rules with given source sides in sentence pairs [first, last)."""
         return _core.targets_of_sources(
             self.aligned,
             self.core_limits,
@@ -157,7 +157,7 @@ class RuleWork:
     def runs(
         self, scratch: Scratch, first: int = 0, last: int | None = None
     ) -> Iterator[tuple[int, list[npt.NDArray[np.uint8]]]]:
-        """Sorted runs of the rules of sentence pairs [first, last), some at a time, with the pairs that are done."""
+        """Sorted runs of the rules of sentence pairs [first, last), some at a time, with the end of the finished pairs."""
         last = len(self.bitext) if last is None else last
         n_words = min(_MOST_WORDS, max(1, (scratch.n_rows(_WORD_BYTES * self.threads) or _MOST_WORDS)))
         offsets = self.bitext.target.offsets[first : last + 1]
@@ -262,14 +262,14 @@ class _Columns:
         self.link_offsets, self.links = Column(scratch, np.int64), Column(scratch, np.uint8)
         self._target = target
         self._target_offsets, self._target_words = Runs(scratch, np.int64), Runs(scratch, np.uint32)
-        self._targets = Runs(scratch, np.uint32)  # numbers among those of the batch
+        self._targets = Runs(scratch, np.uint32)  # numbered within the batch
         for offsets in (self.source_offsets, self.offsets, self.link_offsets):
             offsets.append(np.zeros(1, np.int64))
         self.weights.append(np.zeros((0, 2), np.float32))
         self.links.append(np.zeros((0, 2), np.uint8))
 
     def add(self, batch: dict[str, Array], threads: int) -> None:
-        """The next batch."""
+        """Add the next batch."""
         for name, n_before in (
             ("source_offsets", len(self.source_words)),
             ("offsets", len(self.counts)),

@@ -4,7 +4,7 @@ A row of a rule table has the label of each side at its end, spells every gap `[
 
     [X][X] of [X][X] [X] ||| [X][X] de [X][X] [X] ||| scores ||| 0-2 1-1 2-0 ||| counts ||| |||
 
-Rows come in the byte order of `LC_ALL=C sort`. A word in square brackets would be taken for a gap: its brackets are
+Rows are in the byte order of `LC_ALL=C sort`. A word in square brackets would be read as a gap, so its brackets are
 written as &#91; and &#93;, as Moses' tokenizer does.
 
 The glue grammar joins the parts of a sentence, S → X and S → S X. It is the same for all rule tables, and the
@@ -42,7 +42,7 @@ RULE_FILE, GLUE_FILE = "rule-table.gz", "glue-grammar"
 _ROWS = 1 << 16  # written at a time
 _N_SCORES = 4
 MAX_GAPS = len(TARGET_GAPS)
-# Links are sorted as text: places of numbers among others before a dash, and at the end of a word.
+# Links are sorted as text: ranks of numbers before a dash, and at the end of a word.
 _BEFORE_DASH, _AT_END = (
     np.argsort(np.argsort([f"{number}{end}" for number in range(256)])).astype(np.int64) for end in ("-", "")
 )
@@ -62,7 +62,7 @@ def glue_pieces() -> Iterator[bytes]:
 
 
 def rule_table_pieces(rules: RuleTable, progress: Progress | None = None, *, exact: bool = False) -> Iterator[bytes]:
-    """The rows of a rule table, scores with six digits as Moses writes them, or `exact`, as they are read back."""
+    """The rows of a rule table, with scores of six digits as in Moses, or `exact`, so that they are read back unchanged."""
     table, threads = rules.table, default_threads()
     table.check()
     source, target = (
@@ -92,7 +92,7 @@ def rule_table_pieces(rules: RuleTable, progress: Progress | None = None, *, exa
 
 
 class _Written:
-    """A rule table as a phrase table whose words are those of Moses' file: all gaps alike, and labels."""
+    """A rule table as a phrase table with the words of Moses' file: equal gaps, and labels."""
 
     def __init__(self, table: PhraseTable, source: Vocabulary, target: Vocabulary, exact: bool) -> None:
         self._table, self._exact = table, exact
@@ -120,12 +120,12 @@ class _Written:
             links,
         )
         text = b"".join(phrase_table_pieces(piece, exact=self._exact))
-        # Rules that differ in the order of gaps only are sorted by the rest of their rows.
+        # Rules that differ only in the order of gaps are sorted by the rest of their rows.
         same = (owners[1:] == owners[:-1]) & _equal_rows(target)
         yield _sorted_where(text, same) if same.any() else text
 
     def _side(self, phrases: Phrases, numbers: npt.NDArray[np.int64], side: int) -> tuple[Phrases, npt.NDArray[np.int64]]:
-        """Phrases with their labels, and where their gaps are, in the order of the source; -1 where there is none."""
+        """Phrases with their labels, and the positions of their gaps, in source order; -1 if there is none."""
         where, offsets = gather(phrases.offsets, numbers)
         n_words = self._words[side]
         words = phrases.words[where]
@@ -143,7 +143,7 @@ class _Written:
     def _links(
         self, rows: npt.NDArray[np.int64], source_gaps: npt.NDArray[np.int64], target_gaps: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """The links of rules and their gaps, as text is sorted."""
+        """The links of rules and their gaps, in text order."""
         table = self._table
         where, offsets = gather(table.link_offsets, rows)
         owners = np.repeat(np.arange(len(rows)), np.diff(offsets))
@@ -157,7 +157,7 @@ class _Written:
 
 
 def _equal_rows(phrases: Phrases) -> npt.NDArray[np.bool_]:
-    """Whether each phrase but the first is the same as the one before it."""
+    """Whether each phrase but the first equals the one before it."""
     lengths = np.diff(phrases.offsets)
     same: npt.NDArray[np.bool_] = lengths[1:] == lengths[:-1]
     before = np.flatnonzero(same)
@@ -168,7 +168,7 @@ def _equal_rows(phrases: Phrases) -> npt.NDArray[np.bool_]:
 
 
 def _sorted_where(text: bytes, same: npt.NDArray[np.bool_]) -> bytes:
-    """Lines, of which those after another with the same sides are sorted."""
+    """Sort each two adjacent lines with the same sides."""
     lines = text.split(b"\n")
     for row in np.flatnonzero(same):
         lines[row : row + 2] = sorted(lines[row : row + 2])

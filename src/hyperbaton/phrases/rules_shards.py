@@ -1,8 +1,8 @@
 """Hierarchical rules extracted in shards, by the workers of any executor.
 
 A task makes the sorted runs of a shard of the sentence pairs; for a text, a task before it finds the target sides that
-rules for the text have in the shard. The process that shares out the work merges the runs and scores the rules. The
-result is that of `extract_rules`, to the last bit, for any number of shards.
+rules for the text have in the shard. The process that distributes the work merges the runs and scores the rules. The
+result is bit-identical to that of `extract_rules` for any number of shards.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Job:
     has_text: bool
 
     def work(self) -> RuleWork:
-        """The work on the bitext, of which only the pages that are looked at are read."""
+        """The work on the bitext; only the pages in use are read."""
         bitext = Bitext.from_arrays(Artefact(self.folder / BITEXT, BITEXT).arrays())
         return RuleWork.of(bitext, self.limits, self.threads)
 
@@ -57,7 +57,7 @@ def extract_rules_in_shards(
     """Extract and score the rules of a bitext with links, as `extract_rules` does.
 
     Arguments:
-        sharding: how the work is shared out. The caller removes its folder.
+        sharding: how the work is distributed. The caller removes its folder.
         progress: counts tasks.
     """
     limits, scratch = limits or RuleLimits(), scratch or Scratch()
@@ -83,7 +83,7 @@ def extract_rules_in_shards(
 
 
 def _find_targets(job: _Job, shard: int) -> int:
-    """The target sides of the rules of a shard that match the text; returns how many there are."""
+    """The target sides of the rules of a shard that match the text; returns their number."""
     first, last = job.starts[shard : shard + 2]
     hashes = _hashes(job.work().targets_of(_sides(job.folder, "sources"), first, last))
     write_arrays(job.folder, f"targets.{shard}", {"hashes": hashes})

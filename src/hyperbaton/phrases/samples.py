@@ -1,9 +1,9 @@
 """Samples: every occurrence of a consistent phrase pair in an aligned bitext, as columns.
 
-A phrase pair is consistent when its box in the alignment matrix holds at least one link and no link leaves it sideways.
+A phrase pair is consistent if its box in the alignment matrix contains a link, and all links in its rows and columns.
 The distance d = last source position of the previous phrase + 1 - first source position of this one (Ni 2011, eq. 1,
 with its sign): d < 0 jumps forward, 0 is monotone, d > 0 goes back. In training the previous phrase is not known, so its
-last source position is the greatest one linked to the nearest linked target word on the left, -1 where there is none.
+last source position is the greatest one linked to the nearest linked target word on the left, -1 if there is none.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from hyperbaton.corpus.text import chosen
 
 KIND = "samples"
 SIDES, UNITS = ("before", "after"), ("word", "phrase", "hierarchical")  # of Moses' orientations
-# What the two bits of an orientation mean.
+# The meanings of the two bits of an orientation.
 FOUR = ("monotone", "swap", "discontinuous left", "discontinuous right")
 
 
 class Sample(NamedTuple):
     """One occurrence of a phrase pair; spans are half-open.
 
-    `source` and `target` are the words, None where the samples do not know their bitext. `orientations` has Moses'
+    `source` and `target` are the words, None if the samples do not know their bitext. `orientations` has Moses'
     orientations by name, `word_before` to `hierarchical_after`.
     """
 
@@ -58,9 +58,9 @@ class Samples(Shown):
     """Columns of samples, in the order of the sentence pairs; 16 bytes each.
 
     `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d
-    towards the previous phrase, `distance_after` the same towards the next; `orientations` packs Moses' orientations
+    towards the previous phrase, `distance_after` is d towards the next; `orientations` packs Moses' orientations
     (see `hyperbaton.phrases.orientation`). Samples of sentence pair s are those from `offsets[s]` to `offsets[s + 1]`.
-    `bitext` is what they were extracted from, if it is known; it is not saved.
+    `bitext` is their bitext, if it is known; it is not saved.
 
     >>> bitext = Bitext.of(["wo zai jia chi"], ["i eat at home"], [[(0, 0), (1, 2), (2, 3), (3, 1)]])
     >>> samples = extract(bitext, max_length=2)
@@ -97,7 +97,7 @@ class Samples(Shown):
         return len(self.sentence)
 
     def facts(self) -> dict[str, int]:
-        """How many samples there are, and of how many sentence pairs."""
+        """The numbers of samples and of sentence pairs."""
         return {"samples": len(self), "sentence pairs": len(self.offsets) - 1}
 
     @overload
@@ -130,11 +130,11 @@ class Samples(Shown):
         return (self[s] for s in range(len(self)))
 
     def columns(self) -> dict[str, Array]:
-        """Everything but `offsets`, by name, as it is stored."""
+        """All stored columns but `offsets`, by name."""
         return {name: getattr(self, name) for name in self.LAYOUT if name != "offsets"}
 
     def readable(self) -> dict[str, Array]:
-        """The samples as columns for people: words where the bitext is known, half-open spans, orientations by name."""
+        """The samples as columns for people: words if the bitext is known, half-open spans, orientations by name."""
         spans = {side: (getattr(self, f"{side}_begin"), getattr(self, f"{side}_length")) for side in ("source", "target")}
         table: dict[str, Array] = {"sentence": self.sentence}
         if self.bitext is not None:
@@ -159,7 +159,7 @@ class Samples(Shown):
         return _optional("pyarrow").table(self.readable())
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> Samples:
-        """The samples where `keep` is true; the columns lie where scratch puts them."""
+        """The samples where `keep` is true; the columns are stored in `scratch`."""
         scratch = scratch or Scratch()
         offsets, n_kept = np.zeros(len(self.offsets), np.int64), 0
         for rows in scratch.rows(len(self), row_bytes=16):
@@ -171,7 +171,7 @@ class Samples(Shown):
         return replace(self, offsets=offsets, **columns)
 
     def part(self, rows: slice) -> Samples:
-        """Some of the samples, as views, with their places among those of the whole in `offsets`."""
+        """Some of the samples, as views; `offsets` are those of all samples."""
         columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
         return replace(self, **columns)
 
@@ -199,7 +199,7 @@ STORED = Kind(KIND, within(KIND, Samples.LAYOUT))
 
 
 def _optional(package: str) -> Any:
-    """A package that hyperbaton works without."""
+    """An optional package."""
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError:
@@ -224,7 +224,7 @@ class Extraction:
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
 
 
-# Memory that extraction takes for each target word and word of the longest phrase; there are rarely half as many samples.
+# Memory for extraction, per target word and word of the longest phrase; there are rarely half as many samples.
 _BYTES = 40
 
 
@@ -238,7 +238,7 @@ def extract(
 ) -> Samples:
     """Find every consistent phrase pair of a bitext with links, up to `max_length` words on each side.
 
-    With `scratch` the columns lie where it puts them.
+    With `scratch` the columns are stored there.
 
     >>> bitext = Bitext.of(["wo zai jia chi"], ["i eat at home"], [[(0, 0), (1, 2), (2, 3), (3, 1)]])
     >>> samples = extract(bitext, max_length=2)

@@ -1,14 +1,14 @@
-"""Phrase pairs of a bitext extracted and scored in shards, by the workers of any executor.
+"""Extraction and scoring of phrase pairs in shards, by the workers of any executor.
 
-Four kinds of tasks, each reading files that those before it wrote; large arrays are files, and are not sent:
+There are four kinds of tasks, each reading the files of those before it; large arrays are in files, and are not sent:
 
 1. a shard of the sentence pairs: its samples, and its distinct phrases and pairs, sorted; counts of linked words;
 2. a key range of the source or target phrases, by first word: those of all shards merged;
 3. a key range of the source phrases: their pairs merged;
 4. a key range of the source phrases: inner links and lexical weights of their pairs.
 
-The process that shares out the work joins the ranges and makes phrase probabilities of counts. Everything is that of
-`Extracted.of`, to the last bit, for any number of shards.
+The process that distributes the work joins the ranges and computes phrase probabilities from counts. The result is
+bit-identical to that of `Extracted.of` for any number of shards.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class _Job:
         return len(self.starts) - 1
 
     def bitext(self) -> Bitext:
-        """The bitext, of which only the pages that are looked at are read."""
+        """The bitext; only the pages in use are read."""
         bitext = Bitext.from_arrays(Artefact(self.folder / BITEXT, BITEXT).arrays())
         return replace(bitext, source=replace(bitext.source, path=self.path))
 
     def open(self, owner: str, number: int) -> AbstractContextManager[ArrayFile]:
-        """What a task wrote, to read pieces of."""
+        """The arrays that a task wrote, to be read in pieces."""
         return open_arrays(self.folder, f"{owner}.{number}")
 
     def joined(self, owner: str, name: str, scratch: Scratch) -> Array:
@@ -76,7 +76,7 @@ class _Job:
         return join_arrays(self.folder, [f"{owner}.{k}" for k in range(self.n_shards)], name, scratch)
 
     def joined_offsets(self, owner: str, name: str, scratch: Scratch) -> Array:
-        """Offsets that the tasks of one kind wrote as those of the whole."""
+        """The offsets written by the tasks of one kind, as offsets of the whole."""
 
         def moved() -> Iterator[Array]:
             yield np.zeros(1, np.int64)
@@ -90,7 +90,7 @@ class _Job:
         return scratch.join(moved(), np.int64)
 
     def phrases_in_range(self, arrays: ArrayFile, side: str, key_range: int) -> tuple[int, int]:
-        """Which phrases of a shard belong to a key range."""
+        """The phrases of a shard that belong to a key range."""
         first, last = self.ranges[SIDES.index(side)][key_range : key_range + 2]
         starts = arrays[f"{side}.starts"]
         return int(starts[first]), int(starts[last])
@@ -108,9 +108,9 @@ def extract_shards(
     """Extract and score the phrase pairs of a bitext with links, as `Extracted.of` does.
 
     Arguments:
-        sharding: how the work is shared out. The caller removes its folder.
+        sharding: how the work is distributed. The caller removes its folder.
         progress: counts tasks.
-        scratch: where the result lies.
+        scratch: storage for the result.
     """
     folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
     extraction, scratch = extraction or Extraction(), scratch or Scratch()
@@ -160,7 +160,7 @@ def extract_shards(
 
 
 class _Work:
-    """Tasks of one kind after the other, with one progress of all."""
+    """Tasks of several kinds in turn, with one progress for all."""
 
     def __init__(self, sharding: Sharding, progress: Progress | None) -> None:
         self._sharding, self._progress, self._done = sharding, progress, 0
@@ -174,7 +174,7 @@ class _Work:
 
 
 def _extract_shard(job: _Job, shard: int) -> int:
-    """Samples, phrases and pairs of a shard; returns how many samples there are."""
+    """Samples, phrases and pairs of a shard; returns the number of samples."""
     bitext, (begin, end) = job.bitext(), job.starts[shard : shard + 2]
     columns = extract_range(bitext, begin, end, job.max_length, job.threads, None)
     columns["sentence"] += np.uint32(begin)
@@ -190,14 +190,14 @@ def _extract_shard(job: _Job, shard: int) -> int:
         ranks = _core.byte_ranks(phrases.vocabulary.spelling)
         first_words = phrases.words[phrases.offsets[:-1]]
         n_of_rank = np.bincount(ranks[first_words], minlength=len(ranks) + 1)
-        starts = np.concatenate([[0], np.cumsum(n_of_rank)])  # phrases are sorted, by the rank of their first word first
+        starts = np.concatenate([[0], np.cumsum(n_of_rank)])  # phrases are sorted by the rank of their first word first
         arrays |= {f"{side}.offsets": phrases.offsets, f"{side}.words": phrases.words, f"{side}.starts": starts}
     write_arrays(job.folder, f"shard.{shard}", arrays)
     return len(samples)
 
 
 def _key_ranges(job: _Job, side: str) -> list[int]:
-    """Ranks of first words that cut the phrases of all shards into as many ranges of about the same size."""
+    """Ranks of first words that cut the phrases of all shards into one range of about equal size per shard."""
     starts = np.zeros(1, np.int64)
     for shard in range(job.n_shards):
         with job.open("shard", shard) as arrays:
@@ -215,7 +215,7 @@ def _merge_targets(job: _Job, key_range: int) -> int:
 
 
 def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
-    """The distinct phrases of a key range, and the numbers that those of each shard have there; returns how many."""
+    """The distinct phrases of a key range, and the numbers of those of each shard there; returns their number."""
     offsets, words = [], []
     for shard in range(job.n_shards):
         with job.open("shard", shard) as shard_arrays:
@@ -246,7 +246,7 @@ def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
 
 
 def _number_targets(job: _Job, shard: int) -> int:
-    """The target phrases of the pairs of a shard, by their numbers among all; returns how many pairs there are."""
+    """The target phrases of the pairs of a shard, by their numbers among all; returns the number of pairs."""
     numbers = []
     for key_range in range(job.n_shards):
         with job.open("target", key_range) as arrays:
@@ -259,7 +259,7 @@ def _number_targets(job: _Job, shard: int) -> int:
 
 
 def _merge_pairs(job: _Job, key_range: int) -> int:
-    """The pairs of the source phrases of a key range, with their samples; returns how many."""
+    """The pairs of the source phrases of a key range, with their samples; returns their number."""
     source = map_arrays(job.folder, f"source.{key_range}")
     offsets, columns = [], []
     for shard in range(job.n_shards):
@@ -293,7 +293,7 @@ def _merge_pairs(job: _Job, key_range: int) -> int:
 
 
 def _score_range(job: _Job, key_range: int) -> int:
-    """Inner links and lexical weights of the pairs of a key range; returns how many pairs there are."""
+    """Inner links and lexical weights of the pairs of a key range; returns the number of pairs."""
     bitext = job.bitext()
     vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
     phrases = map_arrays(job.folder, f"source.{key_range}"), map_arrays(job.folder, "targets")

@@ -19,7 +19,7 @@ from hyperbaton.base.scratch import Scratch
 
 Doubles = npt.NDArray[np.float64]
 
-# Memory that a smoothing takes for each pair that it looks at.
+# Memory for smoothing, per pair.
 _BYTES = 100
 
 
@@ -27,7 +27,7 @@ _BYTES = 100
 class PairCounts:
     """Joint counts of phrase pairs and, for each pair, the numbers of its given and its predicted phrase.
 
-    There may be more pairs than fit into memory: they are looked at in pieces, `rows`.
+    There may be more pairs than fit into memory, so they are processed in pieces, `rows`.
     """
 
     joint: npt.NDArray[np.uint32]
@@ -38,7 +38,7 @@ class PairCounts:
     scratch: Scratch = field(default_factory=Scratch)
 
     def rows(self) -> Iterator[slice]:
-        """The pieces."""
+        """The pieces, as ranges of pairs."""
         return self.scratch.rows(len(self.joint), _BYTES)
 
     @cached_property
@@ -47,21 +47,21 @@ class PairCounts:
         return self.sums_by_given(lambda joint: joint)
 
     def sums_by_given(self, weight: Callable[[npt.NDArray[np.uint32]], Array]) -> Doubles:
-        """Sums over the pairs of each given phrase of a weight that depends on the joint count."""
+        """Sums of a weight, which depends on the joint count, over the pairs of each given phrase."""
         sums: Doubles = self.scratch.zeros(self.n_given, np.float64)
         for rows in self.rows():
             np.add.at(sums, self.given[rows], weight(self.joint[rows]).astype(np.float64))
         return sums
 
     def n_given_of_predicted(self) -> npt.NDArray[np.int64]:
-        """How many given phrases each predicted phrase was seen with."""
+        """The number of given phrases with which each predicted phrase was seen."""
         numbers: npt.NDArray[np.int64] = self.scratch.zeros(self.n_predicted, np.int64)
         for rows in self.rows():
             np.add.at(numbers, self.predicted[rows], 1)
         return numbers
 
     def count_of_counts(self, highest: int) -> Doubles:
-        """How many pairs were seen once, twice, …, `highest` times; entry 0 is unused."""
+        """The numbers of pairs seen once, twice, …, `highest` times; entry 0 is unused."""
         counts = np.zeros(highest + 2, np.int64)
         for rows in self.rows():
             counts += np.bincount(np.minimum(self.joint[rows], highest + 1), minlength=highest + 2)

@@ -38,7 +38,7 @@ KIND = "phrase-table"
 SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
 
 
-# Memory that scoring takes for each pair, its inner links included.
+# Memory for scoring, per pair, with its inner links.
 _BYTES = 200
 _NO_LINKS, _NO_POINTS = np.zeros(1, np.int64), np.zeros((0, 2), np.uint8)
 
@@ -84,7 +84,7 @@ class PhraseTable(Shown, Picklable):
         return len(self.targets)
 
     def facts(self) -> dict[str, int]:
-        """How many pairs there are, and of how many phrases of each side."""
+        """The numbers of pairs, and of phrases of each side."""
         return {"phrase pairs": len(self), "source phrases": len(self.source), "target phrases": len(self.target)}
 
     @property
@@ -94,7 +94,7 @@ class PhraseTable(Shown, Picklable):
         return np.repeat(np.arange(len(self.source), dtype=np.uint32), np.diff(self.offsets))
 
     def check(self) -> None:
-        """Raise DamagedError unless all offsets and numbers fit; for what reads the whole table without the core."""
+        """Raise DamagedError unless all offsets and numbers fit; for code that reads the whole table without the core."""
         for phrases in (self.source, self.target):
             check_offsets(phrases.offsets, len(phrases.words))
             check_numbers(phrases.words, len(phrases.vocabulary), "word")
@@ -104,7 +104,7 @@ class PhraseTable(Shown, Picklable):
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
-        """The arrays as the core wants them."""
+        """The arrays in the form of the core."""
         return self._arrays(self.source.words, self.target.words)
 
     def _arrays(self, source_words: WordIds, target_words: WordIds) -> _core.TableArrays:
@@ -124,7 +124,7 @@ class PhraseTable(Shown, Picklable):
         return self._lexical_arrays(lexical).lexical_weights(lexical_arrays(lexical), threads or default_threads())
 
     def _lexical_arrays(self, lexical: LexicalTable) -> _core.TableArrays:
-        """The arrays, with words numbered as the lexical table does."""
+        """The arrays, with words numbered as in the lexical table."""
         own = self.source.vocabulary, self.target.vocabulary
         words = [
             phrases.words if phrases.vocabulary is theirs else numbers[phrases.words]
@@ -194,8 +194,8 @@ class PhraseTable(Shown, Picklable):
         """Score the phrase pairs of samples.
 
         Lexical weights come from the frequencies of links, as in Moses, unless a lexical table is given, for example an
-        aligner's. With `scratch` pairs are scored in pieces that fit into its memory, and the table lies where it puts it.
-        `parts` are lexical weights and inner links that were made elsewhere, in the order of the pairs.
+        aligner's. With `scratch` pairs are scored in pieces that fit into its memory, and the table is stored there.
+        `parts` are lexical weights and inner links computed elsewhere, in the order of the pairs.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
@@ -203,7 +203,7 @@ class PhraseTable(Shown, Picklable):
         >>> [(target, scores[2]) for target, scores in table.options_of("a")]
         [('x', 0.5), ('z', 0.5)]
         """
-        from hyperbaton.align.lexical import LexicalTable  # what only reads tables does not score
+        from hyperbaton.align.lexical import LexicalTable  # not needed to read tables
         from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
 
         options = options or Scoring()
@@ -276,7 +276,7 @@ class PhraseTable(Shown, Picklable):
         )
 
     def without_unused(self) -> PhraseTable:
-        """The table without phrases that have no pair, the others numbered anew."""
+        """The table without phrases that have no pair; the others are renumbered."""
         in_use = np.zeros(len(self.target), np.bool_)
         in_use[self.targets] = True
         source, source_numbers = self.source.select(np.diff(self.offsets) > 0)
@@ -303,7 +303,7 @@ class PhraseTable(Shown, Picklable):
     def from_arrays(cls, arrays: Arrays) -> PhraseTable:
         """The inverse of `arrays`, names without the prefix.
 
-        A table can be large: only its sizes are looked at. The core checks every number that it takes from it.
+        A table can be large, so only its sizes are checked. The core checks every number that it reads.
         """
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
@@ -336,7 +336,7 @@ class LexicalPart(NamedTuple):
 
 
 class SamplesOfPairs:
-    """Which samples phrase pairs have, and where these lie in a bitext with links."""
+    """The samples of phrase pairs, and their positions in a bitext with links."""
 
     def __init__(self, bitext: Bitext, samples: Samples, pairs: Inventory) -> None:
         links = bitext.need_links()
@@ -378,7 +378,7 @@ def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
 
 
 def _at_least(joint: npt.NDArray[np.uint32], min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:
-    """Which pairs were seen so often."""
+    """Which pairs were seen at least `min_count` times."""
     keep: npt.NDArray[np.bool_] = scratch.array(len(joint), np.bool_)
     for rows in scratch.rows(len(joint), joint.itemsize):
         keep[rows] = joint[rows] >= min_count

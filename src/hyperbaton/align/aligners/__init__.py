@@ -1,1 +1,1 @@
-"""The aligners, one to a file; the file name is the name of the aligner."""
+"""The aligners, one per file; the file name is the name of the aligner."""

@@ -1,8 +1,8 @@
-"""eflomal (Östling and Tiedemann 2016) as a second opinion.
+"""eflomal (Östling and Tiedemann 2016) as an external aligner.
 
-It is a program under the GPL and is only ever called as one: texts and links pass through temporary files, and nothing
-of it is imported. `pip install 'hyperbaton[eflomal]'` brings it. It draws samples and cannot be seeded, so its links
-differ a little from run to run, and it learns and links in one go, so there is no model to save.
+It is under the GPL and is only run as a separate program: texts and links pass through temporary files, and nothing is
+imported from it. `pip install 'hyperbaton[eflomal]'` installs it. It samples and cannot be seeded, so its links differ
+slightly from run to run, and it trains and links in one step, so there is no model to save.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PROGRAM = "eflomal-align"
 
 @dataclass
 class Eflomal(WordAligner):
-    """The program eflomal, where it is installed: Gibbs sampling of an HMM with fertilities."""
+    """The program eflomal, if it is installed: Gibbs sampling of an HMM with fertilities."""
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        # A virtual environment's programs lie beside its Python and need not be on the path.
+        # A virtual environment's programs are beside its Python and may not be on the path.
         program = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
         if program is None:
             raise MissingExtra("eflomal", "eflomal")
-        # eflomal takes no empty lines.
+        # eflomal does not accept empty lines.
         full = np.flatnonzero((bitext.source.lengths > 0) & (bitext.target.lengths > 0))
         if not len(full):
             nothing = Links.of([[]] * len(bitext))
@@ -64,7 +64,7 @@ class Eflomal(WordAligner):
 
 
 def _spread(links: Links, sentences: np.ndarray[tuple[int], np.dtype[np.int64]], n: int) -> Links:
-    """Links of chosen sentence pairs as links of all."""
+    """Links of chosen sentence pairs as links of all pairs, the others being without links."""
     counts = np.zeros(n + 1, np.int64)
     counts[sentences + 1] = np.diff(links.offsets)
     return Links(links.points, np.cumsum(counts))

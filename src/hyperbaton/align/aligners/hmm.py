@@ -28,12 +28,12 @@ A share ε of each direction's posterior, `freedom`, keeps them: the counts are 
 the paper's method, ε = 1 trains each direction alone by plain EM. A word that comes from nothing is counted in the same
 way, with b replaced by the probability that the other direction takes no word from it. Jumps are always counted by each
 direction's own posteriors. Only with ε = 1 and λ = k = 0 does the likelihood never decrease from one iteration of a model
-to the next; otherwise it is reported but is not what is maximised.
+to the next; otherwise it is reported but not maximised.
 
 **Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
 reaches `confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean
-posterior reaches it. Links to be looked at should be right; links that phrases are extracted from should leave few words
-without a link, as a word without links is free to join every phrase beside it. `for_` chooses the confidence for either.
+posterior reaches it. Links for inspection should be precise; links for phrase extraction should leave few words unlinked,
+since an unlinked word can join every adjacent phrase. `for_` chooses the confidence for either purpose.
 
 Nothing here is random, and the number of threads does not change a single link.
 """
@@ -82,12 +82,12 @@ STORED = Kind(
     {"details": {"drop": {"source": list[str], "target": list[str]}}},
 )
 SIDES = ("source", "target")
-# The default of --confidence by what links are used for: `links` chosen by hand-made links, `phrases` by translations
-# (docs/results/align.md). Both choices came out the same.
+# The default of --confidence by the use of links: `links` was chosen on hand-made links, `phrases` on translations
+# (docs/results/align.md). Both choices are equal.
 CONFIDENCES = {"links": 0.3, "phrases": 0.3}
-SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not worth their place
-SMALLEST_PRIOR = 1e-4  # the same for pairs of a prior model
-SMALLEST_STEM = 1e-3  # and for pairs that come from stems
+SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not saved
+SMALLEST_PRIOR = 1e-4  # smallest probability of pairs of a prior model
+SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
 STEM_HMM_ITERATIONS = 2  # of the training on stems, at most
 
 
@@ -149,9 +149,9 @@ class Aligner(WordAligner):
         progress: Progress | None = None,
         sharding: Sharding | None = None,
     ) -> Aligner:
-        """Learn from a bitext, whose links, if any, are not looked at.
+        """Learn from a bitext; its links, if any, are ignored.
 
-        With `sharding` counting is shared out, with its threads in each task; the model is the same.
+        With `sharding` counting is distributed, with its threads in each task; the model is the same.
         """
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
@@ -189,7 +189,7 @@ class Aligner(WordAligner):
             after,
         )
         self.model_ = training.model
-        self.model_ = self._model_of(self._model_arrays(0.0))  # the same, without the texts that training looks at
+        self.model_ = self._model_of(self._model_arrays(0.0))  # without the texts that training uses
         return self
 
     def _prior(self, source: Text, target: Text, stems: WordPairCounts | None) -> _core.AlignerPrior | None:
@@ -210,7 +210,7 @@ class Aligner(WordAligner):
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
 
     def _stem_iterations(self, source: Text, target: Text) -> int:
-        """Iterations of the training on stems; none where no word of the normalised texts is longer than a stem."""
+        """Iterations of the training on stems; none if no word of the normalised texts is longer than a stem."""
         words = (word for text in (source, target) for word in text.vocabulary.words())
         if not self.stem_prior or not self.stem_weight or all(len(word) <= self.stem_prior for word in words):
             return 0
@@ -241,7 +241,7 @@ class Aligner(WordAligner):
         return stem_translations((source, target), (numbers[0], numbers[1]), lexicon, self.stem_weight, SMALLEST_STEM)
 
     def _prior_model(self, path: str) -> Aligner:
-        """A saved model whose words are normalised as they are here."""
+        """A saved model whose words are normalised in the same way."""
         model = Aligner.load(path)
         for name in ("lowercase", "stem"):
             if getattr(model, name) != getattr(self, name):
@@ -252,7 +252,7 @@ class Aligner(WordAligner):
         return model
 
     def files(self) -> dict[str, Path]:
-        # A manifest has the checksums of all that the model consists of.
+        # A manifest has the checksums of all parts of the model.
         return super().files() | ({} if self.prior is None else {"prior": Path(self.prior) / MANIFEST})
 
     def normalizations(self) -> tuple[Normalization, Normalization]:
@@ -288,7 +288,7 @@ class Aligner(WordAligner):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Posteriors:
-        """Give every link whose posterior reaches the threshold in at least one direction."""
+        """Return every link whose posterior reaches the threshold in at least one direction."""
         source, target = self.normalize(bitext)
         points, offsets, values = self._fitted().model_.posteriors(
             source.text.core_tokens, target.text.core_tokens, threshold, threads or default_threads(), progress
@@ -303,10 +303,10 @@ class Aligner(WordAligner):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> AlignmentScores:
-        """Say how sure the model is of links, those of the bitext or others, and of each sentence pair.
+        """Score links, those of the bitext or others, and each sentence pair by the model.
 
         Links of words that the aligner leaves out have posteriors of 0. Log-probabilities are means over the words that it
-        looks at, in nats; a pair with a side that is empty or longer than `max_length` has none (NaN).
+        uses, in nats; a pair with a side that is empty or longer than `max_length` has none (NaN).
 
         >>> bitext = Bitext.of(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
         >>> aligner = Aligner().fit(bitext)
@@ -342,9 +342,9 @@ class Aligner(WordAligner):
         return self.align(Bitext.of([source], [target]), threads=1)[0]
 
     def lexical_table(self, smallest: float = 1e-5) -> LexicalTable:
-        """The translation probabilities of words as normalised, where one of the two reaches `smallest`.
+        """The translation probabilities of normalised words, if one of the two reaches `smallest`.
 
-        `PhraseTable.build` takes it for its lexical weights, in place of frequencies of links.
+        `PhraseTable.build` accepts it for its lexical weights, in place of frequencies of links.
         """
         starts, targets, probabilities = self._fitted().model_.lexicon(smallest)
         nulls = self.model_.null_emission(False), self.model_.null_emission(True)
@@ -354,8 +354,8 @@ class Aligner(WordAligner):
     def save(self, path: str | PathLike[str], smallest: float = SMALLEST_SAVED) -> None:
         """Write the model as an artefact.
 
-        Pairs of words whose probabilities are below `smallest` in both directions are left out; with 0 none is, and what is
-        loaded equals the model to the last bit.
+        Pairs of words whose probabilities are below `smallest` in both directions are left out; with 0 none is, and the
+        loaded model is bit-identical.
         """
         arrays = {**self._fitted()._model_arrays(smallest), "logprobs": self.logprobs_}
         for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
@@ -365,7 +365,7 @@ class Aligner(WordAligner):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Aligner:
-        """Open a saved model; what is to be left out was saved with it."""
+        """Open a saved model; the words to leave out are saved with it."""
         return read_artefact(path, STORED, cls._read, content=True)
 
     @classmethod
@@ -431,11 +431,11 @@ def _in_turn(progress: Progress | None, first: int, second: int) -> tuple[Progre
 
 
 def _reduced_points(links: Links, sides: Removals) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.bool_]]:
-    """Links between full sentences as links between what is left of them; False where a word was left out."""
+    """Links between full sentences as links between reduced ones; False for links of words that were left out."""
     sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
     points, inside = links.points.copy(), np.ones(len(links.points), bool)
     for side, removal in enumerate(sides):
-        # Positions are sorted inside a sentence, and so are these numbers throughout the text.
+        # Positions are sorted within a sentence, so these numbers are sorted throughout the text.
         owner = np.repeat(np.arange(len(links), dtype=np.int64), removal.text.lengths)
         left = (owner << 16) | removal.positions
         wanted = (sentence << 16) | links.points[:, side]

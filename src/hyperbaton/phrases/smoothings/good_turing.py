@@ -1,7 +1,7 @@
-"""Good-Turing smoothing: a pair seen r times counts as (r + 1) n(r + 1) / n(r), n(r) being how many were seen r times.
+"""Good-Turing smoothing: a pair seen r times counts as (r + 1) n(r + 1) / n(r), with n(r) pairs seen r times.
 
-Low counts are discounted (Foster et al. 2006), up to `HIGHEST`; beyond it counts are trusted. The total stays that of the
-true counts, so a phrase's probabilities sum to less than one, the rest being for pairs never seen.
+Low counts are discounted (Foster et al. 2006), up to `HIGHEST`; beyond it counts are trusted. The total remains that of
+the true counts, so a phrase's probabilities sum to less than one; the rest is for unseen pairs.
 """
 
 from collections.abc import Iterator

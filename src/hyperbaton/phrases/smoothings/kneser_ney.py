@@ -2,8 +2,8 @@
 
     p(t|s) = (c(s, t) - D(c(s, t))) / c(s) + λ(s) p(t),    p(t) = n(t) / n
 
-n(t) is the number of distinct source phrases seen with t, n the number of pairs, and λ(s) what the discounts freed. The
-three discounts D1, D2 and D3+ come from the counts of counts.
+n(t) is the number of distinct source phrases seen with t, n the number of pairs, and λ(s) the mass freed by the discounts.
+The three discounts D1, D2 and D3+ come from the counts of counts.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from hyperbaton.phrases.smoothing import Doubles, PairCounts, Smoothing
 
 
 class KneserNey(Smoothing):
-    """Discounted counts, the rest given to target phrases in proportion to how many sources they go with."""
+    """Discounted counts; the rest goes to target phrases in proportion to their number of source phrases."""
 
     def probabilities(self, counts: PairCounts) -> Iterator[Doubles]:
         discounts = _discounts(counts.count_of_counts(4))
@@ -29,7 +29,7 @@ class KneserNey(Smoothing):
 
 
 def _discounts(n: Doubles) -> Doubles:
-    """(unused, D1, D2, D3+); one half of each count where the counts of counts do not tell."""
+    """(unused, D1, D2, D3+); one half of each count if the counts of counts are insufficient."""
     if not n[1:5].all():
         return np.array([0.0, 0.5, 0.75, 0.75])
     y = n[1] / (n[1] + 2 * n[2])

@@ -1,4 +1,4 @@
-"""Relative frequencies, as Moses' default."""
+"""Relative frequencies, the default in Moses."""
 
 from collections.abc import Iterator
 
