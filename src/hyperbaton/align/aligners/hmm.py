@@ -31,10 +31,12 @@ with the probability that the other direction takes no word from it in the place
 direction's own posteriors. Only with ε = 1 and λ = k = 0 does the likelihood never decrease from one iteration of a
 model to the next; otherwise it is reported but is not what is maximised.
 
-**Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
-reaches `confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean
-posterior reaches it. Links to be looked at should be right; links that phrases are extracted from should leave few words
-without a link, as a word without links is free to join every phrase beside it. `for_` chooses the confidence for either.
+**Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that reaches
+`confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean posterior
+reaches it. `precision` then drops the least certain links of each sentence pair until the mean score of the others, their
+expected precision, reaches it. Links to be looked at should be right; links that phrases are extracted from should leave
+few words without a link, as a word without links is free to join every phrase beside it. `for_` chooses the confidence
+for either.
 
 Nothing here is random, and the number of threads does not change a single link.
 """
@@ -54,7 +56,7 @@ from hyperbaton.align.base import Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
-from hyperbaton.align.scores import AlignmentScores
+from hyperbaton.align.scores import AlignmentScores, most_certain
 from hyperbaton.align.training import Rounds, train_in_shards
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
@@ -139,6 +141,12 @@ class Aligner(WordAligner):
     )
     threshold: float | None = option(
         None, "keep every link with at least this mean posterior, instead of symmetrizing", minimum=0, maximum=1
+    )
+    precision: float | None = option(
+        None,
+        "drop the least certain links of each sentence pair until the mean score of the others reaches this value",
+        minimum=0,
+        maximum=1,
     )
     max_length: int = option(1000, "longer sentences are skipped in training and get no links", minimum=1, maximum=5000)
 
@@ -267,6 +275,14 @@ class Aligner(WordAligner):
 
         A sentence pair with a side that is empty or longer than `max_length` has no links.
         """
+        if self.precision is None:
+            return self._links(bitext, threads, progress)
+        before, after = _in_turn(progress, 1, 1)
+        links = self._links(bitext, threads, before)
+        return most_certain(links, self.score(bitext, links, threads=threads, progress=after).confidences, self.precision)
+
+    def _links(self, bitext: Bitext, threads: int | None, progress: Progress | None) -> Links:
+        """Links chosen by their posteriors, whatever precision is expected of them."""
         if self.threshold is None:
             return super().align(bitext, threads=threads, progress=progress)
         posteriors = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
