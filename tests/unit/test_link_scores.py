@@ -7,12 +7,16 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hyperbaton.align import Aligner, Filtering, StoredScores, filter_files, read_links
+from hyperbaton.align.scores import most_certain
 from hyperbaton.align.streaming import read_groups, read_pair_groups
 from hyperbaton.align.writing import format_links
 from hyperbaton.base.errors import InputError
@@ -76,6 +80,61 @@ def test_words_left_out_have_no_posterior() -> None:
     scores = aligner.score(bitext)
     assert scores.posteriors[[0, 2]].tolist() == [[0, 0], [0, 0]] and scores.posteriors[1].min() > 0
     assert np.isnan(scores.logprobs[1]).all() and list(scores.lines(bitext.need_links()))[1] == ""
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 8).map(lambda n: n / 8), max_size=6), max_size=5),
+    st.integers(0, 16).map(lambda n: n / 16),
+)
+def test_a_precision_is_a_threshold_in_each_pair(confidences: list[list[float]], precision: float) -> None:
+    points = [[(0, j) for j in range(len(pair))] for pair in confidences]
+    scores = np.array([value for pair in confidences for value in pair], np.float32)
+    expected = []
+    for pair, values in zip(points, confidences, strict=True):
+        enough = [t for t in values if np.mean([value for value in values if value >= t]) >= precision]
+        threshold = min(enough, default=np.inf)
+        expected.append([point for point, value in zip(pair, values, strict=True) if value >= threshold])
+    assert list(most_certain(Links.of(points), scores, precision)) == expected
+
+
+@pytest.mark.parametrize("options", [{}, {"threshold": 0.1}, {"symmetrization": "union", "confidence": 0.0}])
+def test_the_mean_score_of_each_pair_reaches_the_precision(
+    bitext: Bitext, model: Path, options: dict[str, float | str]
+) -> None:
+    aligner, part = Aligner.load(model), bitext.select(range(60))
+    for name, value in options.items():
+        setattr(aligner, name, value)
+    every = aligner.align(part)
+    aligner.precision = 0.97
+    links = aligner.align(part)
+    assert 0 < len(links.points) < len(every.points)
+    assert all(set(some) <= set(pair) for some, pair in zip(links, every, strict=True))
+    scores = aligner.score(part, links).confidences
+    for begin, end in pairwise(links.offsets.tolist()):
+        assert begin == end or scores[begin:end].mean() >= 0.97 - 1e-6
+    pair = (" ".join(side[5]) for side in (part.source, part.target))
+    assert aligner.align_pair(*pair) == links[5]
+
+
+def test_precision_on_the_command_line(bitext: Bitext, model: Path, tmp_path: Path) -> None:
+    for name, text in (("c.src", bitext.source), ("c.tgt", bitext.target)):
+        (tmp_path / name).write_bytes(b"".join(text.pieces(np.arange(30))))
+    command = ("align", tmp_path / "c.src", tmp_path / "c.tgt", "--model", model, "--scores", tmp_path / "scores")
+    done = hyperbaton(*command, "--precision", "0.97", "-o", tmp_path / "links")
+    assert (done.returncode, done.stderr) == (0, "")
+    stored = StoredScores.read(tmp_path / "scores")
+    pairs = [stored.confidences[begin:end] for begin, end in pairwise(stored.offsets.tolist())]
+    assert all(pair.mean() >= 0.97 - 1e-4 for pair in pairs if len(pair))
+    hyperbaton(*command, "-o", tmp_path / "all")
+    assert len((tmp_path / "links").read_text().split()) < len((tmp_path / "all").read_text().split())
+    texts = command[1:3]
+    for refused, message in (
+        (("--aligner", "eflomal", "--precision", "0.9"), "No such option: --precision"),
+        (("--aligner", "eflomal:precision=0.9"), "unknown option 'precision'"),
+    ):
+        done = hyperbaton("align", *texts, *refused)
+        assert done.returncode != 0 and message in done.stderr
 
 
 @pytest.mark.parametrize("most", [1, 7, 4096])

@@ -29,6 +29,7 @@ from hyperbaton.corpus.files import AnyPath, read_lines, shown
 from hyperbaton.corpus.text import Offsets
 
 DIGITS = 4
+_UNIT = 2**30  # whole numbers of these stand for scores where sums must be exact
 
 
 @dataclass(frozen=True)
@@ -105,3 +106,27 @@ class StoredScores:
                 s = int(np.argmax(differs))
                 what = f"{self.offsets[s + 1] - self.offsets[s]} posteriors for the {n_links[s]} links of this pair"
                 raise InputError(what, self.path, s + 1)
+
+
+def most_certain(links: Links, confidences: npt.NDArray[np.floating], precision: float) -> Links:
+    """Drop the least certain links of each sentence pair until the mean confidence of the others reaches `precision`.
+
+    Equally certain links are kept or dropped together. A pair has no links if even its most certain one is below
+    `precision`. The links of a pair do not depend on the other pairs.
+
+    >>> links = Links.of([[(0, 0), (1, 1), (2, 1)], [(0, 0)]])
+    >>> list(most_certain(links, np.array([0.7, 1.0, 0.5, 0.8]), 0.85))
+    [[(0, 0), (1, 1)], []]
+    """
+    sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    # Sums of whole numbers are exact, so that they do not depend on the pairs before.
+    scores, least = np.rint(np.asarray(confidences, np.float64) * _UNIT).astype(np.int64), round(precision * _UNIT)
+    order = np.lexsort((-scores, sentence))
+    # Of the links down to each: the sum of their differences from `precision`. Within a pair it rises and then falls.
+    sums = np.concatenate([[0], np.cumsum(scores[order] - least)])
+    last = np.append(np.diff(scores[order]) | np.diff(sentence), 1).astype(bool)[: len(order)]  # of its equals
+    ends = np.flatnonzero(last)[np.cumsum(last) - last]
+    kept = np.empty(len(order), bool)
+    kept[order] = sums[ends + 1] >= sums[links.offsets[sentence]]
+    n_kept = np.concatenate([[0], np.cumsum(kept)])
+    return Links(links.points[kept], n_kept[links.offsets])

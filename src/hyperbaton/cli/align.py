@@ -80,12 +80,12 @@ def align(
 ) -> None:
     """Align the words of a bitext.
 
-    Prints one line of links i-j (source and target position, from 0) for each sentence pair; the line is empty if a side
-    is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only --for,
-    --symmetrization, --confidence and --threshold apply; everything else is as in training. Text of any length is then
-    aligned in little memory. Without TGT, each line of SRC is a pair, with a tab or ||| between its sides, and is
-    answered at once. --scores writes a line for each pair: log p of target and source in nats per word, and the mean
-    posterior of each link.
+    Prints one line of links i-j (source and target position, from 0) for each sentence pair; the line is empty if a
+    side is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
+    --for, --symmetrization, --confidence, --threshold and --precision apply; everything else is as in training. Text
+    of any length is then aligned in little memory. Without TGT, each line of SRC is a pair, with a tab or ||| between
+    its sides, and is answered at once. --scores writes a line for each pair: log p of target and source in nats per
+    word, and the mean posterior of each link.
 
     Examples:
 
@@ -182,6 +182,6 @@ def _merged(named: str, flags: WordAligner) -> WordAligner:
 def _loaded(model: str, options: WordAligner) -> Aligner:
     """Load a saved aligner; the options for choosing links are not part of the model."""
     aligner = Aligner.load(model)
-    for name in ("for_", "symmetrization", "confidence", "threshold"):
+    for name in ("for_", "symmetrization", "confidence", "threshold", "precision"):
         setattr(aligner, name, getattr(options, name))
     return aligner

@@ -32,8 +32,10 @@ to the next; otherwise it is reported but not maximised.
 
 **Links**. For each direction, a word is linked to the origin with the highest mean posterior (a + b) / 2, if that
 reaches `confidence`; the two directions are then joined (`symmetrization`). Or `threshold` keeps every link whose mean
-posterior reaches it. Links for inspection should be precise; links for phrase extraction should leave few words unlinked,
-since an unlinked word can join every adjacent phrase. `for_` chooses the confidence for either purpose.
+posterior reaches it. `precision` then drops the least certain links of each sentence pair until the mean score of the
+others, their expected precision, reaches it. Links for inspection should be precise; links for phrase extraction should
+leave few words unlinked, since an unlinked word can join every adjacent phrase. `for_` chooses the confidence for either
+purpose.
 
 Nothing here is random, and the number of threads does not change a single link.
 """
@@ -53,7 +55,7 @@ from hyperbaton.align.base import Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
-from hyperbaton.align.scores import AlignmentScores
+from hyperbaton.align.scores import AlignmentScores, most_certain
 from hyperbaton.align.training import Rounds, train_in_shards
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
@@ -138,6 +140,12 @@ class Aligner(WordAligner):
     )
     threshold: float | None = option(
         None, "keep every link with at least this mean posterior, instead of symmetrizing", minimum=0, maximum=1
+    )
+    precision: float | None = option(
+        None,
+        "drop the least certain links of each sentence pair until the mean score of the others reaches this value",
+        minimum=0,
+        maximum=1,
     )
     max_length: int = option(1000, "longer sentences are skipped in training and get no links", minimum=1, maximum=5000)
 
@@ -266,6 +274,14 @@ class Aligner(WordAligner):
 
         A sentence pair with a side that is empty or longer than `max_length` has no links.
         """
+        if self.precision is None:
+            return self._links(bitext, threads, progress)
+        before, after = _in_turn(progress, 1, 1)
+        links = self._links(bitext, threads, before)
+        return most_certain(links, self.score(bitext, links, threads=threads, progress=after).confidences, self.precision)
+
+    def _links(self, bitext: Bitext, threads: int | None, progress: Progress | None) -> Links:
+        """Links chosen by their posteriors, before `precision` drops any."""
         if self.threshold is None:
             return super().align(bitext, threads=threads, progress=progress)
         posteriors = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
