@@ -282,7 +282,7 @@ class Aligner(WordAligner):
         return most_certain(links, self.score(bitext, links, threads=threads, progress=after).confidences, self.precision)
 
     def _links(self, bitext: Bitext, threads: int | None, progress: Progress | None) -> Links:
-        """Links chosen by their posteriors, whatever precision is expected of them."""
+        """Links chosen by their posteriors, before `precision` drops some."""
         if self.threshold is None:
             return super().align(bitext, threads=threads, progress=progress)
         posteriors = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
