@@ -29,9 +29,11 @@ raise SystemExit(STATUS)
 
 
 def install(folder: Path, status: int) -> subprocess.CompletedProcess[str]:
-    (folder / "pip.py").write_text(PIP.replace("STATUS", str(status)))
+    modules = folder / str(status)  # another file of the same size and second would be taken for the first one
+    modules.mkdir()
+    (modules / "pip.py").write_text(PIP.replace("STATUS", str(status)))
     command = [sys.executable, ROOT / "tools" / "install.py", folder / "log", "--editable", "."]
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment = {**os.environ, "PYTHONPATH": str(modules)}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 

@@ -51,7 +51,7 @@ def test_a_change_of_tuning_tunes_anew(before: dict[str, str], monkeypatch: pyte
 
 
 def test_a_change_of_an_optimizer_counts_where_it_is_named(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert changed("tune/optimizers/mert.py", before, monkeypatch) == {"tune", "translate", "measure", "score"}
+    assert changed("tune/optimizers/mira.py", before, monkeypatch) == {"tune", "translate", "measure", "score"}
     assert changed("tune/optimizers/pro.py", before, monkeypatch) == set()
 
 
