@@ -32,7 +32,7 @@ class ArpaReader {
  private:
   enum class Part : std::uint8_t { Start, Counts, Section, End };
   struct Section {
-    std::size_t count;  // as declared in the \data\ section
+    std::size_t count;           // as declared in the \data\ section
     std::size_t first_line = 0;  // of the n-grams
     std::vector<WordId> words;
     std::vector<float> prob, backoff;
