@@ -253,6 +253,13 @@ def test_a_mean_that_is_worse_than_all_is_not_taken(decoder: MadeUp) -> None:
     assert tuned.averaged == (3, 4) and tuned.taken == tuned.best < 5 and len(tuned.history) == 6
 
 
+def test_a_mean_that_is_worse_than_the_start_is_not_taken(decoder: MadeUp) -> None:
+    good = np.array([2.0, -0.1, 3.0, 0.5, 1.0])
+    options = Tuning(iterations=4, average=2, patience=9, metric="bleu:tokenize=none")
+    tuned = tune(decoder, good, [decoder.references], options, optimizer=Fixed(START))
+    assert tuned.averaged and tuned.failure is not None and tuned.taken == 0 and tuned.weights.tolist() == good.tolist()
+
+
 def test_an_average_is_resumed(tmp_path: Path) -> None:
     options = Tuning(iterations=4, metric="bleu:tokenize=none", patience=9, average=2, optimizer="mira:passes=5")
     decoder = MadeUp(20)

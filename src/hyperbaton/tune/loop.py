@@ -209,12 +209,14 @@ def _average(
 
 
 def _taken(state: _State, metric: Metric) -> Tuned:
-    """The result of tuning: the mean, unless it is worse than all its parts, or the best iteration."""
+    """The result of tuning: the mean, unless it is worse than all its parts or no better than the start; else the best one."""
     averaged, last = state.averaged or (), len(state.history) - 1
     best = next(i for i in state.ranked(metric) if not averaged or i != last)
     worst = min if metric.higher_is_better else max
     scores = [state.history[i].score for i in averaged]
-    taken = last if averaged and _gain(metric, worst(scores), state.history[last].score) >= 0 else best
+    mean = state.history[last].score
+    is_good = averaged and _gain(metric, worst(scores), mean) >= 0 and _gain(metric, state.history[0].score, mean) > 0
+    taken = last if is_good else best
     turn, failure = state.history[taken], state.failure
     if failure is None and _gain(metric, state.history[0].score, turn.score) <= 0:
         failure = f"no weights were better than those at the start ({metric.title} {turn.score:.2f})"
