@@ -62,7 +62,7 @@ lint: $(DEV_STAMP) ## format, lint, spelling and types
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	find core bindings -name '*.cc' -o -name '*.hh' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/codespell $(PROSE)
-	$(BIN)/python tools/prose.py
+	$(BIN)/python tools/prose.py $(PROSE)
 	$(BIN)/mypy
 
 stubs: $(STAMP) ## tell type checkers the classes of models and learners, after adding one

@@ -1,8 +1,8 @@
-"""Check English prose for this project's list of tics: `python tools/prose.py [PATH...]`.
+"""Check English prose for this project's list of tics: `python tools/prose.py PATH...`.
 
 The prose of a Markdown page is everything but its code; that of a source file is its comments, docstrings and messages.
 Raw strings are patterns and triple-quoted values are data. Each finding is one line, `file:line: found; suggestion`, and
-the exit status is 1 if there are any. Without paths, the files and folders in CHECKED are read.
+the exit status is 1 if there are any. A path is a file or a folder.
 """
 
 from __future__ import annotations
@@ -14,12 +14,6 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-# Files and folders that `make lint` checks.
-CHECKED = [
-    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "RELEASING.md", "SECURITY.md"),
-    *("benchmarks", "bindings", "core", "docs", "src", "tools"),
-]
 MAX_WORDS = 60
 
 # A pattern, in which a space matches any white space, and what to write instead. `^` is the start of a passage.
@@ -116,7 +110,7 @@ def check(path: Path) -> Iterator[str]:
 def main(paths: list[str]) -> int:
     """Print the findings in files and folders."""
     files: list[Path] = []
-    for path in [Path(path) for path in paths] or [ROOT / name for name in CHECKED]:
+    for path in map(Path, paths):
         inside = (file for file in path.rglob("*.*") if file.suffix in (".md", ".py", ".cc", ".hh"))
         files += sorted(inside) if path.is_dir() else [path]
     findings = [finding for file in files for finding in check(file)]

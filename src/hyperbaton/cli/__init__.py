@@ -89,7 +89,7 @@ def build(loaded: Collection[str] | None = None, words: Sequence[str] = (), *, d
     """Make the program with all commands; only those in `loaded` are imported, the others are names with a help text.
 
     `words` is the rest of the command line after the command, for commands whose options depend on it. Help texts of the
-    others are read only with `describe_others`, since that means parsing all their files.
+    others are read from their files, and only with `describe_others`.
     """
     app = typer.Typer(
         name="hyperbaton",

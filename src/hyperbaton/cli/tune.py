@@ -186,7 +186,7 @@ def _print(choice: Choice, before: System, after: System, output: Path, metric: 
 
 def _taken(tuned: Tuned) -> str:
     """The iteration whose weights were chosen."""
-    if tuned.averaged and tuned.taken == len(tuned.history) - 1:
+    if tuned.history[tuned.taken].is_mean:
         return f"the mean of iterations {', '.join(map(str, tuned.averaged))}"
     return "the initial weights: none were better" if tuned.taken == 0 else f"iteration {tuned.taken}"
 

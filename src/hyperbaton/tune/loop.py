@@ -211,7 +211,7 @@ def _average(
 def _taken(state: _State, metric: Metric) -> Tuned:
     """The result of tuning: the best iteration, or the mean if it beats the start and at least one of its parts."""
     averaged, last = state.averaged or (), len(state.history) - 1
-    best = next(i for i in state.ranked(metric) if not averaged or i != last)
+    best = next(i for i in state.ranked(metric) if not state.history[i].is_mean)
     worst = min if metric.higher_is_better else max
     scores = [state.history[i].score for i in averaged]
     mean = state.history[last].score
