@@ -83,6 +83,8 @@ def test_wrong_usage_is_one_line(work: Path) -> None:
     files = [work / f"train.{ending}" for ending in ("zh", "en", "links")]
     done = hyperbaton("train", "mms", *files, "-o", work / "x", "--variance", 1)
     assert done.returncode == 2 and "No such option: --variance" in done.stderr
+    done = hyperbaton("train", "mms", *files, "-o", work / "x", "--kappa", 1)
+    assert done.returncode == 2 and "No such option: --kappa (an option of the model dpr)" in done.stderr
     done = hyperbaton("train", "mms", *files, "-o", work / "x", "--learner", "psl:variance=1")
     assert done.returncode == 2
     assert "unknown option 'variance' (did you mean patience?); known: intercept, unit-length" in done.stderr

@@ -131,6 +131,11 @@ class Registry(Shown, Generic[T]):
         points = (point.name for point in self._points() if point.value == f"{cls.__module__}:{cls.__qualname__}")
         return next(points, file)
 
+    def with_option(self, flag: str) -> list[str]:
+        """The names of the plug-ins that have an option; this imports all of them."""
+        flag = flag.removeprefix("no-")
+        return [name for name in self.names() if any(opt.flag == flag for opt in options_of(self[name]))]
+
     def describe(self, name: str) -> str:
         """The first line of a plug-in's docstring."""
         doc = self[name].__doc__ or ""

@@ -162,7 +162,8 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     """Replace each parameter whose type is an options class by one flag for each of its options.
 
     A command's file may define `chosen_options`: a function from the words of the command line to options classes by
-    parameter, which replace those of the signature.
+    parameter, which replace those of the signature. `PLUGINS` is then the registry of these classes, in which messages
+    about unknown options look for them.
     """
     hints = typing.get_type_hints(function, include_extras=True)
     if chosen := function.__globals__.get("chosen_options"):
@@ -213,6 +214,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.roles = roles  # type: ignore[attr-defined]
+    call.plugins = function.__globals__.get("PLUGINS")  # type: ignore[attr-defined]
     return call
 
 

@@ -14,9 +14,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hyperbaton.base.options import plain_type
+from hyperbaton.base.registry import Registry
 from hyperbaton.cli._values import convert_values
 
 MAX_WIDTH = 100
@@ -32,7 +34,24 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         many = {flag for p in self.params if (p.metavar or "").endswith("...") for flag in p.opts if flag.startswith("-")}
-        return super().parse_args(ctx, _repeated(args, many))
+        try:
+            return super().parse_args(ctx, _repeated(args, many))
+        except typer.Exit:
+            raise
+        except Exception as error:
+            self._name_owners(error)
+            raise
+
+    def _name_owners(self, error: Any) -> None:
+        """Add to an error about an unknown option which plug-ins have it, if the command's options depend on a plug-in."""
+        plugins: Registry[Any] | None = getattr(self.callback, "plugins", None)
+        flag = getattr(error, "option_name", None)  # of errors about options alone
+        if plugins is None or flag is None or any(flag in (*p.opts, *p.secondary_opts) for p in self.params):
+            return
+        if owners := plugins.with_option(flag.removeprefix("--")):
+            nouns = plugins.kind if len(owners) == 1 else f"{plugins.kind}s"
+            error.message += f" (an option of the {nouns} {', '.join(owners)})"
+            error.possibilities = None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("\n".join(_verb_lines(self, ctx)) + "\n")

@@ -27,6 +27,7 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
 
 HELP_GROUP = "Links and words"
+PLUGINS = ALIGNERS
 
 HMM = "hmm"
 

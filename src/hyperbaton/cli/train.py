@@ -23,6 +23,7 @@ from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.models import KIND, MODELS, NextPositionModel, ReorderingModel
 
 HELP_GROUP = "Phrases and models"
+PLUGINS = MODELS
 
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
