@@ -21,6 +21,7 @@ from hyperbaton.explore import PageSelection, Run, collect, page, write_page
 from hyperbaton.phrases import orientation_set
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
+from hyperbaton.run.records import read_plan
 from hyperbaton.run.results import write_results
 from hyperbaton.run.status import write_plan
 from tests.clocks import PATIENCE
@@ -136,6 +137,9 @@ def test_a_run_that_is_not_there(
     (tmp_path / "plan.json").write_text("[]", encoding="utf-8")
     with pytest.raises(InputError, match="the run is not finished"):
         Run(tmp_path)
+    (tmp_path / "plan.json").unlink()
+    with pytest.raises(InputError, match=r"plan\.json: the plan of the run is missing; run the experiment again"):
+        read_plan(tmp_path)
     with pytest.raises(OptionError, match="the run has no system 'none'; it has: both, dpr"):
         Run(run).output("none")
     with pytest.raises(OptionError, match="the run has no distortion limit 7; it has: 4"):

@@ -257,12 +257,16 @@ def test_words_that_need_it_are_explained(report: Path) -> None:
 def test_warnings_and_the_end_of_tuning_are_reported(tmp_path: Path) -> None:
     told = {
         "warnings": ["the machine was busy: stages took 100 s, but used 40 s of processor time"],
-        "tuned": {"DPR": {"iteration": 3, "score": 21.5, "stopped": "no new translations", "failure": "no gain"}},
+        "tuned": {
+            "DPR": {"iteration": 3, "score": 21.5, "stopped": "no new translations", "failure": "no gain"},
+            "MSD": {"iteration": 5, "averaged": [3, 4], "score": 20.5, "stopped": "iterations", "failure": None},
+        },
     }
     write_report(write(tmp_path, plausible_results() | told), tmp_path / "out")
     for file in ("index.html", "report.md"):
         text = (tmp_path / "out" / file).read_text(encoding="utf-8")
         assert "the machine was busy" in text and "failed: no gain" in text and "iteration taken" in text
+        assert "mean of 3–4" in text
 
 
 def test_numbers_of_pictures_are_beside_them(report: Path) -> None:

@@ -44,7 +44,7 @@ def carry_out(
     say("writing the report", quiet)
     finished = finish(plan, folder)
     for warning in finished.warnings:
-        say(f"warning: {warning}")
+        say(f"warning: {warning}", quiet)
     say(f"results: {finished.results}", quiet)
     print(f"report: {finished.report}")
     for finding in finished.findings:

@@ -76,7 +76,15 @@ _FORM: dict[str, Form] = {
     ],
     "stages": {"*": [dict]},
     "tuning": {"*": [{"iteration": int}]},
-    "tuned": {"*": {"iteration?": int | None, "score?": float | None, "stopped?": str | None, "failure?": str | None}},
+    "tuned": {
+        "*": {
+            "iteration?": int | None,
+            "averaged?": _maybe([int]),
+            "score?": float | None,
+            "stopped?": str | None,
+            "failure?": str | None,
+        }
+    },
     "costs": [{"stage": str, "kind?": str | None}],
     "sentences": [
         {

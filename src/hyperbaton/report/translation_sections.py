@@ -240,7 +240,9 @@ def _outcomes(outcomes: Mapping[str, Row], runs: Mapping[str, Sequence[Row]]) ->
         failure = outcome.get("failure")
         ended = f"failed: {failure}" if failure else outcome.get("stopped")
         scores: list[Cell] = [number(value, 2) for value in (start, outcome.get("score"))]
-        rows.append([system, number(outcome.get("iteration")), *scores, None if ended is None else str(ended)])
+        averaged = outcome.get("averaged")
+        taken = f"mean of {averaged[0]}–{averaged[-1]}" if averaged else number(outcome.get("iteration"))
+        rows.append([system, taken, *scores, None if ended is None else str(ended)])
     columns = [
         TableColumn("system"),
         TableColumn("iteration taken"),
@@ -248,7 +250,7 @@ def _outcomes(outcomes: Mapping[str, Row], runs: Mapping[str, Sequence[Row]]) ->
         TableColumn("taken"),
         TableColumn("ended by"),
     ]
-    note = "The weights of the iteration with the best translations of the tuning text are taken; 0 is the start."
+    note = "The weights taken are the mean of the last iterations, or those with the best translations of the tuning text."
     return Table("tuned", "How tuning ended.", columns, [Group(rows)], note)
 
 

@@ -35,6 +35,8 @@ def json_field(path: Path, value: Any, form: Form, *keys: str) -> Any:
 def read_plan(root: Path) -> list[dict[str, Any]]:
     """The stages in the plan of a run; each has at least a name and a folder."""
     path = root / PLAN
+    if not path.exists():
+        raise InputError("the plan of the run is missing; run the experiment again", path)
     rows: list[dict[str, Any]] = json_field(path, read_json(path), [{"stage": str, "folder": str}])
     if not rows:
         raise InputError("the plan has no stages; run the experiment again", path)

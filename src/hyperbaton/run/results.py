@@ -192,6 +192,7 @@ def _tuned(plan: Plan, root: Path) -> dict[str, Any]:
         tuned = read_json(plan.stages[plan.tune_name(system, 0)].folder(root) / "weights.json")
         outcomes[system] = {
             "iteration": tuned["taken"],
+            "averaged": tuned["averaged"] if tuned["taken"] == len(tuned["history"]) else [],
             "score": tuned["score"],
             "stopped": tuned["stopped"],
             "failure": tuned["failure"],

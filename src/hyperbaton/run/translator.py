@@ -7,7 +7,7 @@ stages). Time is never measured, so the same text and options give the same tran
 
     the model       the first of `sequence`, `pair` and `dpr` whose training fits, together with the other parts and four
                     iterations of tuning; none if none does (docs/results says how good they are beside the table)
-    the tuning      as many iterations as fit in the remaining time, 1 to 15
+    the tuning      as many iterations as fit in the remaining time, 1 to the default of `tune`
 
 A minute is processor time on a single core of a small machine.
 """
@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 BEST_FIRST = ("sequence", "pair", "dpr")  # reordering models beside the hierarchical table
 TABLE = "hier-mslr-bidirectional-fe"
-FEWEST, MOST = 4, 15  # iterations of tuning: the least that a model must leave time for, and the maximum
+FEWEST, MOST = 4, Tuning().iterations  # iterations of tuning: the least that a model must leave time for, and the maximum
 WORDS = 24  # per sentence in the text used to measure rates
 DEV_SHARE, MOST_DEV = 20, 1000  # without a development text: every 20th pair, at most this many
 AUTO, NO_MODEL = "auto", "none"

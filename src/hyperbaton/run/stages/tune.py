@@ -72,7 +72,9 @@ def run(work: Work) -> None:
             "failure": tuned.failure,
             "taken": tuned.taken,
             "history": [
-                {"iteration": i, "objective": turn.score, "held_out": None} for i, turn in enumerate(tuned.history)
+                {"iteration": i, "objective": turn.score, "held_out": None}
+                for i, turn in enumerate(tuned.history)
+                if not turn.is_mean
             ],
             "averaged": list(tuned.averaged),
         },
