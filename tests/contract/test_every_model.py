@@ -29,7 +29,7 @@ TRAIN, TEST = np.arange(100), np.arange(100, 120)
 
 
 class Parts(NamedTuple):
-    """A bitext and everything that a model can be told of it, and a phrase table."""
+    """A bitext with all annotations that models use, and a phrase table."""
 
     bitext: Bitext
     annotations: Annotations

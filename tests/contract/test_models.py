@@ -23,7 +23,7 @@ NAMES = [name for name in MODELS if issubclass(MODELS[name], OrientationModel)]
 
 
 def small(name: str) -> dict[str, Any]:
-    """Options of a network, which is too large for tests as it is; others are as they are."""
+    """Options that make a network small enough for tests; other models keep their defaults."""
     return quick(name) if name in SMALL else {}
 
 
@@ -154,6 +154,8 @@ def test_a_damaged_folder_is_refused_by_name(model: OrientationModel, tmp_path: 
     load_model(tmp_path / "model")
 
 
-def test_asking_before_learning_says_so(model: OrientationModel, parts: dict[str, Bitext], held_out: Samples) -> None:
+def test_predicting_before_fitting_is_an_error(
+    model: OrientationModel, parts: dict[str, Bitext], held_out: Samples
+) -> None:
     with pytest.raises(OptionError, match="call fit first"):
         type(model)().sample_logprobs(parts["test"], held_out)

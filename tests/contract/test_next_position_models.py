@@ -113,7 +113,7 @@ def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_over_what_is_left(name: str, parts: Parts, tmp_path: Path) -> None:
+def test_normalised_over_remaining_words(name: str, parts: Parts, tmp_path: Path) -> None:
     """Probabilities along a path are distributions over the remaining words, also in evaluate and explain."""
     trained = make(name, candidates="remaining", **quick(name, 10, "lbfgs")).fit(parts.train)
     trained.save(tmp_path / "model")

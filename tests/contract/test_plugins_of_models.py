@@ -1,4 +1,4 @@
-"""Models take learners, minimizers and feature sets with options of their own, as text or as instances."""
+"""Models take learners, minimizers and feature sets with their own options, as text or as instances."""
 
 from __future__ import annotations
 

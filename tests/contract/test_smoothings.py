@@ -14,7 +14,7 @@ from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts, Smoothing
 
 
 def counts(n: int = 400, seed: int = 3) -> PairCounts:
-    """Pairs as they come in text: most of them rare, a few frequent."""
+    """Pairs as in text: most are rare, a few frequent."""
     rng = np.random.default_rng(seed)
     pairs = np.unique(np.minimum(rng.zipf(1.6, (n, 2)) - 1, 40), axis=0)
     joint = np.minimum(rng.zipf(1.5, len(pairs)), 1000).astype(np.uint32)

@@ -73,7 +73,7 @@ def udpipe_model(path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_stanza(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Stanza needs PyTorch and its models: a module with the same few names stands for it."""
+    """Stanza needs PyTorch and its models: a module with the same few names replaces it."""
 
     class Pipeline:
         def __init__(self, language: str, **options: Any) -> None:

@@ -1,6 +1,6 @@
-"""Pages whose code is run: cells of shell and Python in order, and what each is said to print.
+"""Pages whose code is run: cells of shell and Python in order, with the output on the page.
 
-`python -m tests.docs.cells docs/tutorial.md` runs a page and writes what its cells print now below them.
+`python -m tests.docs.cells docs/tutorial.md` runs a page and writes the current output below each cell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell of code, and what stands below it as its output; None if nothing does."""
+    """A cell of code, and the output below it; None if there is none."""
 
     code: Block
     output: str | None
@@ -84,7 +84,7 @@ def _with_checks(code: str) -> ast.Module:
 
 
 def alike(output: str, printed: str, tolerance: float = 0.05) -> bool:
-    """Whether two texts are the same but for numbers, which may differ a little between machines.
+    """Whether two texts are equal except for numbers, which may differ slightly between machines.
 
     >>> alike("BLEU 20.1", "BLEU 20.2"), alike("BLEU 20.1", "BLEU 30.2"), alike("BLEU 20.1", "TER 20.1")
     (True, False, False)
@@ -97,7 +97,7 @@ def alike(output: str, printed: str, tolerance: float = 0.05) -> bool:
 
 
 def refresh(page: Path) -> None:
-    """Write what the cells of a page print now below each of them."""
+    """Write the current output of a page's cells below each of them."""
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), forks() as python, shell(python) as bash:

@@ -1,7 +1,7 @@
-"""The shell and Python blocks of pages run as they stand, in order, and print what the pages say.
+"""The shell and Python blocks of pages run as printed, in order, and print the output on the page.
 
-Each page has its own folder. It holds the files that pages take for granted (tests/docs/workshop.py), and those that the
-page shows: blocks with a name. Blocks that are marked `console` are not run: servers, clusters and benchmarks.
+Each page has its own folder. It contains the files that pages rely on (tests/docs/workshop.py), and those that the
+page shows: blocks with a title. Blocks that are marked `console` are not run: servers, clusters and benchmarks.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ NOT_RUN = {
     "serve": "starts servers that do not end; tests of the service ask them",
     "design": "shows pieces of code",
 }
-# Pages that start with nothing, and say all that they print.
+# Pages that start in an empty folder and show all of their output.
 COMPLETE = {"tutorial", "python", "scikit-learn"}
 EMPTY = COMPLETE | {"adding-a-model"}
-# The library that a page needs, where it is not installed with hyperbaton.
+# The library that a page needs, if it is not installed with hyperbaton.
 NEEDS = {
     "scikit-learn": "sklearn",
     "sil-machine": "machine",
     "models/encoder": "torch",
     "models/encoder_orientation": "torch",
 }
-# Runs of an experiment that a page takes for granted.
+# Finished runs that a page relies on.
 RUNS = {"run": ["folder"], "report": ["folder"], "explore": ["folder"]}
 
 

@@ -1,4 +1,4 @@
-"""The documentation builds without a warning, and has a place for everything that the program knows."""
+"""The documentation builds without a warning, and covers every plug-in and command."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_pictures_follow_the_page_into_the_dark(site: Path, chromium: Any) -> No
     }"""
     for scheme in ("light", "dark"):
         opened = chromium.new_page(color_scheme=scheme)
-        # From disk, canvases may not be read: the pictures are put into a page of their own.
+        # From disk, canvases may not be read: each picture is put into a separate page.
         for file in sorted((site / "pictures").glob("*.svg")):
             opened.set_content('<meta name="color-scheme" content="light dark"><img>')
             address = "data:image/svg+xml;base64," + base64.b64encode(file.read_bytes()).decode()

@@ -1,4 +1,4 @@
-"""A folder with the files that pages take for granted: texts, links, tags, trees, and the artefacts made from them."""
+"""A folder with the files that pages rely on: texts, links, tags, trees, and the artefacts made from them."""
 
 from __future__ import annotations
 

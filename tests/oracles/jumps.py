@@ -89,7 +89,7 @@ def pair_logprobs(n: int, weight: Callable[[int, int], float]) -> list[dict[int,
 
 
 def sequence_logprobs(n: int, weight: Callable[[int, int, str], float]) -> list[dict[int, float]]:
-    """Eq. 2 for each CP, as it stands; weight(i, j, labels) is w · f(i, j, l_i, l_j)."""
+    """Eq. 2 for each CP, as printed; weight(i, j, labels) is w · f(i, j, l_i, l_j)."""
     rows = []
     for i in range(n + 1):
         scores = {}

@@ -1,4 +1,4 @@
-"""Plain, slow versions of the learners, step by step as the papers write them, on dense matrices."""
+"""Plain, slow versions of the learners, step by step as in the papers, on dense matrices."""
 
 from __future__ import annotations
 

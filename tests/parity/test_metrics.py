@@ -129,7 +129,7 @@ def test_meteor(references: list[str], hypotheses: list[str]) -> None:
 
 
 class OriginalPorter(PorterStemmer):
-    """Porter's algorithm as published, with the rule of his own program that words of two letters stay as they are."""
+    """Porter's algorithm as published, with the rule of his program that leaves words of two letters unchanged."""
 
     def __init__(self) -> None:
         super().__init__(mode=PorterStemmer.ORIGINAL_ALGORITHM)

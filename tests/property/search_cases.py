@@ -283,7 +283,7 @@ def jump_case(inside: bool, remaining: bool = False, coverage: bool = False) -> 
 
 
 def candidate_class(n: int, covered: set[int], now: int, to: int) -> int:
-    """As the oracle of jumps has it, whose positions count from 1."""
+    """In the form of the oracle of jumps, whose positions count from 1."""
     return jumps.candidate_class(n, {word + 1 for word in covered}, now + 1, to + 1)
 
 

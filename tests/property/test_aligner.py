@@ -265,7 +265,7 @@ def test_odd_corpora(options: dict[str, float]) -> None:
     assert align(Bitext.of([long, "a"], [long, "b"]), max_length=299, **options).offsets.tolist() == [0, 0, 1]
 
 
-def test_faults_are_told() -> None:
+def test_faults_are_reported() -> None:
     with pytest.raises(OptionError, match="call fit"):
         Aligner().align(Bitext.of(["a"], ["b"]))
     with pytest.raises(OptionError, match=r"null-probability must be at least 0\.001"):

@@ -1,4 +1,4 @@
-"""Trees and CoNLL-U read by the core equal a plain reading, come back as they were, and follow the sentences."""
+"""Trees and CoNLL-U read by the core equal a plain reading, round-trip, and follow the sentences."""
 
 from __future__ import annotations
 

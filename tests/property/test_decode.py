@@ -83,7 +83,7 @@ def test_search_without_pruning_finds_the_best(
 
 
 @pytest.mark.parametrize("coverage", [False, True])
-def test_long_sentences_are_normalised_over_what_is_left(coverage: bool, tmp_path: Path) -> None:
+def test_long_sentences_are_normalised_over_remaining_words(coverage: bool, tmp_path: Path) -> None:
     """The search scores its path as the model scores that visit order."""
     rng = np.random.default_rng(2)
     words = rng.choice(["a", "b", "c"], size=60).tolist()

@@ -1,4 +1,4 @@
-"""Whatever bytes a reader gets, it answers with a result or a HyperbatonError; how they are cut makes no difference."""
+"""For any bytes, a reader returns a result or raises HyperbatonError, however the bytes are split into pieces."""
 
 from __future__ import annotations
 

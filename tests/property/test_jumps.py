@@ -81,7 +81,7 @@ def jump_features(lists: dict[str, list[int]], i: int, j: int) -> list[int]:
 @settings(max_examples=40, deadline=None)
 @given(corpora(), st.integers(1, 4))
 def test_features_are_those_of_table_1(corpus: list[Sentence], min_count: int) -> None:
-    """The kept features are those that count often enough, and each number always stands for the same feature."""
+    """Only features that occur often enough are kept, and each number always means the same feature."""
     keys = _core.count_jump_features(core_text(corpus), min_count=min_count, n_threads=2, progress=None)
     counts = oracle.count(corpus)
     constants = {f"{o}" for o in (0, 1)} | {f"{o} d{d}" for o in (0, 1) for d in range(3)}
@@ -120,7 +120,7 @@ def test_counts_of_a_worked_example() -> None:
 @settings(max_examples=30, deadline=None)
 @given(corpora(), st.sampled_from([1, 3]), st.integers(0, 2**32 - 1))
 def test_probabilities_are_those_of_the_equations(corpus: list[Sentence], planes: int, seed: int) -> None:
-    """PAIR is eq. 1, and SEQUENCE's running sums give eq. 2 as it stands."""
+    """PAIR is eq. 1, and SEQUENCE's running sums give eq. 2 as printed."""
     text = core_text(corpus)
     keys = _core.count_jump_features(text, min_count=1, n_threads=1, progress=None)
     weights = np.random.default_rng(seed).normal(size=(N_CONSTANTS + len(keys), planes))
@@ -147,7 +147,7 @@ def test_probabilities_are_those_of_the_equations(corpus: list[Sentence], planes
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 12), st.booleans(), st.integers(0, 2**32 - 1))
-def test_rows_over_what_is_left(n: int, coverage: bool, seed: int) -> None:
+def test_rows_over_remaining_words(n: int, coverage: bool, seed: int) -> None:
     """Against the plain sums, for any order that visits some words."""
     random = np.random.default_rng(seed)
     order = random.permutation(n)[: random.integers(0, n + 1)]

@@ -51,7 +51,7 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
     # The output equals the input, except for blanks.
     again = b"".join(built.arpa_pieces()).decode()
     assert oracle.parse_arpa(again) == arpa
-    # Few enough values for bins of their own: nothing is lost.
+    # There are few enough values that each has its own bin: nothing is lost.
     np.testing.assert_array_equal(built.quantized(8).score_words([" ".join(words) for words in texts])[0], scores)
 
 

@@ -31,7 +31,8 @@ def test_operations_of_sentence_pairs(pairs: list[tuple[list[str], list[str], li
 
 
 def test_the_search_scores_the_operations_of_what_it_translates() -> None:
-    """Long sentences in any order: whatever was looked up on the way, the sum is that of the finished translation."""
+    """Long sentences in any order: the sum over steps is that of the finished translation, with any lookups in
+    between."""
     made = generate(150, style="japanese", seed=3).bitext
     train = made.select(np.arange(140))
     model = OperationSequence(order=4).fit(train)

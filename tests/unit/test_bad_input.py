@@ -122,7 +122,7 @@ def test_padding_of_xz(tmp_path: Path) -> None:
         (b"\x04\x22\x4d\x18a", "lz4"),
     ],
 )
-def test_other_compression_is_no_text(tmp_path: Path, content: bytes, kind: str) -> None:
+def test_unknown_compression_is_not_text(tmp_path: Path, content: bytes, kind: str) -> None:
     said = message(tmp_path / "x", content, Text.read)
     assert said == f"x: is a {kind} file: decompress it, or compress it as .gz, .xz or .zst"
     (tmp_path / "x").write_bytes(b"BZh9 is a word\n")
@@ -221,7 +221,7 @@ def test_trees(tmp_path: Path, content: bytes, what: str) -> None:
     assert message(tmp_path / "x", content, lambda path: Trees.read(path, TEXT)) == f"x:{what}"
 
 
-def test_brackets_without_words_are_no_tree() -> None:
+def test_brackets_without_words_are_not_a_tree() -> None:
     trees = Trees.of(["(())", "()"], TEXT)
     assert [trees[0], trees[1]] == [[], []]
 

@@ -1,4 +1,4 @@
-"""The block model as a whole: what only the parse can tell, what it needs, what it stores, what it says about itself."""
+"""The block model as a whole: effect of the parse, requirements, storage and explanations."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def small_model(**options: Any) -> BlockMe:
     return BlockMe(families="lexical,tags,parse-coverage", learner="lbfgs:max-passes=9", threads=1, **options)
 
 
-def test_a_killed_training_goes_on_to_the_same_weights(parts: Parts, tmp_path: Path) -> None:
+def test_killed_training_resumes_and_finds_the_same_weights(parts: Parts, tmp_path: Path) -> None:
     bitext, known, state = parts.bitext.select(TRAIN), parts.known(TRAIN), tmp_path / "model.training"
     whole = small_model().fit(bitext, known)
     root = Path(__file__).parents[2]

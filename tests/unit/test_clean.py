@@ -89,7 +89,7 @@ def test_nothing_is_written_when_a_parallel_file_does_not_fit(tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "a.x", "a.y", "a.zh"]
 
 
-def test_a_ratio_that_drops_much_is_told(tmp_path: Path) -> None:
+def test_a_ratio_that_drops_many_pairs_is_reported(tmp_path: Path) -> None:
     """Of 200 pairs 190 have ratio 1, 8 have 2.5 and 2 have 6; an empty one and an overlong one do not count."""
     sizes = [(4, 4)] * 190 + [(2, 5)] * 8 + [(1, 6)] * 2 + [(0, 3), (1, 300)]
     src, tgt = write(

@@ -155,5 +155,5 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
 
 
 def _listen_to_interrupts() -> None:
-    """Test runners may have told us to ignore them."""
+    """The test runner may ignore these signals."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -17,7 +17,7 @@ def test_tokenize_writes_a_file(tmp_path: Path) -> None:
     assert hyperbaton("tokenize", "none", tmp_path / "raw", "-o", tmp_path / "raw").returncode == 1
 
 
-def test_clean_is_silent_when_asked(tmp_path: Path) -> None:
+def test_clean_can_be_quiet(tmp_path: Path) -> None:
     """A ratio that drops many pairs is warned of, unless --quiet is given."""
     (tmp_path / "raw.zh").write_text("a b c d e f g h\n" * 50 + "a b\n" * 50, encoding="utf-8")
     (tmp_path / "raw.en").write_text("a\n" * 50 + "a b\n" * 50, encoding="utf-8")

@@ -94,7 +94,7 @@ def server(whole_server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def get(*arguments: object, status: int = 0) -> str:
-    """Run the command; what it prints, or the line that says what is wrong."""
+    """Run the command; return its output, or its error message."""
     done = hyperbaton("corpus", "get", "-q", "-t", 1, *arguments)
     assert done.returncode == status, done.stderr
     assert done.stderr.count("\n") == (1 if status else 0) and not (status and done.stdout), done.stderr

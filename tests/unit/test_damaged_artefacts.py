@@ -94,7 +94,7 @@ def _export(system: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1.0])
-def test_scores_that_are_no_numbers_are_scores_all_the_same(saved: Path, tmp_path: Path, value: float) -> None:
+def test_invalid_scores_do_not_reach_the_search(saved: Path, tmp_path: Path, value: float) -> None:
     """They must not reach the search, whose sorting relies on an order of scores."""
     shutil.copytree(saved, tmp_path / "system")
     for name in ("table.scores", "lm.0/ngrams.2.slots"):
@@ -165,7 +165,7 @@ def test_what_a_system_refers_to_is_verified_too(tmp_path: Path) -> None:
         verify(tmp_path / "system")
 
 
-def test_an_option_of_a_forged_manifest_that_is_no_count_is_one_line(tmp_path: Path) -> None:
+def test_an_invalid_count_in_a_forged_manifest_is_a_one_line_error(tmp_path: Path) -> None:
     bitext = Bitext.of(["wo ai ni"], ["i love you"], [[(0, 0), (1, 1), (2, 2)]])
     Extracted.of(bitext).save(tmp_path / "phrases", bitext)
     file = tmp_path / "phrases" / "manifest.json"

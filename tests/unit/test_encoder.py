@@ -251,7 +251,7 @@ class TestTraining:
             assert model.history_[-1] > model.history_[0]
         assert trained["remaining"].history_[-1] > trained["all"].history_[-1]
 
-    def test_interrupted_training_goes_on_to_the_same_weights(self, bitext: Bitext, tmp_path: Path) -> None:
+    def test_interrupted_training_resumes_and_finds_the_same_weights(self, bitext: Bitext, tmp_path: Path) -> None:
         whole = Encoder(epochs=3, **TINY).fit(bitext)
         stopped = Encoder(epochs=3, checkpoint=tmp_path / "model.training", **TINY)
         calls = []

@@ -242,7 +242,8 @@ def digest_of_lists(decoder: SystemDecoder) -> bytes:
 
 
 def every_kind(system: System, aligner: Aligner) -> dict[str, Callable[..., Any]]:
-    """All work that is shared out: each takes a folder, a number of shards and an executor, and returns what it wrote."""
+    """All distributed work: each function takes a folder, a number of shards and an executor, and returns its
+    output."""
     return {
         "translate": partial(translate, system),
         "link": partial(link, aligner),
@@ -351,7 +352,7 @@ def test_a_result_that_dask_loses_is_a_task_done_again() -> None:
             list(ordered_map(executor, 2, abs, ["x"]))
 
 
-def test_a_pool_of_somebody_else_cannot_be_made_anew(tmp_path: Path) -> None:
+def test_a_pool_of_the_caller_is_not_restarted(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context) as executor, pytest.raises(WorkersLost, match="and with it the pool"):
         list(do_shards(executor, die, tmp_path, 1))
@@ -380,7 +381,7 @@ def test_errors_come_back_from_workers_as_they_were() -> None:
         assert type(back) is type(error) and str(back) == str(error) and vars(back) == vars(error)
 
 
-def test_bad_input_is_told_before_tasks_start(system: System, aligner: Aligner, tmp_path: Path) -> None:
+def test_bad_input_is_reported_before_tasks_start(system: System, aligner: Aligner, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="give a file, not standard input"):
         list(translate_shards(system, SourceText("-"), sharding=Sharding(tmp_path, 2)))
     (tmp_path / "src").write_text("a b\nc\n")
@@ -523,7 +524,7 @@ def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner
 
 
 class KillInTheMiddle(Observer):
-    """Kills the worker that does the first stage, while it does it: the name of what it writes has its process id."""
+    """Kill the worker of the first stage while it runs; the name of its output contains its process id."""
 
     def __init__(self, cluster: Cluster, root: Path) -> None:
         self.cluster, self.root, self.killed = cluster, root, 0

@@ -149,7 +149,7 @@ def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) ->
     assert (made.models["pair"].options["min-count"], made.lm.order, made.title) == (9, 2, "two words")
 
 
-def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "exp.toml"
     file.write_text("[corpus\n")
     with pytest.raises(HyperbatonError, match=r"exp.toml: not a TOML file: .*line 1"):
@@ -168,7 +168,7 @@ def test_keys_of_stages_change_with_what_they_depend_on_alone() -> None:
     assert not set(keys(seed=2).values()) & set(before.values()) - {before["movement"]}
 
 
-def test_a_system_has_sparse_features_and_options_of_tuning_of_its_own() -> None:
+def test_a_system_has_its_own_sparse_features_and_tuning_options() -> None:
     translation = {
         "systems": {"plain": ["lr"], "rich": ["lr", "few"]},
         "sparse": {"few": {"classes": True}},

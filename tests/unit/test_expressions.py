@@ -98,7 +98,7 @@ def compiled() -> Iterator[Found]:
 
 
 def literal() -> Iterator[Found]:
-    """Expressions that are written where they are used; a letter stands for what is put into them."""
+    """Expressions used inline; a letter marks the place of the inserted text."""
     for path, source in sources().items():
         tree = ast.parse(source if "import re\n" in source else "")
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]

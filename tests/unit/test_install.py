@@ -1,4 +1,4 @@
-"""Installing says what it is doing, and every target of the Makefile installs what it needs and no more."""
+"""Installing reports its steps, and every target of the Makefile installs only what it needs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def install(folder: Path, status: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
-def test_packages_and_steps_are_told(tmp_path: Path) -> None:
+def test_packages_and_steps_are_reported(tmp_path: Path) -> None:
     done = install(tmp_path, 0)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split("\n") == [

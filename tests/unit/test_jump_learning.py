@@ -103,7 +103,7 @@ def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("coverage", [False, True])
-def test_over_what_is_left_the_optimum_is_found(name: str, coverage: bool, corpus: tuple[Bitext, Tags]) -> None:
+def test_the_optimum_over_remaining_words_is_found(name: str, coverage: bool, corpus: tuple[Bitext, Tags]) -> None:
     """No weight can be changed for the better; and knowing what is left, the text is more probable."""
     bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
     fitted = model(name, learner=BEST, candidates="remaining", coverage=coverage).fit(bitext, annotations)
@@ -205,7 +205,7 @@ def _flat(corpus: tuple[Bitext, Tags]) -> float:
     return float(np.log(np.where(jumps.current < 0, n + 1, n)).sum())
 
 
-def test_features_can_be_found_anew_in_every_pass(corpus: tuple[Bitext, Tags]) -> None:
+def test_features_can_be_computed_again_in_every_pass(corpus: tuple[Bitext, Tags]) -> None:
     kept, anew = (model("sequence", learner="lbfgs:max-passes=4", cache=cache).fit(corpus[0]) for cache in (True, False))
     assert np.array_equal(kept.weights_, anew.weights_)
 
@@ -305,7 +305,9 @@ model.fit(generate(40, style="japanese", seed=2).bitext, progress=progress)
 
 
 @pytest.mark.parametrize("minimizer", ["lbfgs", "torch"])
-def test_a_killed_training_goes_on_to_the_same_weights(minimizer: str, corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+def test_killed_training_resumes_and_finds_the_same_weights(
+    minimizer: str, corpus: tuple[Bitext, Tags], tmp_path: Path
+) -> None:
     if minimizer == "torch":
         pytest.importorskip("torch")
     options = {"learner": f"{minimizer}:variance=0.1:max-passes=25", "min_count": 2}

@@ -38,7 +38,7 @@ def test_amounts(amount: str | int, n_bytes: int) -> None:
 
 
 @pytest.mark.parametrize("amount", ["4", "G", "-4G", "4 apples", "", "1e3G", "4GG"])
-def test_what_is_no_amount_is_told(amount: str) -> None:
+def test_invalid_amounts_are_refused(amount: str) -> None:
     with pytest.raises(OptionError, match=r"memory must be an amount like 512M, 4G or 2\.5GiB, not"):
         parse_memory(amount)
 

@@ -24,7 +24,7 @@ from hyperbaton.phrases import (
     reordering_probabilities,
 )
 
-# Networks have tests of their own, since they need PyTorch.
+# Networks have separate tests, since they need PyTorch.
 NAMES = [
     name for name in MODELS if issubclass(MODELS[name], OrientationModel) and not issubclass(MODELS[name], SentenceNetwork)
 ]

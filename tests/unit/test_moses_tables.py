@@ -1,4 +1,4 @@
-"""Moses' tables that are not as they should be."""
+"""Malformed tables of Moses."""
 
 from __future__ import annotations
 

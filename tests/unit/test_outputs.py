@@ -1,4 +1,4 @@
-"""Outputs that cannot be written are told before any work: none of the inputs of these commands exist."""
+"""Outputs that cannot be written are reported before any work: none of the inputs of these commands exist."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_an_artefact_may_be_replaced_by_its_new_version(tmp_path: Path, monkeypa
         run("tune", "referring", "known.source", "known.target", "-o", "phrases", "--force")
 
 
-def test_a_language_model_is_written_as_its_name_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_name_decides_the_format_of_a_language_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("text").write_text("a b\nb a\n", encoding="utf-8")
     how = ["--order", 1, "--discount-fallback"]
@@ -146,7 +146,7 @@ def test_a_language_model_is_written_as_its_name_says(tmp_path: Path, monkeypatc
     assert Path("lm.arpa").read_bytes() == Path("other").read_bytes()
 
 
-def test_an_output_on_stdout_is_no_input(tmp_path: Path) -> None:
+def test_an_output_on_stdout_is_not_an_input(tmp_path: Path) -> None:
     """A shell that appends to an input has opened it already, but has not changed it."""
     text = tmp_path / "text"
     text.write_text("a b\n", encoding="utf-8")

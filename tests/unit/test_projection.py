@@ -183,7 +183,7 @@ def test_long_and_deep_markup() -> None:
     assert parse_inline("a <!-- b --> <!--> c <!-- d").words == ["a", "<!-->", "c", "<!--", "d"]
 
 
-def test_one_sentence_is_no_sentences(tmp_path: Path) -> None:
+def test_one_sentence_is_singular(tmp_path: Path) -> None:
     for name, text in (("s", "a X\n"), ("t", "x\n"), ("links", "0-0\n")):
         (tmp_path / name).write_text(text)
     done = hyperbaton("project", "tags", tmp_path / "s", tmp_path / "t", tmp_path / "links", "-o", tmp_path / "o")

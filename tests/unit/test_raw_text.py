@@ -123,7 +123,7 @@ TAGS = ["<b>", "</b>", "<i x='1'>", "</i>", "<br/>", "<img>", "<p>", "</p>", "<!
 
 @given(st.data(), st.sampled_from([PLAIN, HTML, XML]))
 def test_tags_are_never_lost_and_always_nested(data: st.DataObject, form: TextFormat) -> None:
-    """Whatever tags a text has: each comes back, and those that were properly nested are so again."""
+    """Every tag of a text is in the output, and properly nested tags stay properly nested."""
     sentences = data.draw(st.lists(st.lists(st.sampled_from(["a", "b", *TAGS]), max_size=7), min_size=1, max_size=3))
     text = data.draw(st.sampled_from([". A ", "\n"])).join(" ".join(sentence) for sentence in sentences)
     raw = RawText(TextProcessing(), data.draw(st.integers(1, 9)))

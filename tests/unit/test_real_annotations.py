@@ -1,4 +1,4 @@
-"""Annotations of real corpora fit their texts and come back as they were. Skipped where the corpora are not at hand."""
+"""Annotations of real corpora fit their texts and round-trip. Skipped where the corpora are missing."""
 
 from __future__ import annotations
 

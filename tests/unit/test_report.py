@@ -1,4 +1,4 @@
-"""The report of a run: everything in one page, in every format, whatever the words and whatever is missing."""
+"""The report of a run, in every format, with any words and with missing parts."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [[], ["corpus", "findings"], ["sentences"], ["step", "costs"]])
-def test_what_is_missing_is_told(tmp_path: Path, kept: list[str]) -> None:
+def test_missing_parts_are_reported(tmp_path: Path, kept: list[str]) -> None:
     whole = plausible_results()
     page = Page(
         write_report(write(tmp_path, MINIMAL | {key: whole[key] for key in kept}), tmp_path / "out").read_text("utf-8")
@@ -218,7 +218,7 @@ def test_a_mistake_in_a_section_is_not_a_fault_of_the_results(tmp_path: Path, mo
     assert not (tmp_path / "out").exists()
 
 
-def test_best_values_and_marks_are_told_by_direction(report: Path) -> None:
+def test_best_values_and_marks_follow_the_direction_of_the_metric(report: Path) -> None:
     text = (report / "index.html").read_text(encoding="utf-8")
     table = text[text.index('id="table-translation"') :].split("</figure>")[0]
     rows = re.findall(r"<tr><td>(.*?)</td>(.*?)</tr>", table)
@@ -254,7 +254,7 @@ def test_words_that_need_it_are_explained(report: Path) -> None:
     assert re.search(r'<text class="tag"[^>]*>\w+<title>\w+', text)
 
 
-def test_warnings_and_the_end_of_tuning_are_told(tmp_path: Path) -> None:
+def test_warnings_and_the_end_of_tuning_are_reported(tmp_path: Path) -> None:
     told = {
         "warnings": ["the machine was busy: stages took 100 s, but used 40 s of processor time"],
         "tuned": {

@@ -142,7 +142,7 @@ def test_a_process_that_is_killed_is_an_error_in_a_line() -> None:
         in_process(os.abort)
 
 
-def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
+def test_mistakes_are_one_line_errors(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"unknown paper 'ni12' \(did you mean ni11"):
         reproduce("ni12", Setting(tmp_path, quick=True))
     with pytest.raises(OptionError, match="no cell of al14 is called nothing; there are classification-600-primal, "):

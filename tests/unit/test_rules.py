@@ -1,4 +1,4 @@
-"""Rule tables: files that are not as they should be, artefacts, and the command."""
+"""Rule tables: malformed files, artefacts, and the command."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, message: str) -> N
     assert str(raised.value) == f"{tmp_path}/{message}"
 
 
-def test_a_rule_table_is_no_phrase_table(tmp_path: Path) -> None:
+def test_a_rule_table_is_not_a_phrase_table(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="t:1: expected a phrase table, found a rule table"):
         read_phrase_table(write(tmp_path / "t", GOOD))
 
@@ -132,7 +132,7 @@ def test_no_rules(tmp_path: Path) -> None:
     assert len(RuleTable.from_moses(rules.write_moses(tmp_path)[0])) == 0
 
 
-def test_a_phrase_table_is_no_rule_table(bitext: Bitext) -> None:
+def test_a_phrase_table_is_not_a_rule_table(bitext: Bitext) -> None:
     with pytest.raises(DamagedError, match="are not the gaps of rules"):
         RuleTable(Extracted.of(bitext).table)
 
@@ -186,7 +186,7 @@ def test_prune(tmp_path: Path, files: list[str]) -> None:
     assert result.returncode == 0, result.stderr
     fewer = RuleTable.load(tmp_path / "few").table
     assert np.array_equal(np.diff(fewer.offsets), np.ones(len(RuleTable.load(rules).table.source)))
-    # In a text of two sentences nothing is more than chance.
+    # In a text of two sentences nothing is significant.
     assert run("prune", rules, *texts, "-o", tmp_path / "none", "--significance", "100").returncode == 0
     assert len(RuleTable.load(tmp_path / "none")) == 0
     result = run("prune", rules, *texts, "-o", tmp_path / "composed", "--relative-entropy", "1")

@@ -66,7 +66,7 @@ def system(lm: LanguageModel) -> System:
 
 @pytest.fixture(scope="module")
 def saved(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same on disk."""
+    """The system on disk."""
     path = tmp_path_factory.mktemp("system") / "system"
     system.save(path)
     return path

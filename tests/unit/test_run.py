@@ -270,7 +270,7 @@ def test_a_stage_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
     assert not plan.corpus["train"].is_done(tmp_path / "out")
 
 
-def test_another_development_text_trains_nothing_anew(tmp_path: Path) -> None:
+def test_another_development_text_retrains_nothing(tmp_path: Path) -> None:
     for name in ("a.source", "a.target"):
         (tmp_path / name).write_text("a b\n" * 20, encoding="utf-8")
     (tmp_path / "a.links").write_text("0-0 1-1\n" * 20, encoding="utf-8")

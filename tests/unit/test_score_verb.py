@@ -103,7 +103,7 @@ def test_what_is_wrong_is_one_line(
     assert message.format(files) in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_several_references_are_told(hyperbaton: Callable[..., Done], files: Path) -> None:
+def test_several_references_are_reported(hyperbaton: Callable[..., Done], files: Path) -> None:
     command = ["score", files / "hyp", files / "ref", files / "other", "--metrics", "wer", "--samples", "10"]
     note = f"scoring {files / 'hyp'} against 2 references: {files / 'ref'}, {files / 'other'}; another system's"
     assert hyperbaton(*command).stderr.startswith(note)

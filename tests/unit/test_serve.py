@@ -437,7 +437,9 @@ GOOD = {"q": "Ja!", "source": "de", "target": "en"}
         ("/languages", {}, 405, "does not take POST"),
     ],
 )
-def test_bad_requests_say_why(running_service: Running, path: str, body: Any, status: int, message: str) -> None:
+def test_errors_of_bad_requests_give_the_reason(
+    running_service: Running, path: str, body: Any, status: int, message: str
+) -> None:
     answer = running_service.ask(path, body, headers=JSON)
     assert answer[0] == status, answer
     assert message in json.dumps(answer[1], ensure_ascii=False)

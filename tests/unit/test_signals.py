@@ -35,7 +35,7 @@ def start(
 
 
 def _listen() -> None:
-    """Test runners may have told us to ignore some."""
+    """The test runner may ignore some signals."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -137,7 +137,7 @@ except KeyboardInterrupt:
 
 
 def test_a_run_ends_its_stages_and_what_they_started(tmp_path: Path) -> None:
-    """In place of a stage stands a process that starts another one and waits."""
+    """Replace a stage by a process that starts another one and waits."""
     (tmp_path / "stand_in.py").write_text(STAND_IN, encoding="utf-8")
     pids = tmp_path / "pids"
     with subprocess.Popen([sys.executable, "-c", RUN], cwd=tmp_path, preexec_fn=_listen) as process:

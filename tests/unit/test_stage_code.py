@@ -36,7 +36,7 @@ def changed(file: str, before: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
     return {name.partition(".")[0] for name in before if before[name] != after[name]}
 
 
-def test_a_changed_model_trains_that_model_anew(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_model_is_trained_again(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     content = code._content
     monkeypatch.setattr(code, "_content", lambda f: "changed" if f.name == "sequence.py" else content(f))
     after = keys()
@@ -45,7 +45,7 @@ def test_a_changed_model_trains_that_model_anew(before: dict[str, str], monkeypa
     assert before["translate.msd.1.6"] == after["translate.msd.1.6"]
 
 
-def test_a_change_of_tuning_tunes_anew(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_of_tuning_repeats_tuning(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     stages = changed("tune/loop.py", before, monkeypatch)
     assert stages == {"tune", "translate", "measure", "score"}
 

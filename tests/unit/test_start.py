@@ -28,7 +28,7 @@ SLOW = {
     *("scipy", "sklearn", "matplotlib", "pandas", "torch", "sacrebleu", "pydantic", "rich"),
     *("multiprocessing", "asyncio", "xml", "http.client", "ssl", "socket", "email", "importlib.metadata"),
 }
-# Parts of the package that no translation needs, with whatever model.
+# Parts of the package that no translation needs, with any model.
 UNUSED = {
     *("align.aligners.hmm", "align.lexical", "align.lexicon", "base.processes", "corpus.class_runs"),
     *("decode.derivations", "decode.preordering", "decode.raw", "decode.shards", "evaluate"),

@@ -69,7 +69,7 @@ def test_a_failure_leaves_the_old_one(tmp_path: Path) -> None:
 
 
 def test_a_write_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
-    """The system's reason is told, not how many bytes were written; folders that were made for it are gone."""
+    """The message gives the system's reason, not the number of bytes written; folders created for it are removed."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
@@ -85,7 +85,7 @@ def test_a_write_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_refuses_to_overwrite_what_is_no_artefact(tmp_path: Path) -> None:
+def test_refuses_to_overwrite_other_folders(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(ArtefactError, match="files that are not an artefact"):
@@ -141,7 +141,7 @@ def _flip(file: Path) -> None:
     file.write_bytes(content)
 
 
-def test_content_is_checked_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_content_is_checked_on_request(tmp_path: Path) -> None:
     save(tmp_path / "x", "thing", ARRAYS, parts={"inner": lambda path: save(path, "part", {"b": np.ones(3)})})
     verify(tmp_path / "x")
     _flip(tmp_path / "x" / "a.npy")
@@ -166,7 +166,7 @@ def test_a_part_is_the_one_that_was_saved(tmp_path: Path) -> None:
         verify(tmp_path / "1")
 
 
-def test_an_opened_artefact_stays_what_it_was(tmp_path: Path) -> None:
+def test_arrays_of_a_replaced_artefact_are_refused(tmp_path: Path) -> None:
     """Arrays are opened later than the manifest: they must not be those of an artefact that took its place."""
     save(tmp_path / "x", "thing", {"a": np.full(3, 1), "b": np.full(3, 1)})
     opened = Artefact(tmp_path / "x")

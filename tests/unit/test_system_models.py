@@ -62,7 +62,7 @@ class WrongSteps:
         return np.zeros(len(steps) + 1), np.zeros(len(steps))
 
 
-def test_models_that_answer_wrongly_are_told_so(system: System) -> None:
+def test_models_with_wrong_answers_are_reported(system: System) -> None:
     cases: list[tuple[Any, str]] = [
         (Wrong(), "5 classes gave 3 scores"),
         (WrongSteps(), "as many scores and states"),

@@ -69,7 +69,7 @@ def test_a_tagger_counts_more_than_the_tokenizer(system: System) -> None:
     assert translator.raw.read("私は").sentences[0].labels == ["T0", "T1"]
 
 
-def test_a_tagger_is_asked_only_by_models_that_read_tags() -> None:
+def test_only_models_that_read_tags_call_a_tagger() -> None:
     bitext = Bitext.of(JAPANESE, ENGLISH, LINKS)
     plain = System.of(PhraseTable.build(bitext, extract(bitext))).with_text(text("ja:tagger=udpipe:model=absent"))
     assert RawTranslator(Translator(plain)).raw.tagger is None

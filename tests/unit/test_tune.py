@@ -107,7 +107,7 @@ def test_resumes_after_each_iteration(tmp_path: Path) -> None:
 
 @dataclass
 class Broken(Optimizer):
-    """Returns what it is told to."""
+    """Returns preset values."""
 
     weights: object = None
 

@@ -107,7 +107,7 @@ def real_place(path: str | PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _with_folder(folder: Path) -> Iterator[None]:
-    """Create a folder, and remove it at the end if it is still empty."""
+    """Create a folder and its missing parents, and remove those that are still empty at the end."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -148,7 +148,7 @@ def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
 
 
 def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | PathLike[str] | None = None) -> None:
-    """Check that there is nothing at `path` but an artefact (a folder with the file `mark`) or an empty folder."""
+    """Raise ArtefactError unless `path` is missing, empty, or an artefact (a folder with the file `mark`)."""
     shown, path = shown or path, Path(path)
     while True:
         try:
@@ -169,7 +169,7 @@ def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | P
 
 
 def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: str) -> None:
-    """Put a folder in the place of another one, or of none."""
+    """Move a folder into place, replacing any artefact there."""
     old = aside.with_suffix(f".{REPLACED}")
     for _ in range(_ATTEMPTS):
         try:
@@ -229,7 +229,7 @@ def _renameat2() -> Callable[..., int] | None:
 
 @contextlib.contextmanager
 def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
-    """A new file or folder beside a path, which belongs to this writer while it lives; removed at the end."""
+    """Create a temporary file or folder beside a path, locked by this writer, and remove it at the end."""
     while True:
         aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{secrets.token_hex(4)}.{INCOMPLETE}")
         if folder:
@@ -290,7 +290,7 @@ def _locked_leftover(aside: Path) -> Iterator[bool]:
 
 
 def being_replaced(path: Path) -> bool:
-    """Whether a writer has put the folder at a path aside, and not yet a new one in its place."""
+    """Whether a writer has moved the folder at a path aside and not yet put a new one in its place."""
     path = Path(os.path.realpath(path))
     return path.parent.is_dir() and bool(_leftovers(path, REPLACED))
 
@@ -314,7 +314,7 @@ def _lock(handle: int) -> bool | None:
 
 @contextlib.contextmanager
 def _locked(folders: Sequence[Path]) -> Iterator[None]:
-    """Keep other writers of several files from moving theirs into these folders at the same time.
+    """Prevent other writers of several files from moving theirs into these folders at the same time.
 
     A folder that is itself being written belongs to one writer, which has locked it.
     """
@@ -355,7 +355,7 @@ def _is_special(path: Path) -> bool:
 
 
 def fsync(path: Path) -> None:
-    """Have the system write a file or folder to the disk."""
+    """Flush a file or folder to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,7 +1,7 @@
 """Public parallel text by name: mtdata knows where OPUS, WMT, KFTT and others keep theirs, and reads their formats.
 
-A dataset is named as mtdata names it, `OPUS-tatoeba-v20230412-deu-eng`: collection, corpus, version and languages, which
-may stand in either order and be codes of two letters. Downloads stay in mtdata's cache (`~/.mtdata`, or `$MTDATA`).
+A dataset is named as mtdata names it, `OPUS-tatoeba-v20230412-deu-eng`: collection, corpus, version and languages, in
+either order, as codes of two or three letters. Downloads stay in mtdata's cache (`~/.mtdata`, or `$MTDATA`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Dataset:
 
 
 class Catalogue:
-    """The datasets that mtdata knows. Making one reads mtdata's index, which takes seconds, the first time a minute."""
+    """The datasets that mtdata knows. Creating one reads mtdata's index, which takes seconds, or a minute the first
+    time."""
 
     def __init__(self) -> None:
         try:
@@ -184,7 +185,7 @@ class Catalogue:
 
 
 class _Counters:
-    """Stands for mtdata's progress bars, and reports to ours."""
+    """Replaces mtdata's progress bars, and reports to ours."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -225,7 +226,7 @@ def _without_its_manners() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _whole_index(file: Path) -> Iterator[None]:
-    """Remove mtdata's stored index if its making is interrupted: mtdata would take half of one for the whole."""
+    """Remove mtdata's stored index if writing it is interrupted: mtdata would accept a partial one."""
     existed = file.exists()
     try:
         yield

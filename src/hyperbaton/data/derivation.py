@@ -1,9 +1,8 @@
 """Deriving one sentence pair from a transfer grammar, with its true links, tags and source tree.
 
-The source sentence is written from left to right while categories are expanded from the top. Each expansion has a
-budget of words that it shares out among its parts, which keeps sentences within bounds however deep the grammar
-recurs. When all parts of a rule are there, their translations are put in the order that the rule's first fitting
-move gives.
+The source sentence is written from left to right while categories are expanded from the top. Each expansion divides a
+budget of words among its parts, which bounds the length of sentences at any depth of recursion. When all parts of a
+rule are expanded, their translations are put in the order that the rule's first fitting move gives.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class TargetWord(NamedTuple):
 
 @dataclass
 class GeneratedPair:
-    """A sentence pair with everything that is known about it."""
+    """A sentence pair with its true links, tags and source tree."""
 
     source: list[str]
     source_tags: list[str]
@@ -40,7 +39,7 @@ class GeneratedPair:
     target: list[TargetWord]
 
     def spell_articles(self) -> None:
-        """Write a or an, as the word after it demands."""
+        """Choose between a and an by the next word."""
         for j in range(len(self.target) - 1):
             if self.target[j].word in ("a", "an"):
                 self.target[j] = self.target[j]._replace(word=article(self.target[j + 1].word))
@@ -53,10 +52,10 @@ class GeneratedPair:
 
 
 class _Written(NamedTuple):
-    """The parts of a rule once they stand in the source sentence."""
+    """The parts of a rule in the source sentence."""
 
     features: list[frozenset[str]]  # of each part's head
-    neighbours: list[frozenset[str]]  # the same without the subject, which has no say in the sense of a verb
+    neighbours: list[frozenset[str]]  # without the subject, which does not affect the sense of a verb
     translations: list[Word | list[TargetWord]]  # a word still to be translated, or a translated phrase
     starts: list[int]  # where each part begins, and where the last ends
 

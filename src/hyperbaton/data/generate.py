@@ -1,4 +1,4 @@
-"""Generated bitext of any size, with everything known about it.
+"""Generated bitext of any size, with true links, tags and trees.
 
 >>> generated = generate(n_sentences=3, style="chinese", noise=0.0)
 >>> len(generated), list(generated.bitext.need_links()) == list(generated.true_links)
@@ -32,7 +32,7 @@ BLOCK = 500  # sentence pairs between two reports of progress
 
 @dataclass(frozen=True)
 class Language:
-    """What text is generated: a language and how clean its texts are."""
+    """The kind of generated text: a language and its noise."""
 
     style: str = option("chinese", "style of the source language", choices=STYLES.names())
     noise: float = option(0.05, "noise rate for words, word order and observed links", minimum=0, maximum=1)

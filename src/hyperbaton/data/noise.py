@@ -1,7 +1,7 @@
-"""Noise: what keeps generated text from being perfectly predictable.
+"""Noise, which keeps generated text from being perfectly predictable.
 
-Words are replaced by others of their kind, target words of the same kind and form change places, and the *observed* links
-lose and gain points. The true links follow the words, and the target stays grammatical.
+Words are replaced by others of their kind, target words of the same kind and form are exchanged, and the *observed*
+links lose and gain points. The true links follow the words, and the target stays grammatical.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The pairs of the datasets are tokenized and cleaned together, then split. Parts for tuning and testing are drawn by a hash
 of the source sentence and the seed, one pair of each sentence, so that a longer corpus changes few of them; or they are
-datasets themselves, which are kept whole. No sentence of theirs stays in the training text, on either side.
+datasets themselves, which are kept whole. None of their sentences stays in the training text, on either side.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Preparation:
     """How downloaded pairs become the files of an experiment.
 
     Arguments:
-        held_out: of dev, devtest and test, the number of pairs to draw, or the name of a dataset; a part that is not
-            there has the usual size.
+        held_out: for dev, devtest and test, the number of pairs to draw or the name of a dataset; missing parts have
+        the default size.
         n_train: the most pairs of the training text; 0 takes all.
         tokenizers: of source and target, by name; None takes the one for the language.
         tagger: of the source, as the registry of taggers makes it; None takes the tags of the tokenizer, if it knows any.
@@ -126,7 +126,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_corpus_folder(folder: Path) -> None:
-    """Refuse a folder that has anything but a corpus made by this module."""
+    """Refuse a folder that contains anything but a corpus made by this module."""
     check_folder(folder, DESCRIPTION)
     if not (folder / DESCRIPTION).is_file():
         return

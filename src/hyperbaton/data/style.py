@@ -1,4 +1,4 @@
-"""A style is a source language: rules, words, and how its words sound. One file of `styles/` is one style."""
+"""A style is a source language: rules, words, and the sounds of invented words. One file of `styles/` is one style."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Feature sets, one file each: what a model sees of a phrase pair in context, as sparse rows.
+"""Feature sets, one file each: phrase pairs in context as sparse rows.
 
-The feature space is fixed on training data; what is not in it is left out of later rows.
+The feature space is fixed on training data; later rows leave out features that are not in it.
 """
 
 from hyperbaton.base.registry import Registry

@@ -46,7 +46,7 @@ class FeatureSet(Checked, Picklable, ABC):
         progress: Progress | None = None,
         scratch: Scratch | None = None,
     ) -> TrainingRows:
-        """Fit the features like `fit`, with rows that are computed on demand from tables in `scratch`."""
+        """Fix the feature space like `fit`; rows are computed on demand from tables, kept in `scratch` if given."""
 
     @abstractmethod
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
@@ -55,20 +55,20 @@ class FeatureSet(Checked, Picklable, ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """How many features there are."""
+        """Number of features."""
 
     @abstractmethod
     def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
-        """What a feature is, for people."""
+        """Describe a feature in words."""
 
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
-        """The fitted arrays, to be stored."""
+        """The fitted arrays, for storage."""
 
     def layout(self, n_classes: int) -> Layout:
-        """The types and shapes of what `arrays` gives (`base/forms.py`); what is not declared is read as it was saved."""
+        """Types and shapes of the arrays that `arrays` returns (`base/forms.py`); others are read as saved."""
         return {}
 
     @abstractmethod
     def restore(self, arrays: Arrays) -> Self:
-        """Take back what `arrays` gave."""
+        """Restore the fitted state from the arrays of `arrays`."""

@@ -33,12 +33,12 @@ LAYERS: tuple[Layer, ...] = ("source", "target", "source class", "target class")
 
 
 class Template(NamedTuple):
-    """Which words make a feature.
+    """The words that make up a feature.
 
     `region`: before, inside or after the phrase; an n-gram does not leave its region. `offset` of its first word: from
     the first word of the phrase, or for `after` from the last one, so that 1 is the word after the phrase. The region
-    `links` takes the pairs of linked words inside a phrase pair, and neither offset nor length. `number_before` and its
-    like take no words but how many there are, `length` standing for all larger numbers.
+    `links` takes the pairs of linked words inside a phrase pair, and neither offset nor length. `number_before`,
+    `number_inside` and `number_after` take the number of words instead, at most `length`.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Template(NamedTuple):
 
 
 class TemplateRows(TrainingRows):
-    """Rows of training data that the core makes from the text."""
+    """Training rows that the core computes from the text."""
 
     def __init__(self, features: _core.TrainingFeatures, n_features: int, n_rows: int, threads: int) -> None:
         self.n_features, self.n_rows = n_features, n_rows
@@ -62,13 +62,13 @@ class TemplateRows(TrainingRows):
 
 @dataclass
 class TemplateFeatures(FeatureSet):
-    """A feature set of templates; a set adds options and `templates`."""
+    """Base of feature sets made of templates; a subclass adds options and `templates`."""
 
     min_count: int = option(2, "minimum number of phrase pairs with a feature in the training data", minimum=1)
 
     @abstractmethod
     def templates(self) -> Iterator[Template]:
-        """All templates; those of layers that the data lacks are passed over."""
+        """All templates; those of layers that the data lacks are skipped."""
 
     def fit_rows(
         self,
@@ -96,7 +96,7 @@ class TemplateFeatures(FeatureSet):
         return TemplateRows(features, self.n_features, len(occurrences), threads)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
-        """The features of phrase pairs that the feature space has."""
+        """Rows of phrase pairs, with the features of the feature space."""
         table, core = self._table(occurrences), core_occurrences(occurrences)
         indptr, indices = _core.feature_rows(table, core, self._index, n_threads=threads or default_threads())
         return Rows(indptr, indices, self.n_features)
@@ -141,7 +141,7 @@ class TemplateFeatures(FeatureSet):
         return list(dict.fromkeys(template.name for template in self.templates()))
 
     def _table(self, occurrences: Occurrences) -> npt.NDArray[np.int32]:
-        """The templates as the core wants them: name, layer, region, offset, length, linked layer."""
+        """The templates in the form of the core: name, layer, region, offset, length, linked layer."""
         present = _layers(occurrences)
         numbers = {layer: i for i, layer in enumerate(present)}
         names = {name: i for i, name in enumerate(self._names())}
@@ -164,7 +164,7 @@ def _layers(occurrences: Occurrences) -> dict[Layer, Array]:
 
 
 def core_occurrences(occurrences: Occurrences) -> _core.Occurrences:
-    """The arrays as the core wants them, checked."""
+    """The arrays in the form of the core, checked."""
     source, target = occurrences.source_spans, occurrences.target_spans
     arrays: list[Array] = [source.sentence, source.begin, source.length, target.sentence, target.begin, target.length]
     core = _core.Occurrences(*map(_plain, [*arrays, occurrences.links.points, occurrences.links.offsets]))

@@ -1,6 +1,6 @@
 """The features of AL14 Table 1: linked word pairs inside the phrase pair, and the source words next to the phrase.
 
-The paper's bag of words does not tell the side of a neighbouring word, and neither do we.
+As in the paper, features of neighbouring words do not distinguish left from right.
 """
 
 from __future__ import annotations

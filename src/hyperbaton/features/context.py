@@ -1,8 +1,7 @@
 """The features of NI11 Table 3 with those of the source phrase itself, for one model of all phrases.
 
-NI11's sub-models know their source phrase; a model of all phrases has to see it: its n-grams by content and place, as in
-the target phrase. How many words lie before and after it bounds the movements that are possible: nothing jumps forward
-over words that are not there.
+Each of NI11's sub-models belongs to one source phrase; a global model needs features of it: its n-grams by content and
+position, as in the target phrase. The numbers of words before and after the phrase bound its possible movements.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from hyperbaton.features.dpr import Dpr
 
 @dataclass
 class Context(Dpr):
-    """n-grams around and of the source phrase, and of the target phrase, of words and classes; place and lengths."""
+    """n-grams around and in the source phrase and in the target phrase, of words and classes; position and lengths."""
 
     far: int = option(15, "largest number of words before, in and after the phrase that gets a separate feature", minimum=1)
 
     def templates(self) -> Iterator[Template]:
-        """Those of `dpr`, those inside the source phrase, and how many words there are."""
+        """Templates of `dpr`, of n-grams inside the source phrase, and of numbers of words."""
         yield from super().templates()
         layers: tuple[Layer, Layer] = ("source", "source class")
         for layer in layers:

@@ -1,11 +1,11 @@
 """The features of NI11 Table 3.
 
-Word n-grams in a window around the source phrase, and word n-grams of the target phrase; the same with word classes
-where they are given. An n-gram is told apart by its content and by where it starts: −3 … −1 left of the source phrase,
+Word n-grams in a window around the source phrase, and word n-grams of the target phrase; also of word classes where
+they are given. An n-gram is identified by its content and by where it starts: −3 … −1 left of the source phrase,
 1 … 3 right of it, 0 … in the target phrase. It stays on its side (NI11 Fig. 7).
 
-NI11 calls the whole approach DPR. Models of sub-models alone (`maxent`, `svm`, `mmr`, `mms`, `dual_mlr`) use them;
-our model `dpr` backs them by one model of all phrases, which must see the source phrase too, and uses `context`.
+NI11 calls the whole approach DPR. The models `maxent`, `svm`, `mmr`, `mms` and `dual_mlr` use these features; our
+model `dpr` also has a global model, which needs features of the source phrase, and uses `context`.
 """
 
 from __future__ import annotations

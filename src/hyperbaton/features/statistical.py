@@ -2,8 +2,9 @@
 
 For K classes: log p(o | s, t) and log p(o | s) of each class o, smoothed towards p(o | s) and p(o), then log(1 + c) of
 the pair and of the source phrase, and the lengths of the two phrases divided by 10. In training a sample is described by
-the counts of other sentences, those outside its own tenth of the text: otherwise a pair seen once would tell its own class.
-(Taking out the sample alone would do the contrary: of a pair seen once with each class, each sample would see the other's.)
+the counts of other sentences, those outside its own tenth of the text: otherwise a pair seen once would reveal its own
+class. (Leaving out only the sample itself is no better: for a pair seen once with each of two classes, each sample
+would see only the other's class.)
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Statistical(FeatureSet):
         progress: Progress | None = None,
         scratch: Scratch | None = None,
     ) -> TrainingRows:
-        """Count, and describe each sample by the counts of other sentences."""
+        """Count, and compute the rows of samples from the counts of other sentences."""
         scratch = scratch or Scratch()
         pair_keys, source_keys = occurrences.pair_keys(threads, scratch), occurrences.source_keys(threads, scratch)
         self.pairs_ = ClassCounts.of(pair_keys, labels, n_classes, scratch)
@@ -84,7 +85,7 @@ class Statistical(FeatureSet):
         return _StatisticalRows(self, occurrences, pairs, sources)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
-        """Describe phrase pairs by the counts of training."""
+        """Compute rows of phrase pairs from the training counts."""
         pairs = self.pairs_.at(occurrences.pair_keys(threads))
         return self.described(occurrences, pairs, self.sources_.at(occurrences.source_keys(threads)))
 
@@ -106,7 +107,7 @@ class Statistical(FeatureSet):
         return 2 * len(self.prior_) + 4
 
     def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
-        """What the number is."""
+        """Describe the number in words."""
         n = len(self.prior_)
         if feature < 2 * n:
             return f"log p(class {feature % n} | {'source, target' if feature < n else 'source'})"

@@ -1,8 +1,8 @@
-"""Learners: from sparse examples and labels to weights. They know nothing of translation.
+"""Learners: from sparse examples and labels to weights. They do not depend on translation.
 
-A learner is one file of this folder; its options are its arguments. All of them work in the manner of scikit-learn,
-on SciPy's sparse matrices, on `Rows`, and on lists of either, whose arrays may be memory-mapped; and on rows that are made
-when they are needed (`TrainingRows`). `docs/learners.md` says which learner solves what.
+A learner is one file of this folder; its options are its arguments. All follow scikit-learn's conventions and accept
+SciPy's sparse matrices, `Rows`, lists of either, whose arrays may be memory-mapped, and rows computed on demand
+(`TrainingRows`). `docs/learners.md` has their objectives.
 
 >>> from hyperbaton.learn import LEARNERS
 >>> import numpy as np

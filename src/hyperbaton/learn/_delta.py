@@ -1,7 +1,7 @@
 """Learners with margins Δ between classes, given or estimated from the data.
 
 "How to learn Δ" is future work in NI11 §5. Ours: train with Δ = 1 on one half of the rows, count the confusions on the
-other, and the other way round; classes that are easily confused are close (`delta_from_confusions`).
+other, and vice versa; the margin between classes that are easily confused is small (`delta_from_confusions`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class DeltaLearner(Learner):
         return dataclasses.replace(self, delta=matrix_text(delta))
 
     def _confusions(self, training: TrainingExamples, clusters: Array | None) -> Array:
-        """Counts (true class, predicted class) of rows that the model that predicts them has not seen."""
+        """Counts (true class, predicted class), with each row predicted by a model that was not trained on it."""
         n = training.n_classes
         first = np.random.default_rng(self.seed).random(len(training.labels)) < 0.5
         counts = np.zeros((n, n))

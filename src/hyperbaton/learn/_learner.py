@@ -1,6 +1,6 @@
 """Behaviour common to all learners.
 
-`__init__` only stores the options, `fit` learns and returns the learner, and what was learned ends in `_`: `classes_`,
+`__init__` only stores the options, `fit` learns and returns the learner, and learned attributes end in `_`: `classes_`,
 `model_`, `history_` (name → one value for each pass, "objective" always among them). scikit-learn's tools accept
 a learner as a classifier, though scikit-learn need not be installed.
 """
@@ -33,7 +33,7 @@ ROWS_TOGETHER = 1 << 16
 
 @dataclass(frozen=True)
 class Validation:
-    """Examples to judge by while learning, checked."""
+    """Checked held-out examples, used to decide when to stop."""
 
     rows: _core.Rows
     labels: Array
@@ -67,7 +67,7 @@ class Learner(Checked, ABC):
 
     # Whether `fit` accepts a prior distribution for each row.
     takes_prior: ClassVar[bool] = False
-    # Whether `fit` accepts examples to judge by while learning.
+    # Whether `fit` accepts held-out examples.
     takes_validation: ClassVar[bool] = False
     # Whether the core visits all rows in the random order of `_core.visit_order`, if they are one chunk.
     visits_at_random: ClassVar[bool] = False
@@ -75,12 +75,12 @@ class Learner(Checked, ABC):
     takes_clusters: ClassVar[bool] = True
 
     def _merges_features(self) -> bool:
-        """Whether features that occur in the same rows get the same weight, whose square is what it costs."""
+        """Whether features that occur in the same rows get equal weights, penalised by their squares."""
         return False
 
     @abstractmethod
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
-        """The core's learner with this one's options."""
+        """The core's trainer with these options."""
 
     def fit(
         self,
@@ -101,8 +101,8 @@ class Learner(Checked, ABC):
             progress: called with passes done and passes at most; returns False to cancel.
             prior: shape (n, n_classes), a distribution over classes for each row that scores are relative to; for
                 `TrainingRows` a function that gives those of some consecutive rows.
-            validation: other rows with their labels, to choose by when to stop.
-            scratch: for `TrainingRows`, which need `n_classes`: where rows, and what is learned about each, lie.
+            validation: held-out rows and their labels, used to decide when to stop.
+            scratch: for `TrainingRows`, which need `n_classes`: where rows and their variables are kept.
         """
         if isinstance(rows, TrainingRows):
             training = self._make(rows, np.asarray(labels), n_classes, progress, prior, scratch or Scratch())
@@ -192,7 +192,7 @@ class Learner(Checked, ABC):
             clusters: shape (n,), each row's cluster, numbered from 0; rows of cluster -1 are left out.
             progress: called with groups of clusters done and groups in all.
             validation: other rows, their labels and their clusters; a cluster without any is trained to convergence.
-            first_cluster: the number of cluster 0 among all, where these are some of them; random choices depend on it.
+            first_cluster: the number of cluster 0 among all clusters, if these are only some; it seeds random choices.
         The rest is as for `fit`; the learner itself stays as it was, but for an estimated `delta_`.
         """
         if not self.takes_clusters:
@@ -233,7 +233,7 @@ class Learner(Checked, ABC):
         prior: Callable[[Array, Rows], Array] | None,
         scratch: Scratch,
     ) -> ClusterModel:
-        """Learn the sub-models of some clusters after those of others."""
+        """Learn the sub-models group by group."""
         if n_classes is None or n_clusters is None:
             raise RowsError("rows that are made when they are needed need n_classes and n_clusters")
         starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, scratch.room)
@@ -260,11 +260,11 @@ class Learner(Checked, ABC):
         return joined.finish()
 
     def _needs_all_clusters(self) -> bool:
-        """Whether something is learned from all clusters together."""
+        """Whether a parameter is learned from all clusters together."""
         return False
 
     def _cluster_trainer(self, training: TrainingExamples, clusters: Array) -> _core.Trainer:
-        """The core's learner for every cluster."""
+        """The core's trainer for every cluster."""
         return self._trainer(training)
 
     def scores(self, rows: RowsLike) -> Array:
@@ -280,7 +280,7 @@ class Learner(Checked, ABC):
         return self.model_.scores(chunks, self.threads)
 
     def decision_function(self, rows: RowsLike) -> Array:
-        """Scores as scikit-learn wants them: for two classes one number, above 0 for the second."""
+        """Scores in scikit-learn's form: for two classes one number, positive for the second."""
         scores = self.scores(rows)
         if len(self.classes_) > 2:
             return scores
@@ -300,7 +300,7 @@ class Learner(Checked, ABC):
         return softmax(scores if offset is None else scores + offset)
 
     def score(self, rows: RowsLike, labels: npt.ArrayLike) -> float:
-        """The part of rows whose label is predicted."""
+        """The fraction of rows whose label is predicted."""
         return float(np.mean(self.predict(rows) == np.asarray(labels)))
 
     @property
@@ -317,12 +317,12 @@ class Learner(Checked, ABC):
 
     @property
     def n_passes_(self) -> int:
-        """Passes made."""
+        """Number of passes made."""
         self._check_fitted()
         return len(self.history_["objective"])
 
     def __post_init__(self) -> None:
-        """Nothing is checked before `fit`: scikit-learn wants estimators that take any value until then."""
+        """Check nothing before `fit`: scikit-learn requires constructors that accept any value."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All options by name."""
@@ -390,7 +390,7 @@ class Learner(Checked, ABC):
 
 
 def _made(rows: TrainingRows, numbers: Array, scratch: Scratch, progress: Progress | None = None) -> Rows:
-    """Rows by their numbers; where scratch puts them if there are many. `progress` counts rows."""
+    """Rows by their numbers; if there are many, they are kept in `scratch`. `progress` counts rows."""
     n = len(numbers)
     if n <= ROWS_TOGETHER:
         return rows.at(numbers)
@@ -405,7 +405,7 @@ def _made(rows: TrainingRows, numbers: Array, scratch: Scratch, progress: Progre
 
 
 def _part_of(progress: Progress | None, done: int, n: int, total: int) -> Progress | None:
-    """What the progress of a part of n rows is among all rows, of which some are done."""
+    """Progress within part of the rows, reported as progress over all rows."""
     if progress is None:
         return None
     return lambda part, parts: progress(done + part * n // max(parts, 1), total)

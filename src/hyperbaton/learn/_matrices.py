@@ -61,7 +61,7 @@ def delta_matrix(text: str, n_classes: int) -> Array:
 
 
 def delta_from_confusions(counts: Array, nearest: float = 0.5) -> Array:
-    """Margins from how often classes are taken for each other.
+    """Margins estimated from how often classes are confused.
 
     With c_ij rows of class i predicted as j, the confusion of a pair is s_ij = (c_ij + c_ji) / (n_i + n_j), and
     Δ_ij = 1 − (1 − nearest) · s_ij / max s: the most confused pair is `nearest` apart, a pair never confused 1.

@@ -1,4 +1,4 @@
-"""The registry of learners; `_registry.pyi` tells type checkers the class of each."""
+"""The registry of learners; `_registry.pyi` gives type checkers the class of each."""
 
 from __future__ import annotations
 

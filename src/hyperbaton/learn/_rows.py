@@ -1,4 +1,4 @@
-"""Examples for learners: what a user has, checked, as views that the core reads without copying.
+"""Examples for learners: the user's rows, checked, as views that the core reads without copying.
 
 The core reads offsets of 64 bits, feature ids of 32 bits that increase inside a row, and values of 64 bits or none.
 Arrays of those types are never copied, so they can be memory-mapped files larger than memory; others are converted.
@@ -84,12 +84,12 @@ def core_rows(chunks: Sequence[Rows], *, constant: bool, unit_length: bool) -> _
 def _contiguous(array: Array, dtype: type) -> Array:
     if dtype is np.int32 and array.dtype != np.int32 and array.size and array.max() > np.iinfo(np.int32).max:
         raise RowsError(f"feature {array.max()} is beyond the largest feature id, {np.iinfo(np.int32).max}")
-    # The file is read through the mapping, but handed over as a plain array: the core knows no other.
+    # The core accepts only plain arrays; this one still reads the file through the mapping.
     return np.asarray(np.ascontiguousarray(array, dtype=dtype))
 
 
 def join_rows(rows: TrainingRows, numbers: Iterable[Array], scratch: Scratch) -> Rows:
-    """The rows with these numbers, made piece by piece; they lie where scratch puts them."""
+    """The rows with these numbers, computed piece by piece and kept in `scratch`."""
     starts, indices = Column(scratch, np.int64), Column(scratch, np.int32)
     values: Column | None = None
     starts.append(np.zeros(1, np.int64))

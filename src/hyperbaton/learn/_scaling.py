@@ -1,4 +1,4 @@
-"""What the two iterative scaling learners share: options, and the demand that no value is negative."""
+"""Common parts of the two iterative scaling learners: options, and the check that no value is negative."""
 
 from __future__ import annotations
 

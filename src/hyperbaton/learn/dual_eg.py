@@ -5,12 +5,12 @@ minimise  D(α) = 1/(2σ²) Σ_k ‖w_k(α)‖² + Σ_ik α_ik log α_ik,   Σ_k
 by        α_ik ∝ α_ik exp(−η_ik ∇_ik D), the step sizes η halved until D does not rise           AL14 eq. 11–14
 
 Algorithm 1 has η = 0.5 for all. Newton's step for log α is η_ik = 1/(1 + σ²‖x_i‖² α_ik), with the level of ∇ chosen so that
-Σ_k α_ik stays 1: one visit then all but solves a row's own problem. Algorithm 1 to the letter is step="fixed",
-initial=1e-4. With N rows that start makes weights as large as σ²·N/10⁴, which the first passes must take back; by
+Σ_k α_ik stays 1: one visit then nearly solves the problem of a single row. Algorithm 1 as printed is step="fixed",
+initial=1e-4. With N rows this start gives weights as large as σ²·N/10⁴, which the first passes must undo; by
 default α starts at the true class, w at 0, and a row gets its other mass when it is first visited.
 
 At the solution −D(α) = P(w), the objective of `lbfgs` and `sgd`. The duality gap is Σ_i KL(α_i ‖ p(· | x_i)): each
-row's share tells how far it is from the condition of eq. 16, under which a row leaves the active set.
+row's term measures how far it is from the condition of eq. 16, under which a row leaves the active set.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from hyperbaton.learn._learner import Learner, TrainingExamples, Validation
 class DualEg(Learner):
     """Multinomial logistic regression on the dual, skipping solved rows; fast on all rows at once.
 
-    `history_` tells the active rows, the duality gap and the re-checks by pass; `alpha_` holds the dual variables of `fit`;
-    `converged_` tells whether the last look at all rows (`recheck`) found none above `epsilon`.
+    `history_` has the active rows, the duality gap and the re-checks of each pass; `alpha_` holds the dual variables of
+    `fit`; `converged_` says whether the last check of all rows (`recheck`) found none above `epsilon`.
 
     >>> DualEg(epsilon=0.01).fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
     [0]

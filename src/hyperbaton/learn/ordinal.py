@@ -48,7 +48,7 @@ class Ordinal(Learner):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Classes without an order, as in scikit-learn's checks, are not what it is for.
+        # Unordered classes, as in scikit-learn's checks, fit this model poorly.
         tags.classifier_tags.poor_score = True
         return tags
 

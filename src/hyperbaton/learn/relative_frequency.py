@@ -1,7 +1,7 @@
 """The distribution of the classes by counting, AL14 eq. 4:  p(k) = (n_k + s·K·q_k) / (n + s·K)
 
-with s the smoothing, K the number of classes, and q uniform or the distribution of all rows. It looks at no feature:
-for all rows it is the prior of the classes, by cluster the lexicalized model.
+with s the smoothing, K the number of classes, and q uniform or the distribution of all rows. It uses no features: over
+all rows it is the prior of the classes, by cluster the lexicalized model.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Interpolated modified Kneser-Ney models (Chen and Goodman 1998), as lmplz estimates them (Heafield et al. 2013).
 
 A text that fits into memory is estimated there (`core/lm/ngram_tree.hh`). The n-grams of one that does not, or that is
-counted in shards, become rows of numbers: words and a count. All that follows is sorting such rows and going through
-them: by suffix to count how many words each n-gram follows, by context to add up what follows each context, by suffix again
-to mix each probability with that of the shorter n-gram. Rows that do not fit into memory lie in files; a run of rows that
-fits is sorted, and the sorted runs are merged. `core/lm/kneser_ney.hh` has the formulas. The discounts of each order follow
-from how many of its n-grams n_i have an adjusted count of i (Chen and Goodman, equation 26):
+counted in shards, become rows of numbers: words and a count. Estimation sorts such rows and scans them: by suffix to
+count how many words precede each n-gram, by context to sum the counts after each context, and by suffix again to
+interpolate each probability with that of the shorter n-gram. Rows that do not fit into memory are kept in files; a run
+of rows that fits is sorted, and the sorted runs are merged. `core/lm/kneser_ney.hh` has the formulas. The discounts of
+each order depend on the numbers n_i of its n-grams with an adjusted count of i (Chen and Goodman, equation 26):
 
     Y = n_1 / (n_1 + 2 n_2),    D(i) = i − (i + 1) Y n_{i+1} / n_i    for i = 1, 2 and 3 (which stands for 3 and more).
 """
@@ -32,10 +32,10 @@ from hyperbaton.lm.ngrams import Columns, Ngrams
 from hyperbaton.lm.rows import Rows, RowSorter
 
 MARKERS = ("<unk>", "<s>", "</s>")
-FALLBACK = (0.5, 1.0, 1.5)  # discounts where a text is too small to tell
+FALLBACK = (0.5, 1.0, 1.5)  # discounts for texts that are too small to estimate them
 MAX_ORDER = 9
-_MOST_PLACES = 1 << 31  # words, <s> and </s> of a text that the core takes into memory
-_TOKEN_BYTES = 16  # that numbering the words takes for each token
+_MOST_PLACES = 1 << 31  # words, <s> and </s> of the longest text that the core takes into memory
+_TOKEN_BYTES = 16  # for numbering the words, per token
 MEMORY = "4G"  # for counting and sorting, unless another amount is given
 
 
@@ -159,7 +159,7 @@ def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: boo
 
 
 class _Run:
-    """One estimation: what its steps share."""
+    """The state that the steps of one estimation share."""
 
     def __init__(
         self, options: Estimation, sorter: RowSorter, sharding: Sharding | None, progress: Progress | None

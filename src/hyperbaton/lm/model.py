@@ -5,10 +5,10 @@ With h the words before w, and h⁻ the same without the oldest one,
     p(w | h) = p(hw) if the n-gram hw is in the model, else b(h) · p(w | h⁻),
 
 where b(h) is the back-off weight of h, 1 if the model does not have it. Sentences begin with <s>, whose own probability
-does not count, and end with </s>, whose probability does. A word that the model does not know is <unk>.
+does not count, and end with </s>, whose probability does. Unknown words are <unk>.
 
-The n-grams lie in arrays that are memory-mapped from an artefact, so a model of any size opens at once and is shared by
-all processes that use it. Probabilities are kept as the log10 of the ARPA format, and leave as natural logs.
+The n-grams are stored in arrays, memory-mapped from an artefact, so a model of any size opens at once and is shared by
+all processes that use it. Probabilities are stored as log10, as in the ARPA format, and returned as natural logs.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class LanguageModel(Shown, Picklable):
 
     @classmethod
     def of(cls, ngrams: Ngrams, options: Estimation, threads: int | None = None) -> LanguageModel:
-        """The model of n-grams that `estimate_ngrams` made with these options."""
+        """Make a model from the n-grams of `estimate_ngrams` and their options."""
         return cls(ngrams.vocabulary, _without_bins(ngrams.tables(threads)), to_mapping(options))
 
     @classmethod
@@ -155,11 +155,11 @@ class LanguageModel(Shown, Picklable):
         return arpa_pieces(self.view, self.vocabulary, threads)
 
     def write_arpa(self, path: AnyPath, threads: int | None = None) -> None:
-        """Write the model in the ARPA format, compressed as the name says."""
+        """Write the model in the ARPA format, compressed according to the file name."""
         write_pieces(path, self.arpa_pieces(threads))
 
     def arrays(self) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
+        """The model as named arrays, for storage."""
         arrays = self.vocabulary.arrays("vocabulary")
         for n, table in enumerate(self.tables, start=1):
             arrays |= {f"ngrams.{n}.{name}": array for name, array in table._asdict().items()}
@@ -191,7 +191,7 @@ class LanguageModel(Shown, Picklable):
 
     @cached_property
     def view(self) -> _core.NgramModel:
-        """The model as the core sees it."""
+        """The model in the core."""
         return _core.NgramModel(self.tables)
 
     @property
@@ -206,18 +206,18 @@ class LanguageModel(Shown, Picklable):
 
     @property
     def nbytes(self) -> int:
-        """What the n-grams take, on disk and in memory."""
+        """Size of the n-grams in bytes, on disk and in memory."""
         return sum(array.nbytes for table in self.tables for array in table)
 
     def quantized(self, bits: int = 8) -> LanguageModel:
-        """This model in less space: probabilities and back-off weights of each order from 2 on in 2^bits bins."""
+        """Return a smaller model, whose probabilities and back-off weights above order 1 take 2^bits values each."""
         if not 1 <= bits <= 8:
             raise OptionError(f"quantisation needs 1 to 8 bits, not {bits}")
         tables = tuple(NgramTable(*parts) for parts in self.view.quantize(1 << bits))
         return LanguageModel(self.vocabulary, tables, {**self.options, "quantize": bits})
 
     def numbers(self, text: Text) -> npt.NDArray[np.uint32]:
-        """Each token's number in the model's vocabulary, `UNK` if it has none; shape (n_tokens,)."""
+        """Number of each token in the model's vocabulary, or `UNK`; shape (n_tokens,)."""
         of_word = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
         return np.where(of_word < len(self.vocabulary), of_word, np.uint32(UNK))[text.tokens]
 

@@ -1,4 +1,4 @@
-"""The n-grams of an estimated model, before the tables for questions are made of them: enough for an ARPA file."""
+"""The n-grams of an estimated model, before lookup tables are built; enough for an ARPA file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Columns = tuple[Rows, npt.NDArray[np.float32], npt.NDArray[np.float32]]  # words
 
 @dataclass(frozen=True)
 class Ngrams:
-    """The n-grams of each order: linked, if they were estimated in memory, otherwise as columns, which may lie in files."""
+    """The n-grams of each order: linked if they were estimated in memory, otherwise columns, which may be files."""
 
     vocabulary: Vocabulary
     orders: _core.NgramTree | list[Columns]
@@ -48,7 +48,7 @@ class Ngrams:
         return arpa_pieces(model, self.vocabulary, threads)
 
     def write_arpa(self, path: AnyPath, threads: int | None = None) -> None:
-        """Write the model in the ARPA format, compressed as the name says."""
+        """Write the model in the ARPA format, compressed according to the file name."""
         write_pieces(path, self.arpa_pieces(threads))
 
 

@@ -1,4 +1,4 @@
-"""Rows of n-grams that are counted, sorted and merged: runs that fit into memory are sorted, and sorted runs merged."""
+"""Count, sort and merge rows of n-grams: runs that fit into memory are sorted, and sorted runs are merged."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ class RowSorter:
         return out[: _core.merge_ngrams(runs, out, by_context=by_context)]
 
     def run_length(self, width: int) -> int:
-        """How many rows are sorted at once: sorting takes them twice."""
+        """Number of rows to sort at once; sorting needs memory for two copies."""
         return max(1, self.memory // (3 * 4 * width))

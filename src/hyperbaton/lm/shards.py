@@ -1,13 +1,13 @@
 """The n-grams of a text counted in shards: one in memory, or several by the workers of any executor.
 
-Two kinds of tasks, each reading files that those before it wrote; large arrays are files, and are not sent:
+There are two kinds of tasks, which pass large arrays as files:
 
 1. a shard of the sentences: its distinct n-grams with their counts, by suffix, and where each key range of them starts;
 2. a key range of the n-grams: those of all shards merged; a single shard needs none.
 
 Ranges are chosen from a sample of the sentences, so that they have about the same size. Counts are whole numbers, and
-ranges one after the other are the n-grams of the whole text by suffix. So neither the number of shards nor the place of the
-cuts between ranges changes anything.
+ranges one after the other are the n-grams of the whole text by suffix. So the result depends neither on the number of
+shards nor on the cuts between ranges.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class _Job:
     cuts: tuple[Key, ...]  # between key ranges
 
     def sorter(self, n_rows: int) -> RowSorter:
-        """A sorter that takes the memory of a task; rows that fit, and once more what is made of them, stay there."""
+        """A sorter within the memory of a task; rows and results that fit stay in memory."""
         fits = 2 * 4 * n_rows * (self.order + 2) <= self.memory
         return RowSorter(self.memory, Scratch(None if fits else self.memory), self.threads)
 
 
 @dataclass(frozen=True)
 class _Merge:
-    """What merging needs when the shards are counted."""
+    """The counted shards, as input for merging."""
 
     counting: _Job
     folder: Path
@@ -71,7 +71,7 @@ def count_shards(
 
     Arguments:
         memory: what counting and sorting may take in each task, in bytes.
-        scratch: where the result lies.
+        scratch: where the result is kept.
         step: called after each task.
     """
     folder, shards = sharding.folder, sharding.shards

@@ -1,7 +1,7 @@
-"""What every metric is: statistics of sentences that add up, and a score of their sums.
+"""The base class of metrics: additive statistics of sentences, and a score of their sums.
 
-Because the statistics add up, the score of any selection of sentences is the score of a sum of rows: that is all that
-bootstrap resampling, randomisation tests and tuning need to know of a metric.
+Because the statistics add up, the score of any selection of sentences is the score of a sum of rows. Bootstrap
+resampling, randomisation tests and tuning need no more.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ class Metric(Checked, ABC):
         return float(self.score(self.statistics(outputs).sum(axis=0)))
 
     def signature(self, n_references: int) -> str:
-        """What someone else needs to know to get the same number."""
+        """The settings needed to reproduce the score."""
         parts = [f"nrefs:{n_references}"] + [f"{o.flag}:{_spelled(getattr(self, o.name))}" for o in options_of(type(self))]
         return "|".join([*parts, f"hyperbaton:{version('hyperbaton')}"])
 
     def objective(self) -> _core.Objective:
-        """The metric as what tuning maximises."""
+        """The metric as an objective that tuning maximises."""
         sign = 1.0 if self.higher_is_better else -1.0
         return _core.python_objective(lambda sums: np.ascontiguousarray(sign * self.score(sums), np.float64))
 
     def best_reference(self, statistics: Sequence[Statistics]) -> Statistics:
-        """Of the statistics against each reference, those of the reference that suits each hypothesis best."""
+        """For each hypothesis, the statistics against the best-matching reference."""
         if len(statistics) == 1:
             return statistics[0]
         every = np.stack(statistics)
@@ -65,7 +65,7 @@ class Metric(Checked, ABC):
         return best
 
     def need_orders(self, outputs: Outputs) -> Orders:
-        """The visit orders of the hypotheses; raises InputError unless they and those of references are there."""
+        """The visit orders of the hypotheses; raise InputError if they or those of the references are missing."""
         if outputs.orders is None or not outputs.reference_orders:
             raise InputError(f"{self.title} needs the links of the hypotheses and of the references to the source")
         return outputs.orders
@@ -83,7 +83,7 @@ def ratio(part: Values, whole: Values, nothing: float = 0.0) -> Values:
 
 
 def error_rate(sums: Statistics) -> Values:
-    """100 · edits / words of sums (edits, words); where no words are wanted, any edit is an error of 100.
+    """100 · edits / words of sums (edits, words); if the references have no words, any edit gives 100.
 
     >>> error_rate(np.array([[1.0, 4.0], [2.0, 0.0], [0.0, 0.0]])).tolist()
     [25.0, 100.0, 0.0]

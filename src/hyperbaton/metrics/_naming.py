@@ -23,7 +23,7 @@ def make_metric(text: str) -> Metric:
 
 
 def metric_or_none(name: str) -> Metric | None:
-    """The metric that a score's name means, or None for a score that is no metric of ours."""
+    """The metric with the name of a score, or None if there is none."""
     try:
         return make_metric(name)
     except HyperbatonError:
@@ -31,7 +31,7 @@ def metric_or_none(name: str) -> Metric | None:
 
 
 def higher_is_better(name: str) -> bool:
-    """Whether higher scores are better: what the metric says, and yes for scores of unknown names.
+    """Whether higher scores are better, according to the metric; true for unknown names.
 
     >>> higher_is_better("BLEU"), higher_is_better("TER:no-punct=yes"), higher_is_better("block accuracy")
     (True, False, True)

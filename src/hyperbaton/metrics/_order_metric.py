@@ -1,4 +1,4 @@
-"""A metric that looks at visit orders alone."""
+"""A metric that uses only visit orders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hyperbaton.metrics._outputs import Outputs
 
 @dataclass
 class OrderMetric(Metric):
-    """100 · part / whole, where of several references the best counts for each sentence."""
+    """100 · part / whole, with the best reference for each sentence."""
 
     needs_orders: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""What the metrics of word order count, by the core."""
+"""Counts for word-order metrics, computed by the core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What metrics judge: translations, their references, and the orders in which both visit the source words."""
+"""The input of metrics: translations, their references, and the visit orders of both."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Outputs:
         orders: Orders | None = None,
         reference_orders: Sequence[Orders] = (),
     ) -> Outputs:
-        """Put outputs together and check that their numbers fit; without `line` there is a hypothesis for each line."""
+        """Collect outputs and check that their numbers agree; without `line` there is one hypothesis per line."""
         n_lines = len(references[0]) if references else 0
         if not references:
             raise InputError("a metric needs at least one reference")

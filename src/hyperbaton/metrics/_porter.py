@@ -1,7 +1,7 @@
 """Porter's stemmer of English (Porter 1980, "An algorithm for suffix stripping").
 
-A word is [C](VC)^m[V] with C and V runs of consonants and vowels; each step takes a suffix off, or replaces it, where
-what is left before it has a large enough m or a vowel.
+A word is [C](VC)^m[V] with C and V runs of consonants and vowels; each step removes or replaces a suffix if the rest
+of the word has a large enough m, or a vowel.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _step_1(word: str) -> str:
 
 
 def _mended(word: str) -> str:
-    """What -ed or -ing was taken off of: conflat(e), hop(p), fil(e)."""
+    """Restore the stem after removing -ed or -ing: conflat(e), hop(p), fil(e)."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if _ends_double_consonant(word) and word[-1] not in "lsz":
@@ -68,7 +68,7 @@ def _mended(word: str) -> str:
 
 
 def _replaced(word: str, rules: list[tuple[str, str]]) -> str:
-    """The word after the rule with the longest suffix that fits, if enough is left before it."""
+    """Apply the rule with the longest matching suffix, if the rest of the word is long enough."""
     fitting = [rule for rule in rules if word.endswith(rule[0])]
     if not fitting:
         return word

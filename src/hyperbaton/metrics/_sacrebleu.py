@@ -1,4 +1,4 @@
-"""What the metrics of sacreBLEU share: its tokenizers, its statistics of segments, and its signatures."""
+"""Common parts of the metrics of sacreBLEU: tokenizers, statistics of segments, and signatures."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How sure a score is: bootstrap resampling and approximate randomisation, for any metric over additive statistics.
+"""Confidence intervals and significance tests for any metric over additive statistics.
 
-A test set drawn anew from the sentences of a test set is a row of counts, one for each sentence; its score is the metric
-of counts · statistics. One matrix product gives the sums of many such sets.
+A bootstrap sample of a test set is a row of counts, one for each sentence; its score is the metric of counts ·
+statistics. One matrix product gives the sums of many such sets.
 
-Paired bootstrap (Koehn 2004): both systems are scored on the same drawn sets. With δ the difference on the test set and
-δ_s that on drawn set s, `wins` is the share of sets with δ_s in favour of the first system, and
+Paired bootstrap (Koehn 2004): both systems are scored on the same samples. With δ the difference on the test set and
+δ_s that on sample s, `wins` is the fraction of samples with δ_s in favour of the first system, and
 
     p = (1 + #{|δ_s − mean δ_s| ≥ |δ|}) / (1 + samples)
 
@@ -12,13 +12,13 @@ Approximate randomisation (Noreen 1989; Riezler and Maxwell 2005): outputs of th
 of the sentences, p = (1 + #{|δ_s| ≥ |δ|}) / (1 + samples). Both are two-sided.
 
 A system that was tuned several times has several outputs; its value is their mean score (Clark et al. 2011), and
-`deviation` tells how much they differ. The bootstrap then draws runs as well as sentences, those of each system by
-themselves: a drawn set is scored by the mean over R − 1 of the R runs, drawn with replacement. The variance of such a mean
-is s²/R, with s² the variance of the runs as it is estimated from them (Rao and Wu 1988); R draws would make it too small
-by (R − 1)/R.
+`deviation` tells how much they differ. The bootstrap then draws runs as well as sentences, separately for each system:
+a sample is scored by the mean over R − 1 of the R runs, drawn with replacement. The variance of such a mean is s²/R,
+with s² the variance of the runs as it is estimated from them (Rao and Wu 1988); R draws would make it too small by (R −
+1)/R.
 
-Of k comparisons at the same time, the smallest p counts k times, the next k − 1 times, and so on (Holm 1979): the chance
-that any true null hypothesis is rejected then stays below the level.
+Of k comparisons, the smallest p is multiplied by k, the next by k − 1, and so on (Holm 1979), so that the chance of
+rejecting any true null hypothesis stays below the level.
 """
 
 from __future__ import annotations

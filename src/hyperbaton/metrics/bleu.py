@@ -2,8 +2,8 @@
 
     BLEU = 100 · exp(min(0, 1 − r/h)) · exp(1/N Σ_n log(m_n / t_n))
 
-h is the length of the hypotheses, r that of the references closest in length, m_n of the t_n n-grams of the hypotheses are
-in a reference, counted at most as often as there. The k-th n without a match gets the precision 1 / (2^k t_n).
+h is the length of the hypotheses, r that of the references closest in length, m_n of the t_n n-grams of the hypotheses
+match a reference, with clipped counts. The k-th n without a match gets the precision 1 / (2^k t_n).
 Statistics: h, r, m_1 … m_N, t_1 … t_N.
 """
 

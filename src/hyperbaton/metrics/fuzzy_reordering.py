@@ -1,8 +1,8 @@
 """The fuzzy reordering score (Talbot et al. 2011).
 
-FRS = 100 · (1 − (C − 1)/(M − 1)): C is the number of chunks into which the hypothesis' visit order must be cut so that the
-chunks, put together again, make the reference's order of M words; a word that the hypothesis does not visit is a cut as
-well. Statistics: steps of the reference without a cut, M − 1.
+FRS = 100 · (1 − (C − 1)/(M − 1)): C is the number of chunks into which the hypothesis' visit order must be cut so that
+the chunks can be rearranged into the reference's order of M words; a word that the hypothesis does not visit is also a
+cut. Statistics: steps of the reference without a cut, M − 1.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ WordNet). With m matches in hypotheses of h and references of r words, in c chun
 
     P = m/h,  R = m/r,  F = P R / (α P + (1 − α) R),   METEOR = 100 · F · (1 − γ (c/m)^β)
 
-on sums over all sentences, as METEOR's own program does it; of several references the best for each sentence counts. Where
-words may match in several ways, the longest chunk is taken first, and of equally long ones that of the earlier stages.
+on sums over all sentences, as in METEOR's own program; the best of several references is used for each sentence. If
+words can match in several ways, the longest chunk is taken first, and of equally long ones that of the earlier stages.
 Statistics: m, c, h, r.
 """
 

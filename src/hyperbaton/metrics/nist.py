@@ -3,9 +3,9 @@
     NIST = Σ_n (Σ of info over matched n-grams) / t_n · exp(β ln² min(1, h/r)),   β = ln ½ / ln² 1.5
     info(w_1 … w_n) = log2(#(w_1 … w_n−1) / #(w_1 … w_n)), counted in the references
 
-n ≤ 5; h is the length of the hypotheses, r the mean length of the references, t_n the n-grams of the hypotheses. A match
-counts at most as often as the n-gram is in the reference that has it most often. The scale has no upper end; good systems
-reach 5 to 10. Statistics: h, r, information for each n, t_n for each n; the information is that of all references,
+n ≤ 5; h is the length of the hypotheses, r the mean length of the references, t_n the n-grams of the hypotheses. Matches
+are clipped to the largest count of the n-gram in a reference. The scale has no upper bound; good systems reach 5 to
+10. Statistics: h, r, information for each n, t_n for each n; the information is that of all references,
 whichever sentences are summed.
 """
 

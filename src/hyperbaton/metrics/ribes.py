@@ -2,9 +2,9 @@
 
     RIBES = 100 · NKT · P^α · BP^β,  α = 0.25, β = 0.10
 
-Words are matched one to one, those that occur several times by the words around them. NKT = (τ + 1)/2 is the share of
-pairs of matched words in the same order, P the share of the hypothesis that is matched, BP the brevity penalty of BLEU. The
-value of a corpus is the mean of its sentences; of several references the best counts. Statistics: value, 1.
+Words are matched one to one, repeated words by their contexts. NKT = (τ + 1)/2 is the share of pairs of matched words
+in the same order, P the share of the hypothesis that is matched, BP the brevity penalty of BLEU. The value of a corpus
+is the mean of its sentences; of several references the best counts. Statistics: value, 1.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Ribes(Metric):
         shared = edits_of(_core.count_shared_words, hypotheses, [reference], line)[0].astype(np.float64)
         matches, concordant = shared[:, 0], shared[:, 1]
         own, other = (lengths.astype(np.float64) for lengths in (hypotheses.lengths, reference.lengths[line]))
-        # Without a pair to order: right only if neither side has another word.
+        # With fewer than two matches there is no order: correct only if neither side has another word.
         alone = ((matches == 1) & (other == 1)).astype(np.float64)
         agreement = np.where(matches < 2, alone, ratio(concordant, matches * (matches - 1) / 2))
         brevity = numeric.exp(np.minimum(0.0, 1 - ratio(other, own, nothing=1.0)))
@@ -59,7 +59,7 @@ class Ribes(Metric):
 
 
 def matched_ranks(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
-    """Places in the reference of the hypothesis' words, as far as the words around them tell.
+    """Positions in the reference of the hypothesis' words, where context identifies them.
 
     A word matches when it occurs once on both sides, or with as few words as it takes on its right or left
     (right first) to make an n-gram that does.

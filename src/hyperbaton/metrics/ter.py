@@ -21,7 +21,7 @@ from hyperbaton.metrics._words import edits_of, number_words
 
 @dataclass
 class Ter(Metric):
-    """TER: edits per reference word, shifts of word sequences included; lower is better."""
+    """TER: edits per reference word, including shifts of word sequences; lower is better."""
 
     title: ClassVar[str] = "TER"
     higher_is_better: ClassVar[bool] = False

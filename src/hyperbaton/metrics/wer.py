@@ -1,7 +1,8 @@
 """Word error rate.
 
 WER = 100 · E / R: E is the fewest insertions, deletions and substitutions of words that turn the hypotheses into the
-references, R the words of the references. Of several references the one with the lowest rate counts. Statistics: E, R.
+references, R the words of the references. With several references, the one with the lowest rate is used. Statistics:
+E, R.
 """
 
 from __future__ import annotations

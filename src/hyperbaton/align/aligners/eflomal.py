@@ -64,7 +64,7 @@ class Eflomal(WordAligner):
 
 
 def _spread(links: Links, sentences: np.ndarray[tuple[int], np.dtype[np.int64]], n: int) -> Links:
-    """Links of chosen sentence pairs as links of all pairs, the others being without links."""
+    """Links of all sentence pairs, given those of chosen pairs; the others have no links."""
     counts = np.zeros(n + 1, np.int64)
     counts[sentences + 1] = np.diff(links.offsets)
     return Links(links.points, np.cumsum(counts))

@@ -1,6 +1,5 @@
-"""L-BFGS in PyTorch: the method of the core's `minimize`, its steps in single precision too.
-
-This file needs NumPy and PyTorch alone.
+"""L-BFGS in PyTorch: the method of the core's `minimize`, also with its steps in single precision. This file imports
+only NumPy and PyTorch.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ class Sum(Protocol):
     dtype: torch.dtype
 
     def __call__(self, weights: Tensor) -> tuple[float, Tensor]:
-        """Its value and gradient."""
+        """The value and gradient of the sum."""
 
     def curvature(self) -> Tensor:
-        """A guess of the diagonal of its Hessian, each weight by itself."""
+        """An estimate of the diagonal of its Hessian."""
 
 
 def minimize(
@@ -50,7 +49,7 @@ def minimize(
     """Weights that minimise the sum + ‖w‖² / (2σ²), and the objective after each step.
 
     Stops where the largest derivative is `tolerance` times that of the start. `progress` returns False to stop early.
-    With `states`, an interrupted training goes on where its last state was saved, and finds the same weights.
+    With `states`, interrupted training resumes from its last saved state and finds the same weights.
     """
     n_passes = 0
 

@@ -1,4 +1,4 @@
-"""The base class of minimizers: options, and a call of a method of the objective.
+"""Base classes of minimizers: their options, and the lookup of the objective's method.
 
 minimise  −log-likelihood(w) + ‖w‖² / (2σ²)
 
@@ -23,30 +23,30 @@ from hyperbaton.base.progress import Progress
 
 
 class Minimum(NamedTuple):
-    """Weights, and the objective by pass."""
+    """Weights, and the objective after each pass."""
 
     weights: npt.NDArray[np.float64]
     history: npt.NDArray[np.float64]
 
 
 class States(Protocol):
-    """Keeps states of a minimizer, as named arrays."""
+    """Store of a minimizer's states, which are named arrays."""
 
     def has_start(self) -> bool:
-        """Whether there is a state to begin from."""
+        """Whether there is a state to resume from."""
 
     def start(self) -> dict[str, npt.NDArray[np.float64]] | None:
-        """The state to begin from; None for none."""
+        """The state to resume from, or None."""
 
     def due(self) -> bool:
-        """Whether a state is to be saved now."""
+        """Whether it is time to save a state."""
 
     def save(self, state: Mapping[str, npt.NDArray[np.float64]]) -> None:
         """Keep a state; its arrays are valid only during the call."""
 
 
 class Objective(Protocol):
-    """What a model minimises; a minimizer takes the form it works on."""
+    """The objective of a model; a minimizer uses its form in the core or in PyTorch."""
 
     @property
     def start(self) -> npt.NDArray[np.float64]:
@@ -54,7 +54,7 @@ class Objective(Protocol):
 
     @property
     def checkpoint(self) -> States | None:
-        """What keeps states of the minimizer, so that it can go on after an interruption."""
+        """The store of the minimizer's states, from which interrupted training resumes; None for none."""
 
     def core(self) -> Any:
         """The objective in the core, with a method for each minimizer that it offers."""
@@ -86,7 +86,7 @@ class Minimizer(Checked, ABC):
         return 5 * 8 * n_weights
 
     def _core(self, objective: Objective) -> Any:
-        """The core's objective, which has the method."""
+        """The objective in the core; raise OptionError if it lacks the method."""
         core = objective.core()
         if not hasattr(core, self.method):
             known = ", ".join(name for name in ("lbfgs", "adagrad", "iis") if hasattr(core, name))

@@ -1,4 +1,4 @@
-"""AdaGrad: one sentence at a time, quick and rough."""
+"""AdaGrad: one sentence at a time, fast and approximate."""
 
 from __future__ import annotations
 

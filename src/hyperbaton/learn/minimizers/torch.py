@@ -20,7 +20,7 @@ class Torch(QuasiNewton):
     device_memory: str = option("", "memory of the device for features, e.g. 8G; the others are sent in every pass")
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:
-        # The vectors are on the device; weights and what is saved of them come back.
+        # The vectors are on the device; only weights and saved states are copied back.
         return super().n_bytes(n_weights, n_threads) if self.device == "cpu" else 4 * 8 * n_weights
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:

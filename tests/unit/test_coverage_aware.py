@@ -1,4 +1,4 @@
-"""Models that know what is translated, in a system: what the search charges is what is said about each step."""
+"""Coverage-aware models in a system: the search charges the score that is reported for each step."""
 
 from __future__ import annotations
 
