@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from hyperbaton.align.inline_markup import MarkedSentence, parse_inline, project_markup
 from hyperbaton.align.projection import (
@@ -89,8 +89,8 @@ class SpannedSentence(Annotated):
     """Words with spans; `record` is the object of the file."""
 
     words: list[str]
-    spans: list[tuple[Span, dict[str, Any]]]  # each with its other keys in the file
-    record: dict[str, Any]
+    spans: list[tuple[Span, dict[str, object]]]  # each with its other keys in the file
+    record: dict[str, object]
     line: int
     options: ProjectionOptions
     conflicts: list[Conflict] = field(default_factory=list)
@@ -107,7 +107,7 @@ class SpannedSentence(Annotated):
                 if self.options.characters:
                     ends = begins[new.begin], begins[new.end] - 1
                 rows.append({**rest, "begin": ends[0], "end": ends[1], "label": new.label})
-        words: Any = target if "tokens" in self.record else " ".join(target)
+        words = target if "tokens" in self.record else " ".join(target)
         record = {**self.record, "tokens" if "tokens" in self.record else "text": words, "spans": rows}
         return json.dumps(record, ensure_ascii=False) + "\n", conflicts
 
@@ -128,6 +128,13 @@ class MarkedLine(Annotated):
         return found.text + "\n", found.conflicts
 
 
+class ProjectionCounts(TypedDict):
+    """The number of sentences, and of conflicts by kind."""
+
+    sentences: int
+    conflicts: dict[str, int]
+
+
 def project_files(
     kind: str,
     source: AnyPath,
@@ -138,7 +145,7 @@ def project_files(
     *,
     report: AnyPath | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> ProjectionCounts:
     """Project the annotations of a file onto the sentences of another text; `-` is stdout.
 
     Arguments:
@@ -146,7 +153,6 @@ def project_files(
         target: tokenized text, one line for each annotated sentence.
         report: file for the conflicts, one JSON object on each line.
 
-    Returns the number of `sentences`, and of `conflicts` by kind.
     """
     options = options or ProjectionOptions()
     if kind not in _READERS:
@@ -236,7 +242,7 @@ def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
             raise InputError(error.what, shown(path), n) from error
 
 
-def _check_characters(record: Any, line: str) -> None:
+def _check_characters(record: object, line: str) -> None:
     """Raise an error for half a character, which only an escape can contain and which cannot be written."""
     if "\\u" not in line:
         return
@@ -247,7 +253,7 @@ def _check_characters(record: Any, line: str) -> None:
         raise InputError(f"the escape {escape} is half of a character; its other half must precede or follow it") from None
 
 
-def _spanned(record: Any, line: int, options: ProjectionOptions) -> SpannedSentence:
+def _spanned(record: object, line: int, options: ProjectionOptions) -> SpannedSentence:
     if not isinstance(record, dict) or not isinstance(record.get("spans", []), list):
         raise InputError("expected an object with tokens or text, and a list of spans")
     tokens, text = record.get("tokens"), record.get("text")

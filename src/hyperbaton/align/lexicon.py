@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape  # not xml.sax, which imports an HTTP client
 from os import fspath
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -250,7 +250,7 @@ class Lexicon:
         for begin in range(0, len(self), _BLOCK):
             yield [self[entry] for entry in range(begin, min(begin + _BLOCK, len(self)))]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """The numbers of entries and words."""
         return {
             "entries": len(self),

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hyperbaton.base.errors import InputError, OptionError
 
@@ -51,7 +51,7 @@ class Conflict:
     source: tuple[int, int] | None = None
     target: tuple[int, int] | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The conflict as plain values."""
         return asdict(self)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +11,7 @@ from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection, file_names
 from hyperbaton.base.counted import counted, with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.store import Artefact
@@ -26,7 +26,7 @@ from hyperbaton.phrases.lexicon import phrase_lexicon
 HELP_GROUP = "Links and words"
 
 
-def _files(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+def _files(values: Arguments) -> dict[AnyPath, Kind]:
     return dict.fromkeys(file_names(values["output"], values["format"]), "file")
 
 

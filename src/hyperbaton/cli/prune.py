@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -86,19 +86,19 @@ def prune(
     _print([before, _row("after", smaller, output)], as_json)
 
 
-def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
+def _print(rows: list[dict[str, object]], as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
         print_table(rows)
 
 
-def _options(cls: type[T], options: Mapping[str, Any]) -> T:
+def _options(cls: type[T], options: Mapping[str, object]) -> T:
     """Those options of an artefact that belong to one class."""
     return from_mapping(cls, {option.flag: options[option.flag] for option in options_of(cls)})
 
 
-def _row(name: str, extracted: Extracted, path: Path) -> dict[str, Any]:
+def _row(name: str, extracted: Extracted, path: Path) -> dict[str, object]:
     return {
         "phrases": name,
         "pairs": len(extracted.table),
@@ -109,7 +109,7 @@ def _row(name: str, extracted: Extracted, path: Path) -> dict[str, Any]:
     }
 
 
-def _rule_row(name: str, rules: RuleTable, path: Path) -> dict[str, Any]:
+def _rule_row(name: str, rules: RuleTable, path: Path) -> dict[str, object]:
     return {
         "rules": name,
         "number": len(rules),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -203,7 +203,7 @@ def _changes(before: System, after: System) -> Iterator[str]:
         yield f"{name:{width}}  {old} → {now}"
 
 
-def _as_json(choice: Choice, before: System, best: System, output: Path) -> dict[str, Any]:
+def _as_json(choice: Choice, before: System, best: System, output: Path) -> dict[str, object]:
     tuned = choice.tuned
     return {
         "system": str(output),

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import fspath
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,12 +56,12 @@ class CleaningReport:
     dropped: dict[str, DroppedPairs] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The report as plain values."""
         dropped = {reason: {"n": drop.n, "lines": drop.lines} for reason, drop in self.dropped.items()}
         return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped, "warnings": list(self.warnings)}
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """The report as rows of a table."""
         rows = [
             {"pairs": self.n_read, "what": "read", "lines": ""},

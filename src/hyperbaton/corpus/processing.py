@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
 from threading import Lock
-from typing import Any
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
@@ -161,7 +160,7 @@ class TextProcessing:
         """A number or an address of the source in the format of the target language."""
         return rewrite_number(value, self.source.language, self.target.language)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The options of both sides, for a manifest."""
         return {name: to_mapping(side) for name, side in self.sides.items()}
 

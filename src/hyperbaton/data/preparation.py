@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -280,7 +279,7 @@ class _Maker:
 
     def describe(self, datasets: Mapping[str, list[str]], version: str) -> None:
         """Write where the text comes from and how it was made."""
-        description: dict[str, Any] = {
+        description: dict[str, object] = {
             "datasets": dict(datasets),
             "mtdata": version,
             "languages": self.codes,

@@ -324,7 +324,7 @@ class Learner(Checked, ABC):
     def __post_init__(self) -> None:
         """Nothing is checked before `fit`: scikit-learn wants estimators that take any value until then."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """All options by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -332,7 +331,7 @@ STORED = Kind(
 
 
 def _store(folder: str | PathLike[str], identity: dict[str, str], state: _State, seed: int) -> None:
-    details: dict[str, Any] = {"history": [asdict(turn) for turn in state.history]}
+    details: dict[str, object] = {"history": [asdict(turn) for turn in state.history]}
     details |= {"stopped": state.stopped, "failure": state.failure}
     if state.averaged is not None:
         details["averaged"] = list(state.averaged)

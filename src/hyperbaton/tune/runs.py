@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base.executors import Sharding
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import hash_arrays
 from hyperbaton.corpus import Annotations
@@ -97,7 +97,7 @@ class TuningRuns:
 
     def decoder(self, text: DevelopmentText) -> SystemDecoder:
         """A decoder that translates a text with any weights."""
-        how: dict[str, Any] = {
+        arguments: Arguments = {
             "annotations": text.annotations,
             "fix": self.fix,
             "first": text.first,
@@ -107,9 +107,9 @@ class TuningRuns:
             "progress": self.progress_of("translate"),
         }
         if self.sharding is None:
-            return SystemDecoder(self.system, text.sentences, threads=self.threads, **how)
+            return SystemDecoder(self.system, text.sentences, threads=self.threads, **arguments)
         place = self.sharding.folder / f"{text.first}-{text.first + len(text)}"
-        return ShardedDecoder(self.system, text.sentences, sharding=replace(self.sharding, folder=place), **how)
+        return ShardedDecoder(self.system, text.sentences, sharding=replace(self.sharding, folder=place), **arguments)
 
     def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> Tuned:
         return tune(
