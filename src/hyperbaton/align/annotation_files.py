@@ -54,7 +54,7 @@ class ProjectionOptions:
     characters: bool = False
 
 
-class Annotated(ABC):
+class AnnotatedSentence(ABC):
     """A source sentence with annotations to project, and the line of the file on which it begins."""
 
     words: list[str]
@@ -66,7 +66,7 @@ class Annotated(ABC):
 
 
 @dataclass
-class TaggedSentence(Annotated):
+class TaggedSentence(AnnotatedSentence):
     """Words with a tag each."""
 
     words: list[str]
@@ -85,7 +85,7 @@ class TaggedSentence(Annotated):
 
 
 @dataclass
-class SpannedSentence(Annotated):
+class SpannedSentence(AnnotatedSentence):
     """Words with spans; `record` is the object of the file."""
 
     words: list[str]
@@ -113,7 +113,7 @@ class SpannedSentence(Annotated):
 
 
 @dataclass
-class MarkedLine(Annotated):
+class MarkedLine(AnnotatedSentence):
     """A sentence with inline markup."""
 
     sentence: MarkedSentence
@@ -185,14 +185,14 @@ def project_files(
     return {"sentences": len(sentences), "conflicts": dict(sorted(counts.items()))}
 
 
-def _words(sentences: list[Annotated], path: AnyPath) -> Text:
+def _words(sentences: list[AnnotatedSentence], path: AnyPath) -> Text:
     try:
         return Text.of([" ".join(sentence.words) for sentence in sentences])
     except InputError as error:
         raise InputError(error.what, shown(path), sentences[(error.line or 1) - 1].line) from error
 
 
-def _settle_bio(sentences: list[Annotated]) -> None:
+def _settle_bio(sentences: list[AnnotatedSentence]) -> None:
     """Treat tags as BIO if all tags of the file are."""
     tagged = [sentence for sentence in sentences if isinstance(sentence, TaggedSentence)]
     if is_bio(tag for sentence in tagged for tag in sentence.tags):
@@ -200,7 +200,7 @@ def _settle_bio(sentences: list[Annotated]) -> None:
             sentence.bio = True
 
 
-def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
     """The sentences of a CoNLL file, without -DOCSTART- and lines of CoNLL-U that are not words."""
     universal = ".conllu" in Path(path).name
     column = options.column or (UPOS if universal else 0)
@@ -229,7 +229,7 @@ def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
         yield TaggedSentence(words, tags, first, options)
 
 
-def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
     for n, line in enumerate(read_lines(path), start=1):
         try:
             record = json.loads(line)
@@ -297,7 +297,7 @@ class _Places:
         return (first, last) if begin >= 0 else (-1, last)
 
 
-def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
     for n, line in enumerate(read_lines(path), start=1):
         try:
             yield MarkedLine(parse_inline(line), n, options)
@@ -305,7 +305,7 @@ def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotate
             raise InputError(error.what, shown(path), n) from error
 
 
-_READERS: dict[str, Callable[[AnyPath, ProjectionOptions], Iterator[Annotated]]] = {
+_READERS: dict[str, Callable[[AnyPath, ProjectionOptions], Iterator[AnnotatedSentence]]] = {
     "tags": _read_conll,
     "spans": _read_spans,
     "markup": _read_markup,

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from hyperbaton.align.lexical import LexicalTable, link_counts
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, write_files, write_pieces
 
@@ -48,7 +48,7 @@ def file_names(path: AnyPath, format: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Selection(Checked):
+class Selection(CheckedOptions):
     """Selection of entries of a lexicon."""
 
     min_probability: float = option(0.0, "minimum probability of an entry, in its better direction", minimum=0, maximum=1)

@@ -183,11 +183,11 @@ def check_options(instance: object) -> None:
         opt.check(getattr(instance, opt.name))
 
 
-class Checked:
+class CheckedOptions:
     """Base of option classes and plug-ins that are checked on construction, where unknown names are refused too.
 
     >>> @dataclasses.dataclass
-    ... class Cleaning(Checked):
+    ... class Cleaning(CheckedOptions):
     ...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
     >>> Cleaning(max_length=0)
     Traceback (most recent call last):

@@ -61,7 +61,7 @@ __all__ = [
     "Artefact",
     "Audit",
     "Kind",
-    "Stored",
+    "StoredItems",
     "audit",
     "check_folder",
     "check_numbers",
@@ -142,7 +142,7 @@ def _layout_fault(layout: Layout, manifest: Manifest) -> str | None:
     return layout_fault(layout, {name: (entry["dtype"], entry["shape"]) for name, entry in manifest["arrays"].items()})
 
 
-class Stored(dict[str, T]):
+class StoredItems(dict[str, T]):
     """Named items of a manifest; a missing name is a fault of the manifest."""
 
     def __init__(self, items: Mapping[str, T], manifest: Path, what: str, prefix: str = "") -> None:
@@ -152,9 +152,9 @@ class Stored(dict[str, T]):
     def __missing__(self, name: str) -> T:
         raise ArtefactError(f"{self._manifest}: lists no {self._what} {self._prefix + name!r}; {_AGAIN}")
 
-    def group(self, prefix: str) -> Stored[T]:
+    def group(self, prefix: str) -> StoredItems[T]:
         """The items whose names start with `prefix.`, by the rest of the name."""
-        return Stored(_group(self, prefix), self._manifest, self._what, f"{self._prefix}{prefix}.")
+        return StoredItems(_group(self, prefix), self._manifest, self._what, f"{self._prefix}{prefix}.")
 
 
 def save(
@@ -271,12 +271,12 @@ class Artefact:
         return str(self.manifest["kind"])
 
     @property
-    def details(self) -> Stored[Json]:
-        return Stored(self.manifest["details"], self.path / MANIFEST, "detail")
+    def details(self) -> StoredItems[Json]:
+        return StoredItems(self.manifest["details"], self.path / MANIFEST, "detail")
 
     @property
-    def options(self) -> Stored[Json]:
-        return Stored(self.manifest["options"], self.path / MANIFEST, "option")
+    def options(self) -> StoredItems[Json]:
+        return StoredItems(self.manifest["options"], self.path / MANIFEST, "option")
 
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]
@@ -322,16 +322,16 @@ class Artefact:
         entries = self.manifest["arrays"]
         return {name: entry for name, entry in entries.items() if not prefix or f"{name}.".startswith(f"{prefix}.")}
 
-    def group(self, prefix: str) -> Stored[Array]:
+    def group(self, prefix: str) -> StoredItems[Array]:
         """The arrays whose names start with `prefix.`, by the rest of the name; no others are opened."""
         return self._stored([f"{prefix}.{rest}" for rest in _group(self.manifest["arrays"], prefix)]).group(prefix)
 
-    def arrays(self) -> Stored[Array]:
+    def arrays(self) -> StoredItems[Array]:
         """All arrays, by name."""
         return self._stored(self.manifest["arrays"])
 
-    def _stored(self, names: Iterable[str]) -> Stored[Array]:
-        return Stored({name: self[name] for name in names}, self.path / MANIFEST, "array")
+    def _stored(self, names: Iterable[str]) -> StoredItems[Array]:
+        return StoredItems({name: self[name] for name in names}, self.path / MANIFEST, "array")
 
     def part(self, name: str) -> Path:
         """The path of an artefact inside this one; it must be the one that was saved with it."""
@@ -638,7 +638,7 @@ def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
     >>> group({"source.tokens": 1, "source.vocabulary.bytes": 2, "target.tokens": 3}, "source")
     {'tokens': 1, 'vocabulary.bytes': 2}
     """
-    return items.group(prefix) if isinstance(items, Stored) else _group(items, prefix)
+    return items.group(prefix) if isinstance(items, StoredItems) else _group(items, prefix)
 
 
 def _group(items: Mapping[str, T], prefix: str) -> dict[str, T]:

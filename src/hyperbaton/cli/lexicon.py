@@ -20,7 +20,7 @@ from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import KIND as PHRASES
-from hyperbaton.phrases.extracted import Extracted
+from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.lexicon import phrase_lexicon
 
 HELP_GROUP = "Links and words"
@@ -97,4 +97,4 @@ def _stored(path: str, null: bool) -> Lexicon:
         raise ArtefactError(f"{path}: is {with_article(kind)} artefact, not an aligner or phrases")
     if null:
         raise OptionError("--null: phrases have no empty word")
-    return phrase_lexicon(Extracted.load(path).table)
+    return phrase_lexicon(ExtractedPhrases.load(path).table)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, LineError, OptionError
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.corpus.bitext import Bitext, check_same_length
 from hyperbaton.corpus.files import COMPRESSIONS, AnyPath, read_pieces, shown, write_files
@@ -26,7 +26,7 @@ SHARE_KEPT = 0.99  # the share of pairs without another fault that a ratio shoul
 
 
 @dataclass(frozen=True)
-class Cleaning(Checked):
+class Cleaning(CheckedOptions):
     """Conditions for keeping a sentence pair."""
 
     min_length: int = option(1, "shortest sentence kept, in tokens", minimum=1)

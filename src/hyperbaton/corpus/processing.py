@@ -15,7 +15,15 @@ from threading import Lock
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Form, Layout, joined, within
-from hyperbaton.base.options import Checked, from_mapping, option, options_of, parse_settings, settings_of, to_mapping
+from hyperbaton.base.options import (
+    CheckedOptions,
+    from_mapping,
+    option,
+    options_of,
+    parse_settings,
+    settings_of,
+    to_mapping,
+)
 from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
 from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
@@ -33,7 +41,7 @@ STORED = Kind(KIND, LAYOUT, {"details": {"text": FORM}})
 
 
 @dataclass(frozen=True)
-class TextSide(Checked):
+class TextSide(CheckedOptions):
     """The raw text of one language: its tokenizer, and the treatment of letter case.
 
     >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Integers, gather
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.sparse import StepColumns
 from hyperbaton.decode.system import (
@@ -57,7 +57,7 @@ def feature_columns(system: System, search_input: _core.DecodeInput | _core.Char
 
 
 @dataclass(frozen=True, repr=False)
-class Translations(Shown):
+class Translations(Display):
     """Translations of sentences, best first.
 
     Those of sentence s are `path_offsets[pieces[s]]` to `path_offsets[pieces[s + 1]]`: a sentence that was too long has

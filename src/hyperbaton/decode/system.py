@@ -32,7 +32,7 @@ from hyperbaton.base.errors import ArtefactError, DamagedError, OptionError
 from hyperbaton.base.forms import Form, JsonObject, Layout, within
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import REFERENCE, Arrays, Artefact, Kind, Manifest, read_artefact, save
 from hyperbaton.corpus import Vocabulary, processing
 from hyperbaton.corpus.processing import TextProcessing
@@ -99,7 +99,7 @@ class RuleIndex(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class System(Shown, Picklable):
+class System(Display, Picklable):
     """Everything needed for translation.
 
     `lm_words` are each language model's numbers of the target words; `located` has the parts that were read from

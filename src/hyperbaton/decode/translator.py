@@ -16,7 +16,7 @@ from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import AnnotatedLines, in_batches
@@ -59,7 +59,7 @@ class NBest:
         return directions
 
 
-class Translator(Shown, Picklable):
+class Translator(Display, Picklable):
     """Translates with a system; `options` replaces the system's own, `glossary` forces translations of its terms.
 
     >>> from hyperbaton.corpus import Bitext

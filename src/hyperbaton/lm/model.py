@@ -31,7 +31,7 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
@@ -67,7 +67,7 @@ class NgramTable(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class LanguageModel(Shown, Picklable):
+class LanguageModel(Display, Picklable):
     """An n-gram model.
 
     >>> model = LanguageModel.parse_arpa('''\\\\data\\\\

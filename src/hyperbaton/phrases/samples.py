@@ -24,7 +24,7 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import Arguments, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.bitext import need_bitext
@@ -54,7 +54,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Samples(Shown):
+class Samples(Display):
     """Columns of samples, in the order of the sentence pairs; 16 bytes each.
 
     `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d

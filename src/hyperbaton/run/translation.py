@@ -8,7 +8,7 @@ from typing import Any
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.base.options import Checked, Option, option, to_mapping
+from hyperbaton.base.options import CheckedOptions, Option, option, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
@@ -49,7 +49,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Sparse(Checked):
+class Sparse(CheckedOptions):
     """Sparse reordering features of a system."""
 
     orientations: str = option("hier-mslr", "orientation set of the features, one of Moses'")

@@ -16,7 +16,7 @@ from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import Decoding, System
 from hyperbaton.tune.average import Scale
-from hyperbaton.tune.loop import Iteration, Tuned, Tuning, tune
+from hyperbaton.tune.loop import Iteration, Tuning, TuningResult, tune
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
 from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
@@ -111,7 +111,7 @@ class TuningRuns:
         place = self.sharding.folder / f"{text.first}-{text.first + len(text)}"
         return ShardedDecoder(self.system, text.sentences, sharding=replace(self.sharding, folder=place), **arguments)
 
-    def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> Tuned:
+    def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> TuningResult:
         return tune(
             decoder,
             decoder.start,

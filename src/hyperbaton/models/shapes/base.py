@@ -24,10 +24,10 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.forms import JsonObject, within
-from hyperbaton.base.options import Checked, check_options, from_mapping, option, to_mapping
+from hyperbaton.base.options import CheckedOptions, check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
@@ -47,7 +47,7 @@ class Questions:
 
 
 @dataclass(eq=False)
-class ReorderingModel(Checked, Shown, Picklable, ABC):
+class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
     """Base of all models, through one of the shapes. `fit` trains and returns the model; learned attributes end in `_`."""
 
     seed: int = field(default=1, kw_only=True)

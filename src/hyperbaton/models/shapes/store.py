@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Json, JsonObject, Layout
-from hyperbaton.base.store import Arrays, Artefact, Kind, Stored, save
+from hyperbaton.base.store import Arrays, Artefact, Kind, StoredItems, save
 
 KIND = "reordering-model"
 # A model declares its arrays itself (`ReorderingModel.layout`).
@@ -24,13 +24,13 @@ class ModelState:
 
     artefact: Artefact
     name: str
-    options: Stored[Json]
-    details: Stored[Json]
+    options: StoredItems[Json]
+    details: StoredItems[Json]
     inputs: dict[str, str]
     seed: int
-    arrays: Stored[Array]
+    arrays: StoredItems[Array]
 
-    def group(self, prefix: str) -> Stored[Array]:
+    def group(self, prefix: str) -> StoredItems[Array]:
         """The arrays whose names start with `prefix.`, by the rest of the name."""
         return self.arrays.group(prefix)
 
