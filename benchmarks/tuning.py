@@ -83,7 +83,7 @@ METHODS = {
 
 
 @dataclass(frozen=True)
-class Prepared:
+class TuningTask:
     """A system, with its texts to tune on and to test."""
 
     system: System
@@ -157,7 +157,7 @@ def _write(place: Path, value: Any) -> None:
         aside.write_text(json.dumps(value), encoding="utf-8")
 
 
-def prepare(data: Path, work: Path, text: Text, size: str, pop_limit: int) -> Prepared:
+def prepare(data: Path, work: Path, text: Text, size: str, pop_limit: int) -> TuningTask:
     """Build the system where it is not there yet."""
     work.mkdir(parents=True, exist_ok=True)
     system = work / f"system{size}"
@@ -181,7 +181,7 @@ def prepare(data: Path, work: Path, text: Text, size: str, pop_limit: int) -> Pr
     test = [side[n:] for side in dev]
     if text.test:
         test = [lines(f"{text.test}.{side}") for side in (text.source, "en")]
-    return Prepared(
+    return TuningTask(
         loaded.with_options(replace(loaded.options, pop_limit=pop_limit)),
         (dev[0][:n], dev[1][:n]),
         (test[0][: text.n_test], test[1][: text.n_test]),

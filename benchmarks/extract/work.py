@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases import Extracted, Extraction, ReorderingType, extract, reordering_probabilities
+from hyperbaton.phrases import ExtractedPhrases, Extraction, ReorderingType, extract, reordering_probabilities
 from hyperbaton.phrases.moses import write_moses
 
 REORDERING = "wbe-msd-bidirectional-fe"
@@ -26,7 +26,7 @@ def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict
     """The whole way: text files to scored phrase and reordering tables, gzipped."""
     start = time.process_time()
     bitext = Bitext.read(*paths)
-    extracted = Extracted.of(bitext, Extraction(max_length), threads=threads)
+    extracted = ExtractedPhrases.of(bitext, Extraction(max_length), threads=threads)
     kind = ReorderingType.parse(REORDERING)
     probabilities = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads)
     scored = time.process_time()

@@ -28,7 +28,7 @@ from hyperbaton.decode import Decoding, System, Translator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.osm import OperationSequence
-from hyperbaton.phrases import Extracted, Extraction
+from hyperbaton.phrases import ExtractedPhrases, Extraction
 
 TABLE = "hier-mslr-bidirectional-fe"
 SPARSE = "sparse:hier-mslr:words=80"
@@ -50,7 +50,7 @@ def build(folder: Path, train: Bitext) -> None:
         classes[side] = word_classes(text, 50, runs=1)
         classes[side].write(folder / f"{side}.classes")
     extraction = Extraction(max_length=7)
-    Extracted.of(train, extraction).save(folder / "phrases", train, extraction)
+    ExtractedPhrases.of(train, extraction).save(folder / "phrases", train, extraction)
     LanguageModel.estimate(train.target, 5).save(folder / "lm")
     OperationSequence().fit(train).save(folder / "osm")
     known = Annotations(source_classes=classes["source"], target_classes=classes["target"])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hyperbaton.corpus import Text
-from hyperbaton.data import Generated, generate
+from hyperbaton.data import GeneratedText, generate
 from tests.docs.shell import Shell
 
 # One generated text stands for every language: what a page does with it does not depend on the words.
@@ -62,7 +62,7 @@ def prepare(folder: Path, shell: Shell) -> None:
     (folder / "terms.tsv").write_text("本\tbook\n", encoding="utf-8")
 
 
-def _write(folder: Path, name: str, part: Generated) -> None:
+def _write(folder: Path, name: str, part: GeneratedText) -> None:
     source, target = _few_words(part.bitext.source, part.source_tags), _few_words(part.bitext.target, part.target_tags)
     trees = [_with_leaves(" ".join(tree), line.split()) for tree, line in zip(part.source_trees, source, strict=True)]
     for language in _SOURCES:

@@ -11,7 +11,7 @@ import pytest
 
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import (
-    Extracted,
+    ExtractedPhrases,
     Extraction,
     PhraseTable,
     ReorderingType,
@@ -85,24 +85,24 @@ def test_extract_inner_links(case: tuple[str, Bitext, Samples], golden: Path) ->
 
 
 @pytest.fixture(scope="module")
-def extracted(golden: Path) -> Extracted:
+def extracted(golden: Path) -> ExtractedPhrases:
     bitext = Bitext.read(*(golden / "moses" / f"train.{end}" for end in ("src", "tgt", "links")))
-    return Extracted.of(bitext, Extraction(max_length=7))
+    return ExtractedPhrases.of(bitext, Extraction(max_length=7))
 
 
-def test_phrase_table(extracted: Extracted, golden: Path) -> None:
+def test_phrase_table(extracted: ExtractedPhrases, golden: Path) -> None:
     text = b"".join(phrase_table_pieces(extracted.table)).decode()
     assert text.split("\n")[:-1] == lines(golden / "moses" / "tables" / "phrase-table.gz")
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_reordering_table(extracted: Extracted, golden: Path, name: str) -> None:
+def test_reordering_table(extracted: ExtractedPhrases, golden: Path, name: str) -> None:
     probabilities = reordering_probabilities(extracted.inventory, extracted.samples, ReorderingType.parse(name))
     text = b"".join(reordering_table_pieces(extracted.table, probabilities)).decode()
     assert text.split("\n")[:-1] == lines(golden / "moses" / "tables" / f"reordering-table.{name}.gz")
 
 
-def test_tables_come_back(extracted: Extracted, golden: Path, tmp_path: Path) -> None:
+def test_tables_come_back(extracted: ExtractedPhrases, golden: Path, tmp_path: Path) -> None:
     """Import of Moses' files, then export, changes no byte."""
     tables = golden / "moses" / "tables"
     table: PhraseTable = read_phrase_table(tables / "phrase-table.gz")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from hyperbaton.align.inline_markup import Element, MarkedSentence, MarkedTranslation
-from hyperbaton.align.projection import Conflict, Points, Projected, Span, bio_spans
+from hyperbaton.align.projection import Conflict, Points, Projection, Span, bio_spans
 
 
 def stacks(sentence: MarkedSentence) -> list[list[int]]:
@@ -145,9 +145,9 @@ def _without_words(elements: Sequence[Element], number: int) -> str:
     return element.tag if element.single else f"{element.tag}{inside}</{element.name}>"
 
 
-def project_spans(spans: Iterable[Span], links: Points, split: str) -> Projected:
+def project_spans(spans: Iterable[Span], links: Points, split: str) -> Projection:
     linked = {j for _, j in links}
-    found = Projected()
+    found = Projection()
     for span in spans:
         n_links = Counter(j for i, j in links if span.begin <= i < span.end)
         runs = _runs(set(n_links), linked)
@@ -162,7 +162,7 @@ def project_spans(spans: Iterable[Span], links: Points, split: str) -> Projected
     return found
 
 
-def project_bio(labels: Sequence[str], links: Points, n_target: int, split: str) -> Projected:
+def project_bio(labels: Sequence[str], links: Points, n_target: int, split: str) -> Projection:
     found = project_spans(bio_spans(labels), links, split)
     found.labels = ["O"] * n_target
     kept = []

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hyperbaton.cli import verbs
-from hyperbaton.phrases import Extracted
+from hyperbaton.phrases import ExtractedPhrases
 from tests.clocks import PATIENCE
 from tests.program import hyperbaton_bytes, started
 
@@ -39,7 +39,7 @@ def test_extract(files: Callable[..., list[Path]], tmp_path: Path) -> None:
     done = hyperbaton_bytes("extract", *files(), "-o", tmp_path / "phrases", "--json")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
-    extracted = Extracted.load(tmp_path / "phrases")
+    extracted = ExtractedPhrases.load(tmp_path / "phrases")
     assert summary["samples"] == len(extracted.samples) > 0
     assert extracted.table.options_of("b") == [("z", [1.0, 1.0, 1.0, 1.0])]
 

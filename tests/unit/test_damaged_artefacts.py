@@ -23,7 +23,7 @@ from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS, OrientationModel, StepModel, load_model
-from hyperbaton.phrases import Extracted, PhraseTable, Pruning, extract, prune
+from hyperbaton.phrases import ExtractedPhrases, PhraseTable, Pruning, extract, prune
 from hyperbaton.phrases.lexicon import phrase_lexicon
 from tests.clocks import PATIENCE
 from tests.program import hyperbaton
@@ -167,7 +167,7 @@ def test_what_a_system_refers_to_is_verified_too(tmp_path: Path) -> None:
 
 def test_an_invalid_count_in_a_forged_manifest_is_a_one_line_error(tmp_path: Path) -> None:
     bitext = Bitext.of(["wo ai ni"], ["i love you"], [[(0, 0), (1, 1), (2, 2)]])
-    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
+    ExtractedPhrases.of(bitext).save(tmp_path / "phrases", bitext)
     file = tmp_path / "phrases" / "manifest.json"
     manifest = json.loads(file.read_text(encoding="utf-8"))
     manifest["options"]["min-count"] = float("inf")
@@ -181,22 +181,22 @@ def test_an_invalid_count_in_a_forged_manifest_is_a_one_line_error(tmp_path: Pat
 def extracted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
     folder = tmp_path_factory.mktemp("extracted") / "phrases"
-    Extracted.of(bitext).save(folder, bitext)
+    ExtractedPhrases.of(bitext).save(folder, bitext)
     return folder
 
 
 def _lexicon(folder: Path) -> None:
-    list(phrase_lexicon(Extracted.load(folder).table))
+    list(phrase_lexicon(ExtractedPhrases.load(folder).table))
 
 
 def _translations(folder: Path) -> None:
     for phrase in SENTENCES:
-        Extracted.load(folder).table.options_of(phrase)
+        ExtractedPhrases.load(folder).table.options_of(phrase)
 
 
 def _pruned(folder: Path) -> None:
     bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
-    prune(Extracted.load(folder), bitext, Pruning(significance="none", top=1))
+    prune(ExtractedPhrases.load(folder), bitext, Pruning(significance="none", top=1))
 
 
 @pytest.mark.parametrize("value", [-1, 2**31, SPAN.max // 2])

@@ -38,7 +38,7 @@ from hyperbaton.decode.shards import SourceText, translate_shards
 from hyperbaton.decode.writing import TranslationOutputs
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.pair import Pair
-from hyperbaton.phrases import Extracted
+from hyperbaton.phrases import ExtractedPhrases
 from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.child import do
 from hyperbaton.run.execution import MachineLimits, Observer, execute
@@ -224,7 +224,7 @@ def linked() -> Bitext:
     return Bitext.read(*sides, GOLDEN / "train.links").select(range(300))
 
 
-def arrays_of(extracted: Extracted, bitext: Bitext, path: Path) -> bytes:
+def arrays_of(extracted: ExtractedPhrases, bitext: Bitext, path: Path) -> bytes:
     extracted.save(path, bitext)
     return b"".join(sha256(file.read_bytes()).digest() for file in sorted(path.glob("*.npy")))
 
@@ -265,7 +265,7 @@ def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, po
         assert work(tmp_path / f"{name}2", 7, None) == one
         assert work(tmp_path / f"{name}3", 5, pool) == one
     assert learned(aligner) == learn(aligner, tmp_path / "learn4", 2, None)
-    assert arrays_of(Extracted.of(linked()), linked(), tmp_path / "whole") == extract_phrases(
+    assert arrays_of(ExtractedPhrases.of(linked()), linked(), tmp_path / "whole") == extract_phrases(
         tmp_path / "extract4", 2, None
     )
     assert digest_of_classes() == cluster_words(tmp_path / "classes4", 2, None)

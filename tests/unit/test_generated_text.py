@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from hyperbaton import _core, cli
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.corpus import Bitext, Links
-from hyperbaton.data import STYLES, Generated, generate
+from hyperbaton.data import STYLES, GeneratedText, generate
 from hyperbaton.data.derivation import Deriver
 from hyperbaton.data.grammar import Move, Rule, compile_rules
 
@@ -29,7 +29,7 @@ SIGNATURES = {
 
 
 @pytest.fixture(scope="module", params=list(STYLES))
-def clean(request: pytest.FixtureRequest) -> Generated:
+def clean(request: pytest.FixtureRequest) -> GeneratedText:
     return generate(1500, style=request.param, noise=0.0)
 
 
@@ -102,7 +102,7 @@ def _flat(links: Links) -> list[tuple[int, int, int]]:
     return [(s, i, j) for s, points in enumerate(links) for i, j in points]
 
 
-def test_lengths_and_phenomena(clean: Generated) -> None:
+def test_lengths_and_phenomena(clean: GeneratedText) -> None:
     lengths = clean.bitext.source.lengths
     assert 14 < lengths.mean() < 20 and lengths.min() >= 3 and 30 < lengths.max() < 60
     for side, text in enumerate((clean.bitext.source, clean.bitext.target)):
@@ -116,7 +116,7 @@ def test_lengths_and_phenomena(clean: Generated) -> None:
         assert (n_links > 1).mean() > 0.02  # translated by several words, or translating several
 
 
-def test_some_movements_are_long(clean: Generated) -> None:
+def test_some_movements_are_long(clean: GeneratedText) -> None:
     order, offsets = _core.visit_orders(clean.true_links.points, clean.true_links.offsets, 1)
     jumps = np.concatenate([np.diff(order[a:b].astype(int)) for a, b in pairwise(offsets)])
     assert (abs(jumps) > 15).sum() > 50

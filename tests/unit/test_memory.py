@@ -22,7 +22,7 @@ from hyperbaton.base.scratch import Column, Scratch, limited
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import Extracted, Extraction, ReorderingType, Scoring, reordering_probabilities
+from hyperbaton.phrases import ExtractedPhrases, Extraction, ReorderingType, Scoring, reordering_probabilities
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
 from tests.program import hyperbaton
@@ -64,7 +64,10 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
     scratch = Scratch(20_000)  # a few hundred samples at once
     whole, parts = Bitext.read(*files), Bitext.read(*files, scratch=scratch)
     assert same(whole.arrays().values(), parts.arrays().values())
-    one, other = Extracted.of(whole, Extraction(5), scoring), Extracted.of(parts, Extraction(5), scoring, scratch=scratch)
+    one, other = (
+        ExtractedPhrases.of(whole, Extraction(5), scoring),
+        ExtractedPhrases.of(parts, Extraction(5), scoring, scratch=scratch),
+    )
     assert len(list(scratch.rows(len(other.samples), 160))) > 50  # runs that were merged
     assert isinstance(other.table.scores, np.memmap)
     assert same(one.samples.arrays().values(), other.samples.arrays().values())
@@ -142,7 +145,7 @@ def test_a_full_disk_names_the_folder_of_temporary_files(monkeypatch: pytest.Mon
 
 def test_no_samples_in_little_memory() -> None:
     bitext = Bitext.of(["a"], ["x"], [[]])
-    extracted = Extracted.of(bitext, scoring=Scoring(min_count=2), scratch=Scratch(1024))
+    extracted = ExtractedPhrases.of(bitext, scoring=Scoring(min_count=2), scratch=Scratch(1024))
     kind = ReorderingType.parse("msd-bidirectional-fe")
     assert len(extracted.table) == len(reordering_probabilities(extracted.inventory, extracted.samples, kind)) == 0
 

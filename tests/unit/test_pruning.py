@@ -18,7 +18,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
-from hyperbaton.phrases import Extracted, Extraction, Pruning, ReorderingType, prune, reordering_probabilities
+from hyperbaton.phrases import ExtractedPhrases, Extraction, Pruning, ReorderingType, prune, reordering_probabilities
 from hyperbaton.phrases.pruning import composition_costs, kept_pairs, significance
 from tests.program import hyperbaton_bytes
 
@@ -50,11 +50,11 @@ def bitext() -> Bitext:
 
 
 @pytest.fixture(scope="module")
-def extracted(bitext: Bitext) -> Extracted:
-    return Extracted.of(bitext, Extraction(3))
+def extracted(bitext: Bitext) -> ExtractedPhrases:
+    return ExtractedPhrases.of(bitext, Extraction(3))
 
 
-def test_phrases_are_counted_by_sentence_pair(bitext: Bitext, extracted: Extracted) -> None:
+def test_phrases_are_counted_by_sentence_pair(bitext: Bitext, extracted: ExtractedPhrases) -> None:
     def phrases(sentence: list[str]) -> set[str]:
         return {" ".join(sentence[i:j]) for i in range(len(sentence)) for j in range(i + 1, min(i + 3, len(sentence)) + 1)}
 
@@ -71,7 +71,7 @@ def test_phrases_are_counted_by_sentence_pair(bitext: Bitext, extracted: Extract
 @pytest.mark.parametrize(
     "options", [Pruning("a+e"), Pruning("a-e", top=2), Pruning("none", min_count=2), Pruning("3.5", top=1, min_count=2)]
 )
-def test_kept_pairs_and_their_samples(bitext: Bitext, extracted: Extracted, options: Pruning) -> None:
+def test_kept_pairs_and_their_samples(bitext: Bitext, extracted: ExtractedPhrases, options: Pruning) -> None:
     table = extracted.table
     threshold = {"a+e": log(300) + 0.01, "a-e": log(300) - 0.01, "none": -1.0}.get(options.significance, 3.5)
     values = significance(table, bitext)
@@ -114,7 +114,7 @@ def test_verb(tmp_path: Path) -> None:
     before, after = json.loads(done.stdout)
     assert 0 < after["pairs"] < before["pairs"]
     assert after["MiB"] < before["MiB"]
-    assert len(Extracted.load(tmp_path / "pruned").table) == after["pairs"]
+    assert len(ExtractedPhrases.load(tmp_path / "pruned").table) == after["pairs"]
     made = hyperbaton_bytes(
         "system", "-o", tmp_path / "system", "--phrases", tmp_path / "pruned", "--reordering", "R=msd-bidirectional-fe"
     )
@@ -129,7 +129,7 @@ def test_verb(tmp_path: Path) -> None:
     assert b"train.source:2: has 1 line, but" in other.stderr
 
 
-def test_compositions_are_the_best_of_all_cuts(extracted: Extracted) -> None:
+def test_compositions_are_the_best_of_all_cuts(extracted: ExtractedPhrases) -> None:
     table = extracted.table
     words = [(table.source[s].split(), table.target[t].split()) for s, t in zip(table.sources, table.targets, strict=True)]
     known = {(tuple(s), tuple(t)): float(p) for (s, t), p in zip(words, table.scores[:, 2], strict=True)}

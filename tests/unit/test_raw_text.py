@@ -22,7 +22,7 @@ from hyperbaton.corpus.processing import TextProcessing, TextSide
 from hyperbaton.corpus.sentences import split_sentences
 from hyperbaton.decode import Decoding, System, Translator
 from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.raw import RawText, RawTranslator, Translated
+from hyperbaton.decode.raw import RawText, RawTranslator, SentenceTranslation
 from hyperbaton.decode.raw_structure import HTML, PLAIN, XML, TextFormat
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.run.experiment import parse_experiment
@@ -133,7 +133,7 @@ def test_tags_are_never_lost_and_always_nested(data: st.DataObject, form: TextFo
         n, n_words = data.draw(st.integers(0, 4)), len(sentence.tokens)
         pairs = st.tuples(st.integers(0, max(n_words - 1, 0)), st.integers(0, max(n - 1, 0)))
         links = sorted(data.draw(st.sets(pairs, max_size=4))) if n_words and n else []
-        translations.append(Translated(["w"] * n, links))
+        translations.append(SentenceTranslation(["w"] * n, links))
     written = raw.write(document, translations)
     found, expected = ([t for t in scan_tags(some, form) if t not in ("", "c")] for some in (written, text))
     assert set(found) == set(expected)
@@ -315,7 +315,10 @@ def test_structure_of_any_depth_and_number(text: str, form: TextFormat) -> None:
     """Neither the recursion limit nor the number of private characters is one for tags."""
     raw = RawText(TextProcessing(), 100)
     document = raw.read(text, form)
-    copied = [Translated(sentence.tokens, [(i, i) for i in range(len(sentence.tokens))]) for sentence in document.sentences]
+    copied = [
+        SentenceTranslation(sentence.tokens, [(i, i) for i in range(len(sentence.tokens))])
+        for sentence in document.sentences
+    ]
     written = raw.write(document, copied)
     assert scan_tags(written, form) == scan_tags(text, form)
 

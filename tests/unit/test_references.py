@@ -17,7 +17,7 @@ from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import Extracted
+from hyperbaton.phrases import ExtractedPhrases
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()[:20]
@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = (GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines(keepends=True)[:150]
         sides[side].write_text("".join(lines), encoding="utf-8")
     bitext = Bitext.read(*sides.values())
-    Extracted.of(bitext).save(folder / "phrases", bitext)
+    ExtractedPhrases.of(bitext).save(folder / "phrases", bitext)
     LanguageModel.estimate(bitext.target, 3, discount_fallback=True).save(folder / "lm")
     MODELS["lexicalized"]().fit(bitext).save(folder / "lr")
     reordering = {"LR": str(folder / "lr"), "T": "wbe-msd-bidirectional-fe"}

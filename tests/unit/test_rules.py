@@ -11,7 +11,7 @@ import pytest
 from hyperbaton.base.errors import ArtefactError, DamagedError, InputError
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.evaluate import Question, explain
-from hyperbaton.phrases import Extracted, RuleLimits, RuleTable, extract_rules
+from hyperbaton.phrases import ExtractedPhrases, RuleLimits, RuleTable, extract_rules
 from hyperbaton.phrases.moses import read_phrase_table
 from hyperbaton.phrases.rules_moses import GLUE, read_glue, rule_table_pieces
 from tests.program import hyperbaton_bytes as run
@@ -117,8 +117,8 @@ def test_artefacts(tmp_path: Path, bitext: Bitext, rules: RuleTable) -> None:
         for name, array in rules.table.arrays().items():
             assert np.array_equal(array, table.table.arrays()[name]), name
     with pytest.raises(ArtefactError, match="is a rules artefact, not a phrases one"):
-        Extracted.load(tmp_path / "rules")
-    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
+        ExtractedPhrases.load(tmp_path / "rules")
+    ExtractedPhrases.of(bitext).save(tmp_path / "phrases", bitext)
     with pytest.raises(ArtefactError, match="is a phrases artefact, not a rules one"):
         RuleTable.load(tmp_path / "phrases")
 
@@ -134,7 +134,7 @@ def test_no_rules(tmp_path: Path) -> None:
 
 def test_a_phrase_table_is_not_a_rule_table(bitext: Bitext) -> None:
     with pytest.raises(DamagedError, match="are not the gaps of rules"):
-        RuleTable(Extracted.of(bitext).table)
+        RuleTable(ExtractedPhrases.of(bitext).table)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator, ann
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import Extracted, PhraseTable, extract
+from hyperbaton.phrases import ExtractedPhrases, PhraseTable, extract
 from tests.program import hyperbaton_bytes
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
@@ -78,7 +78,7 @@ def test_every_model_of_the_package_can_be_used(tmp_path: Path) -> None:
     for name, text in zip(("src", "tgt", "links"), lines, strict=True):
         (tmp_path / name).write_text("\n".join(text) + "\n", encoding="utf-8")
     bitext = Bitext.read(tmp_path / "src", tmp_path / "tgt", tmp_path / "links")
-    Extracted.of(bitext).save(tmp_path / "phrases", bitext)
+    ExtractedPhrases.of(bitext).save(tmp_path / "phrases", bitext)
     LanguageModel.estimate(bitext.target, 3, discount_fallback=True).save(tmp_path / "lm")
     for name in ("lexicalized", "mms", "pair", "linear"):
         MODELS[name]().fit(bitext).save(tmp_path / name)

@@ -13,7 +13,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.tune import OPTIMIZERS, CandidateLists, Candidates, Decode, Tuning, tune, tune_and_choose
 from hyperbaton.tune.average import Scale
-from hyperbaton.tune.loop import Iteration, Tuned
+from hyperbaton.tune.loop import Iteration, TuningResult
 from hyperbaton.tune.optimizers import Optimizer, OptimizerJob
 from hyperbaton.tune.protocol import halves
 from tests.contract.made_up_decoder import START, Floats, MadeUp
@@ -200,7 +200,7 @@ def test_choosing_a_run_or_a_mean_on_the_other_half(average: int) -> None:
 
 def test_a_failed_run_is_in_no_mean() -> None:
     turns = [Iteration(10.0, 10.0, 1, 1, weights.tolist()) for weights in (START, START * 2, START + 1)]
-    runs = [Tuned(START, 10.0, "", "no gain" if i == 0 else None, [turn], 0, 0) for i, turn in enumerate(turns)]
+    runs = [TuningResult(START, 10.0, "", "no gain" if i == 0 else None, [turn], 0, 0) for i, turn in enumerate(turns)]
     decoder, seen = MadeUp(4), []
 
     def decode(weights: Floats) -> Candidates:

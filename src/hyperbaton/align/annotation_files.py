@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from hyperbaton.align.inline_markup import MarkedSentence, parse_inline, project_markup
 from hyperbaton.align.projection import (
@@ -54,7 +54,7 @@ class ProjectionOptions:
     characters: bool = False
 
 
-class Annotated(ABC):
+class AnnotatedSentence(ABC):
     """A source sentence with annotations to project, and the line of the file on which it begins."""
 
     words: list[str]
@@ -66,7 +66,7 @@ class Annotated(ABC):
 
 
 @dataclass
-class TaggedSentence(Annotated):
+class TaggedSentence(AnnotatedSentence):
     """Words with a tag each."""
 
     words: list[str]
@@ -85,12 +85,12 @@ class TaggedSentence(Annotated):
 
 
 @dataclass
-class SpannedSentence(Annotated):
+class SpannedSentence(AnnotatedSentence):
     """Words with spans; `record` is the object of the file."""
 
     words: list[str]
-    spans: list[tuple[Span, dict[str, Any]]]  # each with its other keys in the file
-    record: dict[str, Any]
+    spans: list[tuple[Span, dict[str, object]]]  # each with its other keys in the file
+    record: dict[str, object]
     line: int
     options: ProjectionOptions
     conflicts: list[Conflict] = field(default_factory=list)
@@ -107,13 +107,13 @@ class SpannedSentence(Annotated):
                 if self.options.characters:
                     ends = begins[new.begin], begins[new.end] - 1
                 rows.append({**rest, "begin": ends[0], "end": ends[1], "label": new.label})
-        words: Any = target if "tokens" in self.record else " ".join(target)
+        words = target if "tokens" in self.record else " ".join(target)
         record = {**self.record, "tokens" if "tokens" in self.record else "text": words, "spans": rows}
         return json.dumps(record, ensure_ascii=False) + "\n", conflicts
 
 
 @dataclass
-class MarkedLine(Annotated):
+class MarkedLine(AnnotatedSentence):
     """A sentence with inline markup."""
 
     sentence: MarkedSentence
@@ -128,6 +128,13 @@ class MarkedLine(Annotated):
         return found.text + "\n", found.conflicts
 
 
+class ProjectionCounts(TypedDict):
+    """The number of sentences, and of conflicts by kind."""
+
+    sentences: int
+    conflicts: dict[str, int]
+
+
 def project_files(
     kind: str,
     source: AnyPath,
@@ -138,7 +145,7 @@ def project_files(
     *,
     report: AnyPath | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> ProjectionCounts:
     """Project the annotations of a file onto the sentences of another text; `-` is stdout.
 
     Arguments:
@@ -146,7 +153,6 @@ def project_files(
         target: tokenized text, one line for each annotated sentence.
         report: file for the conflicts, one JSON object on each line.
 
-    Returns the number of `sentences`, and of `conflicts` by kind.
     """
     options = options or ProjectionOptions()
     if kind not in _READERS:
@@ -179,14 +185,14 @@ def project_files(
     return {"sentences": len(sentences), "conflicts": dict(sorted(counts.items()))}
 
 
-def _words(sentences: list[Annotated], path: AnyPath) -> Text:
+def _words(sentences: list[AnnotatedSentence], path: AnyPath) -> Text:
     try:
         return Text.of([" ".join(sentence.words) for sentence in sentences])
     except InputError as error:
         raise InputError(error.what, shown(path), sentences[(error.line or 1) - 1].line) from error
 
 
-def _settle_bio(sentences: list[Annotated]) -> None:
+def _settle_bio(sentences: list[AnnotatedSentence]) -> None:
     """Treat tags as BIO if all tags of the file are."""
     tagged = [sentence for sentence in sentences if isinstance(sentence, TaggedSentence)]
     if is_bio(tag for sentence in tagged for tag in sentence.tags):
@@ -194,7 +200,7 @@ def _settle_bio(sentences: list[Annotated]) -> None:
             sentence.bio = True
 
 
-def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
     """The sentences of a CoNLL file, without -DOCSTART- and lines of CoNLL-U that are not words."""
     universal = ".conllu" in Path(path).name
     column = options.column or (UPOS if universal else 0)
@@ -223,7 +229,7 @@ def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
         yield TaggedSentence(words, tags, first, options)
 
 
-def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
     for n, line in enumerate(read_lines(path), start=1):
         try:
             record = json.loads(line)
@@ -236,7 +242,7 @@ def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
             raise InputError(error.what, shown(path), n) from error
 
 
-def _check_characters(record: Any, line: str) -> None:
+def _check_characters(record: object, line: str) -> None:
     """Raise an error for half a character, which only an escape can contain and which cannot be written."""
     if "\\u" not in line:
         return
@@ -247,7 +253,7 @@ def _check_characters(record: Any, line: str) -> None:
         raise InputError(f"the escape {escape} is half of a character; its other half must precede or follow it") from None
 
 
-def _spanned(record: Any, line: int, options: ProjectionOptions) -> SpannedSentence:
+def _spanned(record: object, line: int, options: ProjectionOptions) -> SpannedSentence:
     if not isinstance(record, dict) or not isinstance(record.get("spans", []), list):
         raise InputError("expected an object with tokens or text, and a list of spans")
     tokens, text = record.get("tokens"), record.get("text")
@@ -291,7 +297,7 @@ class _Places:
         return (first, last) if begin >= 0 else (-1, last)
 
 
-def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated]:
+def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
     for n, line in enumerate(read_lines(path), start=1):
         try:
             yield MarkedLine(parse_inline(line), n, options)
@@ -299,7 +305,7 @@ def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotate
             raise InputError(error.what, shown(path), n) from error
 
 
-_READERS: dict[str, Callable[[AnyPath, ProjectionOptions], Iterator[Annotated]]] = {
+_READERS: dict[str, Callable[[AnyPath, ProjectionOptions], Iterator[AnnotatedSentence]]] = {
     "tags": _read_conll,
     "spans": _read_spans,
     "markup": _read_markup,

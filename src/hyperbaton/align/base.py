@@ -9,7 +9,7 @@ from typing import Any
 
 from hyperbaton.align.normalization import Normalization, read_words
 from hyperbaton.align.symmetrization import METHODS, symmetrize
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.registry import Registry
 from hyperbaton.corpus import Bitext, Links, Vocabulary
@@ -20,7 +20,7 @@ Removals = tuple[Removal, Removal]
 
 
 @dataclass
-class WordAligner(Checked, abc.ABC):
+class WordAligner(CheckedOptions, abc.ABC):
     """Options and steps common to all aligners: normalise words, link in both directions, and symmetrise."""
 
     symmetrization: str = option("grow-diag-final-and", "how the links of the two directions are combined", choices=METHODS)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +25,7 @@ from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.scores import StoredScores
 from hyperbaton.base.numeric import log
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Links, Text
@@ -35,7 +34,7 @@ from hyperbaton.corpus.files import AnyPath, write_files
 
 
 @dataclass(frozen=True)
-class Filtering(Checked):
+class Filtering(CheckedOptions):
     """Which sentence pairs are kept."""
 
     min_gain: float = option(-1.0, "smallest gain kept, in nats per word")
@@ -53,7 +52,7 @@ class FilterReport:
     n_unscored: int
     smallest_gain: float | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The report as plain values."""
         return {**vars(self)}
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape  # not xml.sax, which imports an HTTP client
 from os import fspath
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ import numpy.typing as npt
 from hyperbaton.align.lexical import LexicalTable, link_counts
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, write_files, write_pieces
 
@@ -48,7 +48,7 @@ def file_names(path: AnyPath, format: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Selection(Checked):
+class Selection(CheckedOptions):
     """Selection of entries of a lexicon."""
 
     min_probability: float = option(0.0, "minimum probability of an entry, in its better direction", minimum=0, maximum=1)
@@ -250,7 +250,7 @@ class Lexicon:
         for begin in range(0, len(self), _BLOCK):
             yield [self[entry] for entry in range(begin, min(begin + _BLOCK, len(self)))]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """The numbers of entries and words."""
         return {
             "entries": len(self),

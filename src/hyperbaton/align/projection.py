@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hyperbaton.base.errors import InputError, OptionError
 
@@ -51,13 +51,13 @@ class Conflict:
     source: tuple[int, int] | None = None
     target: tuple[int, int] | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The conflict as plain values."""
         return asdict(self)
 
 
 @dataclass
-class Projected:
+class Projection:
     """The projected annotation, and the problems met."""
 
     labels: list[str] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Projected:
     conflicts: list[Conflict] = field(default_factory=list)
 
 
-def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlinked: str = "_") -> Projected:
+def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlinked: str = "_") -> Projection:
     """Project the labels of words, one for each target word.
 
     >>> project_labels(["DET", "NOUN"], [(0, 0), (1, 1), (1, 2)], 4).labels
@@ -75,7 +75,7 @@ def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlin
     partners: list[list[int]] = [[] for _ in range(n_target)]
     for i, j in sorted(links):
         partners[j].append(i)
-    found = Projected()
+    found = Projection()
     for j, positions in enumerate(partners):
         counts = Counter(labels[i] for i in positions)  # in the order of the source words, which settles ties
         label = max(counts, key=counts.__getitem__) if counts else unlinked
@@ -89,7 +89,7 @@ def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlin
 
 def project_spans(
     spans: Iterable[Span], links: Points, n_source: int, n_target: int, *, split: str = "largest"
-) -> Projected:
+) -> Projection:
     """Project spans, in the given order.
 
     >>> links = [(0, 0), (1, 3), (2, 1)]
@@ -100,7 +100,7 @@ def project_spans(
     [Conflict(kind='split', label='PER', source=(0, 2), target=(0, 4))]
     """
     projector = SpanProjector(links, n_source, n_target, split=split)
-    found = Projected()
+    found = Projection()
     for span in spans:
         own = projector.project(span)
         found.spans += own.spans
@@ -121,14 +121,14 @@ class SpanProjector:
         for i, j in links:
             self._ranks[i].append(ranks[j])
 
-    def project(self, span: Span) -> Projected:
+    def project(self, span: Span) -> Projection:
         """The projections of a span, and the conflict if there is one."""
         n_source = len(self._ranks)
         if not 0 <= span.begin < span.end <= n_source:
             raise InputError(f"the span {span.begin} to {span.end} does not lie in the {n_source} words of the sentence")
         runs = self._runs(span)
         whole = (runs[0].begin, runs[-1].end) if runs else None
-        found = Projected()
+        found = Projection()
         if len(runs) != 1:
             found.conflicts.append(Conflict("split" if runs else "lost", span.label, (span.begin, span.end), whole))
         if whole is not None and self._split == "cover":
@@ -163,7 +163,7 @@ class _Run(NamedTuple):
     n_links: int
 
 
-def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: str = "largest") -> Projected:
+def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: str = "largest") -> Projection:
     """Project BIO labels as spans.
 
     >>> project_bio(["B-PER", "I-PER", "O"], [(0, 2), (1, 3), (2, 0)], 4).labels

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array  # which is slow to import
 
 Array = npt.NDArray[Any]
+Integers = npt.NDArray[np.integer[Any]]  # of any width
 
 
-def gather(
-    offsets: npt.NDArray[np.int64], groups: npt.NDArray[np.integer[Any]]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def gather(offsets: npt.NDArray[np.int64], groups: Integers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The positions of the items of chosen groups, and their new offsets; group g is `offsets[g]` to `offsets[g + 1]`.
 
     >>> where, new = gather(np.array([0, 2, 3, 5]), np.array([2, 0]))

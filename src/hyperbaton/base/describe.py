@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import TypedDict
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.store import Artefact, read_artefact
 
 
-def describe(path: str | PathLike[str]) -> dict[str, Any]:
-    """Describe an artefact and those inside it, as plain values; no array is read.
+class ArrayDescription(TypedDict):
+    """An array of an artefact."""
 
-    The keys: `path`, `kind`, `version`, `mib` (with the parts), `seed`, `options`, `details`, `weights`, `inputs`,
-    `arrays` (name → `dtype`, `shape`, `mib`) and `parts` (name → the same for each).
-    """
+    dtype: str
+    shape: list[int]
+    mib: float
+
+
+class Description(TypedDict):
+    """An artefact as plain values; `mib` includes the parts."""
+
+    path: str
+    kind: str
+    version: str
+    mib: float
+    seed: int | None
+    options: JsonObject
+    details: JsonObject
+    weights: JsonObject
+    inputs: dict[str, str]
+    arrays: dict[str, ArrayDescription]
+    parts: dict[str, Description]
+
+
+def describe(path: str | PathLike[str]) -> Description:
+    """Describe an artefact and those inside it; no array is read."""
     return read_artefact(path, None, _described)
 
 
-def _described(artefact: Artefact) -> dict[str, Any]:
+def _described(artefact: Artefact) -> Description:
     manifest, details = artefact.manifest, dict(artefact.details)
     weights = details.pop("weights") if isinstance(details.get("weights"), dict) else {}
     arrays = {name: _array(artefact, name) for name in manifest["arrays"]}
@@ -26,7 +48,7 @@ def _described(artefact: Artefact) -> dict[str, Any]:
         "path": str(artefact.path),
         "kind": artefact.kind,
         "version": manifest["version"],
-        "mib": sum(item["mib"] for item in (*arrays.values(), *parts.values())),
+        "mib": sum([*(array["mib"] for array in arrays.values()), *(part["mib"] for part in parts.values())]),
         "seed": manifest["seed"],
         "options": dict(artefact.options),
         "details": details,
@@ -37,24 +59,25 @@ def _described(artefact: Artefact) -> dict[str, Any]:
     }
 
 
-def _array(artefact: Artefact, name: str) -> dict[str, Any]:
+def _array(artefact: Artefact, name: str) -> ArrayDescription:
     entry = artefact.manifest["arrays"][name]
     return {"dtype": entry["dtype"], "shape": entry["shape"], "mib": artefact[name].nbytes / 2**20}
 
 
-def description_rows(description: dict[str, Any], *, arrays: bool = False, part: str = "") -> list[dict[str, str]]:
+def description_rows(description: Description, *, arrays: bool = False, part: str = "") -> list[dict[str, str]]:
     """A description as rows of part, group, name and value, for a table, with a row for each array if `arrays` is set."""
-    about = {
+    size = f"{description['mib']:.1f} MiB in {len(description['arrays'])} arrays"
+    if description["parts"]:
+        size += f", with those of {', '.join(description['parts'])}"
+    about: dict[str, object] = {
         "kind": description["kind"],
         "path": description["path"],
         "made by": f"hyperbaton {description['version']}",
-        "size": f"{description['mib']:.1f} MiB in {len(description['arrays'])} arrays",
+        "size": size,
     }
-    if description["parts"]:
-        about["size"] += f", with those of {', '.join(description['parts'])}"
     if description["seed"] is not None:
         about["seed"] = description["seed"]
-    groups = {
+    groups: dict[str, Mapping[str, object]] = {
         "about": about,
         "detail": _flat(description["details"]),
         "weight": description["weights"],
@@ -76,9 +99,9 @@ def description_rows(description: dict[str, Any], *, arrays: bool = False, part:
     return rows
 
 
-def _flat(items: dict[str, Any]) -> dict[str, Any]:
+def _flat(items: dict[str, object]) -> dict[str, object]:
     """Nested items with dotted names."""
-    flat: dict[str, Any] = {}
+    flat: dict[str, object] = {}
     for name, value in items.items():
         if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
             value = {str(i): item for i, item in enumerate(value)}

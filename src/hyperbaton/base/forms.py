@@ -28,10 +28,18 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 Layout = Mapping[str, str]
-Form = Any
+Form = object
+Json = Any  # a value read from JSON or TOML; its form is checked where it is read
+JsonObject = dict[str, Json]
 
 _LARGEST = 2**62
-_NAMES = {str: "text", bool: "true or false", int: "a whole number", float: "a number", type(None): "null"}
+_NAMES: dict[object, str] = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    type(None): "null",
+}
 
 
 def within(prefix: str, layout: Layout, **sizes: str) -> dict[str, str]:

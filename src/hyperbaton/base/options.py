@@ -32,6 +32,8 @@ from hyperbaton.base.errors import OptionError
 
 T = TypeVar("T")
 
+Arguments = dict[str, Any]  # arguments by name, passed on with **
+
 # The largest whole number of an option that declares no maximum: the core takes numbers of 32 bits.
 LARGEST = 2**31 - 1
 _SWITCHES = {"yes": True, "true": True, "no": False, "false": False}
@@ -181,11 +183,11 @@ def check_options(instance: object) -> None:
         opt.check(getattr(instance, opt.name))
 
 
-class Checked:
+class CheckedOptions:
     """Base of option classes and plug-ins that are checked on construction, where unknown names are refused too.
 
     >>> @dataclasses.dataclass
-    ... class Cleaning(Checked):
+    ... class Cleaning(CheckedOptions):
     ...     max_length: int = option(100, "longest sentence kept, in words", minimum=1)
     >>> Cleaning(max_length=0)
     Traceback (most recent call last):
@@ -242,7 +244,7 @@ def parse_settings(cls: type[T], settings: Sequence[str]) -> T:
     Cleaning(max_length=50)
     """
     known = {opt.flag: opt for opt in options_of(cls)}
-    values: dict[str, Any] = {}
+    values: Arguments = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
@@ -308,7 +310,7 @@ def plugin(instance: object, name: str) -> Any:
     return opt.plugins.make(getattr(instance, name), opt.default)
 
 
-def to_mapping(instance: object) -> dict[str, Any]:
+def to_mapping(instance: object) -> dict[str, object]:
     """The options of an instance as plain values, for manifests and experiment files."""
     return {opt.flag: _plain(opt, getattr(instance, opt.name)) for opt in options_of(type(instance))}
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import options_of, parse_settings, settings_of, unknown
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -36,7 +36,7 @@ def _canonical(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-class Registry(Shown, Generic[T]):
+class Registry(Display, Generic[T]):
     """All plug-ins of one kind: classes that derive from `base`, one for each module of a package.
 
     Arguments:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import Array, gather
+from hyperbaton.base.arrays import Array, Integers, gather
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Rows:
         """(n_rows, n_features)."""
         return self.n_rows, self.n_features
 
-    def at(self, numbers: npt.NDArray[np.integer[Any]]) -> Rows:
+    def at(self, numbers: Integers) -> Rows:
         """The rows with these numbers, in this order."""
         where, indptr = gather(self.indptr, numbers)
         values = None if self.values is None else self.values[where]

@@ -11,7 +11,7 @@ from typing import ClassVar
 from hyperbaton.base.counted import counted
 
 
-class Shown:
+class Display:
     """A short `repr`, and a table of the same facts in a notebook; a class defines `facts`."""
 
     @abstractmethod
@@ -25,7 +25,7 @@ class Shown:
         return facts_table(type(self).__name__, self.facts())
 
 
-class Drawn:
+class Drawing:
     """A picture in a notebook, made by a function of a later folder.
 
     `drawn_by` is written like an entry point, `module:function`. It is looked up when a notebook asks for the picture, so

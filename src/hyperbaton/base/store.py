@@ -30,7 +30,8 @@ from functools import partial
 from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from types import UnionType
+from typing import Any, BinaryIO, NamedTuple, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError, OptionError
-from hyperbaton.base.forms import Form, Layout, form_fault, layout_fault
+from hyperbaton.base.forms import Form, Json, JsonObject, Layout, form_fault, layout_fault
 from hyperbaton.base.writing import (
     MANIFEST,
     being_replaced,
@@ -60,7 +61,7 @@ __all__ = [
     "Artefact",
     "Audit",
     "Kind",
-    "Stored",
+    "StoredItems",
     "audit",
     "check_folder",
     "check_numbers",
@@ -93,6 +94,29 @@ _ATTEMPTS = 200  # to open a folder that other writers replace at the same time
 _PAUSE = 0.001  # seconds between two attempts if the folder is missing for a moment
 
 
+class ArrayEntry(TypedDict):
+    """The entry of an array in a manifest."""
+
+    dtype: str
+    shape: list[int]
+    checksum: str
+
+
+class Manifest(TypedDict):
+    """The manifest of an artefact, as JSON."""
+
+    format: int
+    kind: str
+    version: str
+    options: JsonObject
+    inputs: dict[str, str]
+    seed: int | None
+    details: JsonObject
+    arrays: dict[str, ArrayEntry]
+    parts: dict[str, dict[str, str]]  # the checksum of each
+    checksum: str
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of artefact: its name and the form of its content (`forms.py`).
@@ -103,10 +127,10 @@ class Kind:
     """
 
     name: str
-    arrays: Layout | Callable[[Mapping[str, Any]], Layout] = field(default_factory=dict)
+    arrays: Layout | Callable[[Manifest], Layout] = field(default_factory=dict)
     about: Mapping[str, Form] = field(default_factory=dict)
 
-    def fault(self, manifest: Mapping[str, Any]) -> str | None:
+    def fault(self, manifest: Manifest) -> str | None:
         """The first fault in a manifest of this kind, if any."""
         fault = form_fault(manifest, self.about)
         if fault is not None:
@@ -114,11 +138,11 @@ class Kind:
         return _layout_fault(self.arrays(manifest) if callable(self.arrays) else self.arrays, manifest)
 
 
-def _layout_fault(layout: Layout, manifest: Mapping[str, Any]) -> str | None:
+def _layout_fault(layout: Layout, manifest: Manifest) -> str | None:
     return layout_fault(layout, {name: (entry["dtype"], entry["shape"]) for name, entry in manifest["arrays"].items()})
 
 
-class Stored(dict[str, T]):
+class StoredItems(dict[str, T]):
     """Named items of a manifest; a missing name is a fault of the manifest."""
 
     def __init__(self, items: Mapping[str, T], manifest: Path, what: str, prefix: str = "") -> None:
@@ -128,9 +152,9 @@ class Stored(dict[str, T]):
     def __missing__(self, name: str) -> T:
         raise ArtefactError(f"{self._manifest}: lists no {self._what} {self._prefix + name!r}; {_AGAIN}")
 
-    def group(self, prefix: str) -> Stored[T]:
+    def group(self, prefix: str) -> StoredItems[T]:
         """The items whose names start with `prefix.`, by the rest of the name."""
-        return Stored(_group(self, prefix), self._manifest, self._what, f"{self._prefix}{prefix}.")
+        return StoredItems(_group(self, prefix), self._manifest, self._what, f"{self._prefix}{prefix}.")
 
 
 def save(
@@ -233,7 +257,7 @@ class Artefact:
         self._refuse(_layout_fault(layout, self.manifest))
         return self
 
-    def detail(self, name: str, form: Form) -> Any:
+    def detail(self, name: str, form: Form) -> Json:
         """A detail of the manifest, if it is of that form."""
         self._refuse(form_fault(self.manifest["details"], {name: form}, "details"))
         return self.manifest["details"][name]
@@ -247,12 +271,12 @@ class Artefact:
         return str(self.manifest["kind"])
 
     @property
-    def details(self) -> Stored[Any]:
-        return Stored(self.manifest["details"], self.path / MANIFEST, "detail")
+    def details(self) -> StoredItems[Json]:
+        return StoredItems(self.manifest["details"], self.path / MANIFEST, "detail")
 
     @property
-    def options(self) -> Stored[Any]:
-        return Stored(self.manifest["options"], self.path / MANIFEST, "option")
+    def options(self) -> StoredItems[Json]:
+        return StoredItems(self.manifest["options"], self.path / MANIFEST, "option")
 
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]
@@ -293,21 +317,21 @@ class Artefact:
             content += [self.kind, self.options, self.details.get("model")]
         return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
-    def _entries(self, prefix: str) -> dict[str, Any]:
+    def _entries(self, prefix: str) -> dict[str, ArrayEntry]:
         """The manifest's entries of the arrays whose names start with `prefix.`, or of all arrays."""
         entries = self.manifest["arrays"]
         return {name: entry for name, entry in entries.items() if not prefix or f"{name}.".startswith(f"{prefix}.")}
 
-    def group(self, prefix: str) -> Stored[Array]:
+    def group(self, prefix: str) -> StoredItems[Array]:
         """The arrays whose names start with `prefix.`, by the rest of the name; no others are opened."""
         return self._stored([f"{prefix}.{rest}" for rest in _group(self.manifest["arrays"], prefix)]).group(prefix)
 
-    def arrays(self) -> Stored[Array]:
+    def arrays(self) -> StoredItems[Array]:
         """All arrays, by name."""
         return self._stored(self.manifest["arrays"])
 
-    def _stored(self, names: Iterable[str]) -> Stored[Array]:
-        return Stored({name: self[name] for name in names}, self.path / MANIFEST, "array")
+    def _stored(self, names: Iterable[str]) -> StoredItems[Array]:
+        return StoredItems({name: self[name] for name in names}, self.path / MANIFEST, "array")
 
     def part(self, name: str) -> Path:
         """The path of an artefact inside this one; it must be the one that was saved with it."""
@@ -435,7 +459,7 @@ def _audit_part(artefact: Artefact, name: str) -> Audit:
 REFERENCE: Form = {"path": str, "arrays": str, "digest": str}
 
 
-def _references(artefact: Artefact) -> dict[str, Any]:
+def _references(artefact: Artefact) -> dict[str, Json]:
     references = artefact.details.get("references", {})
     return references if isinstance(references, dict) else {}
 
@@ -450,7 +474,7 @@ def referred_artefacts(path: str | PathLike[str]) -> list[Path]:
         return []
 
 
-def _referred(artefact: Artefact, entry: Mapping[str, Any]) -> Path:
+def _referred(artefact: Artefact, entry: Json) -> Path:
     return Path(os.path.normpath(Path(os.path.realpath(artefact.path)) / entry["path"]))
 
 
@@ -466,7 +490,7 @@ def _audit_reference(artefact: Artefact, name: str) -> Audit:
         return Audit(0, 0, [str(error)])
 
 
-def _read_manifest(path: Path, folder: int | None = None) -> dict[str, Any]:
+def _read_manifest(path: Path, folder: int | None = None) -> Manifest:
     file = path / MANIFEST
     try:
         with open(MANIFEST if folder is not None else file, encoding="utf-8", opener=_opener_in(folder)) as stream:
@@ -489,7 +513,7 @@ def _read_manifest(path: Path, folder: int | None = None) -> dict[str, Any]:
         fault = "its checksum differs: was it edited?"
     if fault is not None:
         raise ArtefactError(f"{file}: damaged ({fault}); {_AGAIN}")
-    return manifest
+    return cast("Manifest", manifest)
 
 
 def _opener_in(folder: int | None) -> Callable[[str, int], int]:
@@ -516,9 +540,9 @@ def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
-def _manifest_fault(manifest: dict[str, Any]) -> str | None:
+def _manifest_fault(manifest: JsonObject) -> str | None:
     """The first fault in the form of a manifest, if any."""
-    kinds: dict[str, Any] = {"kind": str, "version": str, "checksum": str, "seed": int | None}
+    kinds: dict[str, type | UnionType] = {"kind": str, "version": str, "checksum": str, "seed": int | None}
     kinds |= dict.fromkeys(("options", "inputs", "details", "arrays", "parts"), dict)
     for name, kind in kinds.items():
         if not isinstance(manifest.get(name, 0.5), kind):
@@ -614,7 +638,7 @@ def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
     >>> group({"source.tokens": 1, "source.vocabulary.bytes": 2, "target.tokens": 3}, "source")
     {'tokens': 1, 'vocabulary.bytes': 2}
     """
-    return items.group(prefix) if isinstance(items, Stored) else _group(items, prefix)
+    return items.group(prefix) if isinstance(items, StoredItems) else _group(items, prefix)
 
 
 def _group(items: Mapping[str, T], prefix: str) -> dict[str, T]:

@@ -57,7 +57,7 @@ NEVER_WRAPPED = 24  # columns of narrower cells, including all numbers, are neve
 WRAPPED = 20  # least width of the others
 
 
-def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
+def print_table(rows: Sequence[Mapping[str, object]]) -> None:
     """Print a result for people to stdout: a drawn table on a terminal, tab-separated otherwise.
 
     A table that is too wide for the terminal is drawn transposed or, if that is too wide as well, as a list of names and

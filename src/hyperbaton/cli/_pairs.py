@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.corpus.clean import output_names
 
@@ -28,7 +28,7 @@ def suffix(compress: Compression | None) -> str:
     return "" if compress is None else f".{compress}"
 
 
-def new_files(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+def new_files(values: Arguments) -> dict[AnyPath, Kind]:
     """The files that -o PREFIX writes."""
     source, target, also = values["source"], values["target"], values["also"] or []
     names = output_names(source, target, also, values["output"], suffix(values["compress"]))

@@ -17,7 +17,7 @@ from typing import Any
 
 import typer
 
-from hyperbaton.base.options import options_of
+from hyperbaton.base.options import Arguments, options_of
 from hyperbaton.base.outputs import AnyPath, Destination, Kind, check_places, is_stdout
 from hyperbaton.base.registry import Registry
 
@@ -50,7 +50,7 @@ class Writes:
 
     kind: Kind
     updates: str = ""
-    destinations: Callable[[Mapping[str, Any]], Mapping[AnyPath, Kind]] | None = None
+    destinations: Callable[[Arguments], Mapping[AnyPath, Kind]] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -79,7 +79,7 @@ def reads_options(registry: Registry[Any]) -> Reads:
     return Reads(files)
 
 
-def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Mapping[str, Any]) -> None:
+def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Arguments) -> None:
     """Check the paths of a command line.
 
     Arguments:
@@ -106,7 +106,7 @@ def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Map
     check_places(outputs, inputs)
 
 
-def check_encoding(roles: Mapping[str, Role], names: Mapping[str, str], values: Mapping[str, Any]) -> None:
+def check_encoding(roles: Mapping[str, Role], names: Mapping[str, str], values: Arguments) -> None:
     """Refuse text that is not UTF-8; only file names may contain arbitrary bytes."""
     for name, value in values.items():
         role = roles.get(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -63,7 +63,7 @@ def evaluate(
     annotations = Annotations.read({"source_tags": source_tags, "source_trees": source_trees}, bitext.source)
     held_out = HeldOut(bitext, annotations, max_length, max_distance)
     evaluations: dict[str, Evaluation] = {}
-    rows: dict[str, list[dict[str, Any]]] = {}  # by shape
+    rows: dict[str, list[dict[str, object]]] = {}  # by shape
     for folder in folders:
         model = load_model(folder)
         model.threads = n_threads(threads)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hyperbaton.base.counted import counted
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import Kind
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads
@@ -18,7 +18,7 @@ from hyperbaton.cli._paths import READS, Writes
 HELP_GROUP = "Experiments"
 
 
-def _page(values: Mapping[str, Any]) -> dict[Path, Kind]:
+def _page(values: Arguments) -> dict[Path, Kind]:
     return {} if values["as_json"] else {values["output"]: "file"}
 
 

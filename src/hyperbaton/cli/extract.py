@@ -21,7 +21,7 @@ from hyperbaton.cli._common import log, print_json, say
 from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, WRITES_FOLDER
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import (
-    Extracted,
+    ExtractedPhrases,
     Extraction,
     ReorderingType,
     RuleLimits,
@@ -120,7 +120,7 @@ def extract(
             _summarize(_rule_sizes(bitext, table_of_rules), as_json, quiet)
             return
         if sharding is None:
-            extracted = Extracted.of(
+            extracted = ExtractedPhrases.of(
                 bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
             )
         else:

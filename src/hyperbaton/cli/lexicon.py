@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +11,7 @@ from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection, file_names
 from hyperbaton.base.counted import counted, with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.store import Artefact
@@ -20,13 +20,13 @@ from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import KIND as PHRASES
-from hyperbaton.phrases.extracted import Extracted
+from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.lexicon import phrase_lexicon
 
 HELP_GROUP = "Links and words"
 
 
-def _files(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+def _files(values: Arguments) -> dict[AnyPath, Kind]:
     return dict.fromkeys(file_names(values["output"], values["format"]), "file")
 
 
@@ -97,4 +97,4 @@ def _stored(path: str, null: bool) -> Lexicon:
         raise ArtefactError(f"{path}: is {with_article(kind)} artefact, not an aligner or phrases")
     if null:
         raise OptionError("--null: phrases have no empty word")
-    return phrase_lexicon(Extracted.load(path).table)
+    return phrase_lexicon(ExtractedPhrases.load(path).table)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,6 +12,7 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.memory import parse_memory
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind, check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
@@ -33,7 +33,7 @@ def _is_arpa(path: AnyPath) -> bool:
     return ".arpa" in Path(path).name and not Path(path).is_dir()
 
 
-def _written(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+def _written(values: Arguments) -> dict[AnyPath, Kind]:
     output = values["output"]
     return {} if output is None else {output: "file" if _is_arpa(output) else "artefact"}
 

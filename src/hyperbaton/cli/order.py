@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Seed, Threads
 from hyperbaton.cli._common import print_json, print_table, say
@@ -113,10 +114,10 @@ def _limits(text: str) -> list[int]:
     return limits
 
 
-def _result(found: WordOrder, other: WordOrder | None, n_pairs: int, samples: int, seed: int) -> dict[str, Any]:
+def _result(found: WordOrder, other: WordOrder | None, n_pairs: int, samples: int, seed: int) -> JsonObject:
     """The measures, for JSON."""
     estimates = found.estimates(samples=samples, seed=seed)
-    result: dict[str, Any] = {
+    result: JsonObject = {
         "pairs": n_pairs,
         "links": found.n_links,
         "phrase_pairs": found.n_phrases,
@@ -130,7 +131,7 @@ def _result(found: WordOrder, other: WordOrder | None, n_pairs: int, samples: in
     return result
 
 
-def _value(value: Value) -> dict[str, Any]:
+def _value(value: Value) -> JsonObject:
     return {"value": _number(value.value), "interval": [_number(end) for end in value.interval]}
 
 
@@ -138,12 +139,12 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _plain(row: Any) -> JsonObject:
     values = asdict(row)
     return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
-def _rows(result: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(result: JsonObject) -> list[JsonObject]:
     """The measures as rows of a table."""
     rows = []
     for name, measured in result["measures"].items():
@@ -155,7 +156,7 @@ def _rows(result: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _cells(measured: dict[str, Any], prefix: str) -> dict[str, str]:
+def _cells(measured: JsonObject, prefix: str) -> dict[str, str]:
     low, high = measured["interval"]
     return {
         f"{prefix}value" if not prefix else "delta": _shown(measured["value"]),
@@ -167,7 +168,7 @@ def _shown(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+def _rounded(row: JsonObject) -> JsonObject:
     return {
         name: ("" if math.isnan(value) else round(value, 1)) if isinstance(value, float) else value
         for name, value in row.items()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.cli import Json, Quiet, Threads, Verify
@@ -24,7 +24,7 @@ from hyperbaton.models import load_model
 HELP_GROUP = "Translate"
 
 
-def _written(values: Mapping[str, Any]) -> dict[AnyPath, Kind]:
+def _written(values: Arguments) -> dict[AnyPath, Kind]:
     """The destination of the text, and stdout for --json."""
     return dict.fromkeys([values["output"] or "-", *(["-"] if values["json"] else [])], "file")
 

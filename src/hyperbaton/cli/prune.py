@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -19,7 +19,7 @@ from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
-from hyperbaton.phrases import Extracted, Extraction, Pruning, RuleTable, Scoring
+from hyperbaton.phrases import ExtractedPhrases, Extraction, Pruning, RuleTable, Scoring
 from hyperbaton.phrases import prune as prune_phrases
 from hyperbaton.phrases.extracted import KIND, STORED
 from hyperbaton.phrases.pruning import prune_rules
@@ -77,7 +77,7 @@ def prune(
         fewer.save(output, inputs={"bitext": bitext.signature()}, options=more, details={"n_sentences": len(bitext)})
         _print([*rows, _rule_row("after", fewer, output)], as_json)
         return
-    extracted = Extracted.load(phrases)
+    extracted = ExtractedPhrases.load(phrases)
     with Bars(quiet) as bars:
         smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))
     extraction, scoring = _options(Extraction, options), _options(Scoring, options)
@@ -86,19 +86,19 @@ def prune(
     _print([before, _row("after", smaller, output)], as_json)
 
 
-def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
+def _print(rows: list[dict[str, object]], as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
         print_table(rows)
 
 
-def _options(cls: type[T], options: Mapping[str, Any]) -> T:
+def _options(cls: type[T], options: Mapping[str, object]) -> T:
     """Those options of an artefact that belong to one class."""
     return from_mapping(cls, {option.flag: options[option.flag] for option in options_of(cls)})
 
 
-def _row(name: str, extracted: Extracted, path: Path) -> dict[str, Any]:
+def _row(name: str, extracted: ExtractedPhrases, path: Path) -> dict[str, object]:
     return {
         "phrases": name,
         "pairs": len(extracted.table),
@@ -109,7 +109,7 @@ def _row(name: str, extracted: Extracted, path: Path) -> dict[str, Any]:
     }
 
 
-def _rule_row(name: str, rules: RuleTable, path: Path) -> dict[str, Any]:
+def _rule_row(name: str, rules: RuleTable, path: Path) -> dict[str, object]:
     return {
         "rules": name,
         "number": len(rules),

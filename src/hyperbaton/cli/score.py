@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -136,9 +136,9 @@ def _read(
     ]
 
 
-def _entry(scored: MetricVerdict) -> dict[str, Any]:
+def _entry(scored: MetricVerdict) -> dict[str, object]:
     estimate, compared = scored.estimate, scored.comparison
-    entry: dict[str, Any] = {"value": estimate.value, "interval": list(estimate.interval), "signature": scored.signature}
+    entry: dict[str, object] = {"value": estimate.value, "interval": list(estimate.interval), "signature": scored.signature}
     if estimate.n_runs > 1:
         entry |= {"deviation": estimate.deviation, "runs": estimate.n_runs}
     if compared is not None:
@@ -146,9 +146,9 @@ def _entry(scored: MetricVerdict) -> dict[str, Any]:
     return entry
 
 
-def _row(scored: MetricVerdict) -> dict[str, Any]:
+def _row(scored: MetricVerdict) -> dict[str, object]:
     estimate, compared = scored.estimate, scored.comparison
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "metric": scored.metric.title,
         "value": round(estimate.value, 2),
         "interval": f"{estimate.interval[0]:.2f}–{estimate.interval[1]:.2f}",

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_sharding
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.scratch import limited
@@ -100,7 +101,7 @@ def train(
     with ExitStack() as stack:
         bars = stack.enter_context(Bars(quiet))
         scratch = limited(memory)
-        how: dict[str, Any] = {} if scratch is None else {"scratch": scratch}
+        how: Arguments = {} if scratch is None else {"scratch": scratch}
         if (sharding := stack.enter_context(open_sharding(executor, shards, threads, output))) is not None:
             how["sharding"] = sharding
         bitext = Bitext.read(source, target, links, scratch=scratch)

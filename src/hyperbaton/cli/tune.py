@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -37,7 +37,7 @@ from hyperbaton.cli._system import (
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import System
 from hyperbaton.decode.system import KIND
-from hyperbaton.tune.loop import Iteration, Tuned, Tuning, TuningFailed
+from hyperbaton.tune.loop import Iteration, Tuning, TuningFailed, TuningResult
 from hyperbaton.tune.protocol import Choice
 from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
@@ -184,7 +184,7 @@ def _print(choice: Choice, before: System, after: System, output: Path, metric: 
     say(f"wrote {output}: {metric} {tuned.history[0].score:.2f} → {tuned.score:.2f}, {_taken(tuned)}", quiet)
 
 
-def _taken(tuned: Tuned) -> str:
+def _taken(tuned: TuningResult) -> str:
     """The iteration whose weights were chosen."""
     if tuned.history[tuned.taken].is_mean:
         return f"the mean of iterations {', '.join(map(str, tuned.averaged))}"
@@ -203,7 +203,7 @@ def _changes(before: System, after: System) -> Iterator[str]:
         yield f"{name:{width}}  {old} → {now}"
 
 
-def _as_json(choice: Choice, before: System, best: System, output: Path) -> dict[str, Any]:
+def _as_json(choice: Choice, before: System, best: System, output: Path) -> dict[str, object]:
     tuned = choice.tuned
     return {
         "system": str(output),

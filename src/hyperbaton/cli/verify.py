@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -29,7 +29,7 @@ def verify(
 
         hyperbaton verify phrases lm system
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for path in artefacts:
         findings = audit(path)
         for fault in findings.faults:

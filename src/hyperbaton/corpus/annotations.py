@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class Annotations:
     @classmethod
     def read(cls, files: Mapping[str, AnyPath | None], source: Text, target: Text | None = None) -> Annotations:
         """Read annotations from files, by name; those without a file (None) are left out."""
-        readers: dict[str, Any] = {
+        readers: dict[str, Callable[[AnyPath], Any]] = {
             "source_tags": lambda path: Tags.read(path, source),
             "source_trees": lambda path: read_trees(path, source),
             "source_classes": lambda path: WordClasses.read(path, source.vocabulary),

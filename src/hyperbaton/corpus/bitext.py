@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import within
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shown import Drawn, Shown
+from hyperbaton.base.shown import Display, Drawing
 from hyperbaton.base.store import Arrays, Kind, group, hash_arrays, read_artefact, save
 from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.links import Links
@@ -33,7 +33,7 @@ STORED = Kind(
 
 
 @dataclass(frozen=True, repr=False)
-class SentencePair(Drawn):
+class SentencePair(Drawing):
     """One sentence pair of a bitext, as lists; a notebook draws its links, phrases and jumps.
 
     `links` is None if the bitext has none. A pair can be taken apart: `source, target, links = bitext[0]`.
@@ -45,7 +45,7 @@ class SentencePair(Drawn):
 
     drawn_by: ClassVar = "hyperbaton.report.picture:draw_sentence_pair"
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[list[str] | list[tuple[int, int]] | None]:
         return iter((self.source, self.target, self.links))
 
     def __repr__(self) -> str:
@@ -54,7 +54,7 @@ class SentencePair(Drawn):
 
 
 @dataclass(frozen=True, repr=False)
-class Bitext(Shown):
+class Bitext(Display):
     """Source and target text, translations of each other line by line, with word links if there are any.
 
     >>> bitext = Bitext.of(["ta chi fan"], ["he eats rice"], [[(0, 0), (1, 1), (2, 2)]])

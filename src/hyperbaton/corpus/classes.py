@@ -26,7 +26,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
@@ -46,7 +46,7 @@ _MIXED = 0.3
 
 
 @dataclass
-class Clustering(Checked):
+class Clustering(CheckedOptions):
     """How words are clustered."""
 
     classes: int = option(50, "number of classes", minimum=1, maximum=4000)

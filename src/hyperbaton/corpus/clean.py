@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import fspath
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, LineError, OptionError
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.corpus.bitext import Bitext, check_same_length
 from hyperbaton.corpus.files import COMPRESSIONS, AnyPath, read_pieces, shown, write_files
@@ -27,7 +26,7 @@ SHARE_KEPT = 0.99  # the share of pairs without another fault that a ratio shoul
 
 
 @dataclass(frozen=True)
-class Cleaning(Checked):
+class Cleaning(CheckedOptions):
     """Conditions for keeping a sentence pair."""
 
     min_length: int = option(1, "shortest sentence kept, in tokens", minimum=1)
@@ -57,12 +56,12 @@ class CleaningReport:
     dropped: dict[str, DroppedPairs] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The report as plain values."""
         dropped = {reason: {"n": drop.n, "lines": drop.lines} for reason, drop in self.dropped.items()}
         return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped, "warnings": list(self.warnings)}
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """The report as rows of a table."""
         rows = [
             {"pairs": self.n_read, "what": "read", "lines": ""},

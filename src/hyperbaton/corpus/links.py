@@ -15,14 +15,14 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, write_pieces
 from hyperbaton.corpus.text import Offsets, Text, chosen, read_in_parts
 
 
 @dataclass(frozen=True, repr=False)
-class Links(Shown):
+class Links(Display):
     """Links of a bitext: those of pair s are the rows `points[offsets[s]:offsets[s + 1]]`, sorted and distinct.
 
     >>> links = Links.of([[(0, 0), (1, 2)], []])

@@ -11,12 +11,19 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
 from threading import Lock
-from typing import Any
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Form, Layout, joined, within
-from hyperbaton.base.options import Checked, from_mapping, option, options_of, parse_settings, settings_of, to_mapping
+from hyperbaton.base.options import (
+    CheckedOptions,
+    from_mapping,
+    option,
+    options_of,
+    parse_settings,
+    settings_of,
+    to_mapping,
+)
 from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
 from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
@@ -34,7 +41,7 @@ STORED = Kind(KIND, LAYOUT, {"details": {"text": FORM}})
 
 
 @dataclass(frozen=True)
-class TextSide(Checked):
+class TextSide(CheckedOptions):
     """The raw text of one language: its tokenizer, and the treatment of letter case.
 
     >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")
@@ -161,7 +168,7 @@ class TextProcessing:
         """A number or an address of the source in the format of the target language."""
         return rewrite_number(value, self.source.language, self.target.language)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The options of both sides, for a manifest."""
         return {name: to_mapping(side) for name, side in self.sides.items()}
 

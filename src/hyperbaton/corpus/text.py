@@ -18,7 +18,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, check_offsets
 from hyperbaton.corpus.files import AnyPath, Reader, feed, feed_lines, read_pieces, shown
 
@@ -140,7 +140,7 @@ def chosen(sentence: SupportsIndex | slice, n: int, what: str = "sentence") -> i
 
 
 @dataclass(frozen=True, repr=False)
-class Text(Shown):
+class Text(Display):
     """Tokenized sentences: sentence s is `tokens[offsets[s]:offsets[s + 1]]`.
 
     >>> text = Text.of(["the cat sleeps", "the dog"])

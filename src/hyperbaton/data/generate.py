@@ -40,7 +40,7 @@ class Language:
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedText:
     """Generated sentence pairs; line s of every member belongs to sentence pair s.
 
     The bitext has the observed links. Trees are bracketed text, cut at the
@@ -56,10 +56,10 @@ class Generated:
     def __len__(self) -> int:
         return len(self.bitext)
 
-    def select(self, sentences: npt.ArrayLike) -> Generated:
+    def select(self, sentences: npt.ArrayLike) -> GeneratedText:
         """The chosen sentence pairs, in that order."""
         chosen = np.asarray(sentences, np.int64)
-        return Generated(
+        return GeneratedText(
             self.bitext.select(chosen),
             self.true_links.select(chosen),
             self.source_tags.select(chosen),
@@ -67,7 +67,7 @@ class Generated:
             self.source_trees.select(chosen),
         )
 
-    def split(self, n_dev: int | None = None, n_test: int | None = None) -> dict[str, Generated]:
+    def split(self, n_dev: int | None = None, n_test: int | None = None) -> dict[str, GeneratedText]:
         """Divide into train, dev and test; dev and test have 500 pairs, or a tenth of all if that is less, by default.
 
         dev and test are taken from the start: with the same seed they are the same, however large train is.
@@ -82,7 +82,7 @@ class Generated:
 
     def write(
         self, folder: str | PathLike[str], n_dev: int | None = None, n_test: int | None = None
-    ) -> dict[str, Generated]:
+    ) -> dict[str, GeneratedText]:
         """Write train, dev and test as text files, train.source, train.target, train.links, …; returns the parts."""
         parts = self.split(n_dev, n_test)
         files = {
@@ -105,7 +105,9 @@ class Generated:
         }
 
 
-def generate(n_sentences: int = 10_000, *, seed: int = 1, progress: Progress | None = None, **language: Any) -> Generated:
+def generate(
+    n_sentences: int = 10_000, *, seed: int = 1, progress: Progress | None = None, **language: Any
+) -> GeneratedText:
     """Generate sentence pairs; pair i depends on seed and i alone, so that a larger text begins with the smaller one.
 
     Arguments:
@@ -133,7 +135,7 @@ def generate(n_sentences: int = 10_000, *, seed: int = 1, progress: Progress | N
             raise Cancelled("stopped while generating text")
     source, target_text, source_tags, target_tags_text, trees = (text.take() for text in texts)
     bitext = Bitext(source, target_text, links.take())
-    return Generated(bitext, true_links.take(), source_tags, target_tags_text, trees)
+    return GeneratedText(bitext, true_links.take(), source_tags, target_tags_text, trees)
 
 
 class _TextColumn:

@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +65,7 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedCorpus:
     """The result of preparation: pairs by split, and pairs dropped by cleaning."""
 
     languages: tuple[str, str]
@@ -82,7 +81,7 @@ def get_corpus(
     languages: str | None = None,
     threads: int | None = None,
     bars: Bars | None = None,
-) -> Prepared:
+) -> PreparedCorpus:
     """Download datasets and write them to a folder as train.de, train.en, train.links and so on, all of them or none.
 
     Arguments:
@@ -115,7 +114,7 @@ def get_corpus(
             maker.link(aligner)
         shutil.rmtree(maker.work)
         maker.describe({split: [each.name for each in datasets] for split, datasets in sets.items()}, catalogue.version)
-    return Prepared((source, target), maker.n_pairs, report)
+    return PreparedCorpus((source, target), maker.n_pairs, report)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -280,7 +279,7 @@ class _Maker:
 
     def describe(self, datasets: Mapping[str, list[str]], version: str) -> None:
         """Write where the text comes from and how it was made."""
-        description: dict[str, Any] = {
+        description: dict[str, object] = {
             "datasets": dict(datasets),
             "mtdata": version,
             "languages": self.codes,

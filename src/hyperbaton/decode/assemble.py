@@ -23,7 +23,7 @@ from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import PerJump, PerOption, load_model
 from hyperbaton.models.lexicalized import Lexicalized
-from hyperbaton.phrases import Extracted, PhraseTable, ReorderingType, RuleTable, reordering_probabilities
+from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, RuleTable, reordering_probabilities
 from hyperbaton.phrases import extracted as extracted_phrases
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
 from hyperbaton.phrases.table import KIND as TABLE_KIND
@@ -222,7 +222,7 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         raise OptionError(
             f"a {kind.name} table can only be counted from the output of 'hyperbaton extract -o'; give {name}:FILE"
         )
-    extracted, min_count = Extracted.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
+    extracted, min_count = ExtractedPhrases.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
     probabilities = reordering_probabilities(
         extracted.inventory, extracted.samples, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
     )

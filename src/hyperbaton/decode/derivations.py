@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Segment, Translations
@@ -70,7 +72,7 @@ class Derivations(Translations):
     graph_targets: Text
 
     @classmethod
-    def of(cls, system: System, request: Request, columns: dict[str, list[int]], found: Mapping[str, Any]) -> Derivations:
+    def of(cls, system: System, request: Request, columns: dict[str, list[int]], found: Arrays) -> Derivations:
         """Wrap the core's result for a request; `columns` are those of each feature."""
         vocabulary = request.target.vocabulary
         begin, pairs = found["step_begin"], found["step_pair"]
@@ -169,7 +171,7 @@ class Derivations(Translations):
         first, last = self.word_links.offsets[path : path + 2]
         return sorted((int(i), int(j)) for i, j in self.word_links.points[first:last].tolist())
 
-    def records(self, piece: int, path: int) -> list[dict[str, Any]]:
+    def records(self, piece: int, path: int) -> list[JsonObject]:
         """The rules of a derivation, for people and programs; `parent` is the number of the parent rule."""
         return [
             {

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hyperbaton.base.errors import InputError, SentenceError
+from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
@@ -63,7 +65,7 @@ class Diagnosis:
         """The fraction of considered extensions of hypotheses that the limits on the order forbade."""
         return self.spans_cut / self.spans if self.spans else 0.0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {
             "sentences": self.sentences,
             "reachable": self.reachable,
@@ -98,9 +100,9 @@ class Judge:
         annotations: Annotations = NOTHING,
     ) -> list[Judgement | None]:
         """A judgement for each sentence, None if its reference cannot be reached; `translations` are the system's."""
-        how: dict[str, Any] = {"annotations": annotations, "forced": references, "relax": False}
-        forced = self._forcing.translate_batch(lines, NBest(1), **how)
-        within = self._forcing_limited.translate_batch(lines, NBest(1), **how)
+        arguments: Arguments = {"annotations": annotations, "forced": references, "relax": False}
+        forced = self._forcing.translate_batch(lines, NBest(1), **arguments)
+        within = self._forcing_limited.translate_batch(lines, NBest(1), **arguments)
         judgements: list[Judgement | None] = []
         for s, line in enumerate(translations.lines()):
             if forced.path_offsets[s] == forced.path_offsets[s + 1]:

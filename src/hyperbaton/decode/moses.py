@@ -7,18 +7,17 @@ the glue grammar.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base.arrays import gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.options import Option, options_of, parse_settings, to_mapping
+from hyperbaton.base.options import Arguments, Option, options_of, parse_settings, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus.files import read_lines, write_files
 from hyperbaton.decode.moses_ini import CHART, OWN_OPTIONS, Feature, MosesIni
@@ -200,7 +199,7 @@ def _read_rules(ini: MosesIni, rules: Feature, glue: Feature) -> RuleTable:
     return table
 
 
-def _chart_span(ini: MosesIni, opt: Option) -> dict[str, Any]:
+def _chart_span(ini: MosesIni, opt: Option) -> Arguments:
     """The longest span of a rule. Glue rules must be able to span whole sentences."""
     section = ini.sections.get(_CHART_SPAN)
     lines = section.lines if section is not None else []
@@ -314,7 +313,7 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
         table_limit=20,
         future_distortion=False,
     )
-    values: dict[str, Any] = {}
+    values: Arguments = {}
     unused = _PHRASES_ALONE if ini.is_chart else ()
     for name, section in _SECTIONS.items():
         if name not in unused and (line := ini.value(section)) is not None:
@@ -348,7 +347,7 @@ def _number(ini: MosesIni, what: str, opt: Option, text: str, line: int) -> int 
     return value
 
 
-def _choice(ini: MosesIni, section: str, name: str, choices: dict[str, Any]) -> dict[str, Any]:
+def _choice(ini: MosesIni, section: str, name: str, choices: Mapping[str, object]) -> Arguments:
     line = ini.value(section)
     if line is None:
         return {}
@@ -402,7 +401,7 @@ def _rule_rows(table: PhraseTable, progress: Progress | None, *, exact: bool) ->
     return rule_table_pieces(RuleTable(table), progress, exact=exact)
 
 
-def _chart_sections(options: Decoding) -> dict[str, Any]:
+def _chart_sections(options: Decoding) -> dict[str, object]:
     """The search settings of Moses' chart decoder."""
     return {
         "mapping": "0 T 0\n1 T 1",
@@ -413,7 +412,7 @@ def _chart_sections(options: Decoding) -> dict[str, Any]:
     }
 
 
-def _phrase_sections(system: System) -> dict[str, Any]:
+def _phrase_sections(system: System) -> dict[str, object]:
     """The search settings of Moses' phrase decoder."""
     return {
         "mapping": "0 T 0",
@@ -493,7 +492,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
     options = system.options
     own = to_mapping(options)
     unused = _PHRASES_ALONE if system.is_hierarchical else ()
-    sections: dict[str, Any] = {
+    sections: dict[str, object] = {
         "input-factors": 0,
         **(_chart_sections(options) if system.is_hierarchical else _phrase_sections(system)),
         **{section: repr(getattr(options, name)) for name, section in _SECTIONS.items() if name not in unused},

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import Checked, option, options_of
+from hyperbaton.base.options import CheckedOptions, option, options_of
 from hyperbaton.phrases.rules import DECODED_SPAN
 
 
 @dataclass
-class Decoding(Checked):
+class Decoding(CheckedOptions):
     """Options of the search; a system has its own, and every call may change them."""
 
     search: str = option("cube", "search algorithm", choices=("stack", "cube"))

@@ -53,7 +53,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Translated:
+class SentenceTranslation:
     """A translation of a sentence: tokens, and links to those of the source."""
 
     tokens: list[str]
@@ -107,7 +107,7 @@ class RawText:
             pieces += [Piece(end, [], "")] if end else []
         return Document(pieces, form.escapes)
 
-    def write(self, document: Document, translations: Sequence[Translated]) -> str:
+    def write(self, document: Document, translations: Sequence[SentenceTranslation]) -> str:
         """The text of a document, given a translation of each of its sentences."""
         found = iter(translations)
         texts: list[str] = []
@@ -127,7 +127,7 @@ class RawText:
             texts.append(piece.after)
         return "".join(texts)
 
-    def write_sentence(self, sentence: Sentence, translated: Translated, *, escapes: bool = False) -> str:
+    def write_sentence(self, sentence: Sentence, translated: SentenceTranslation, *, escapes: bool = False) -> str:
         """A translation as text, with the numbers, addresses and tags of its source."""
         carried = self._carry(sentence, translated)
         tokens = self.text.target.as_written(carried.tokens, capital=not sentence.low)
@@ -137,12 +137,12 @@ class RawText:
         words = [sentence.copied.get(word) or (escape(word, quote=False) if escapes else word) for word in words]
         return write_tags(sentence.tokens, sentence.elements, words, carried.links, blanks)
 
-    def lost(self, sentence: Sentence, translated: Translated) -> list[tuple[int, int, str]]:
+    def lost(self, sentence: Sentence, translated: SentenceTranslation) -> list[tuple[int, int, str]]:
         """The numbers and addresses that a translation lost: first word, one past the last, required text."""
         lost = self._carry(sentence, translated).lost if sentence.values else []
         return [(i, i + 1, self.text.as_written(sentence.values[i])) for i in lost]
 
-    def _carry(self, sentence: Sentence, translated: Translated) -> ValuedTranslation:
+    def _carry(self, sentence: Sentence, translated: SentenceTranslation) -> ValuedTranslation:
         written = {i: self.text.as_written(value) for i, value in sentence.values.items()}
         return carry(sentence.tokens, written, translated.tokens, translated.links)
 
@@ -238,7 +238,7 @@ class RawTranslator:
         lines = [sentence.line for sentence in sentences]
         return self.translator.batches(lines, n_best, annotations=self.annotations(sentences))
 
-    def _complete(self, sentences: Sequence[Sentence], translated: list[Translated]) -> list[Translated]:
+    def _complete(self, sentences: Sequence[Sentence], translated: list[SentenceTranslation]) -> list[SentenceTranslation]:
         """Translations in which no number or address is lost: those with a loss are searched again."""
         lost = {n: self.raw.lost(*pair) for n, pair in enumerate(zip(sentences, translated, strict=True))}
         again = [n for n, demands in lost.items() if demands]
@@ -282,10 +282,10 @@ def check_annotations(system: System, text: TextProcessing) -> bool:
     return reads and side.has_tags
 
 
-def best(found: Translations) -> Iterator[Translated]:
+def best(found: Translations) -> Iterator[SentenceTranslation]:
     """The best translation of each sentence with its links."""
     links = found.links()
-    return (Translated(words_of(line), links[n]) for n, line in enumerate(found.lines()))
+    return (SentenceTranslation(words_of(line), links[n]) for n, line in enumerate(found.lines()))
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

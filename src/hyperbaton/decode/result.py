@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.arrays import Integers, gather
+from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.sparse import StepColumns
 from hyperbaton.decode.system import (
@@ -56,7 +57,7 @@ def feature_columns(system: System, search_input: _core.DecodeInput | _core.Char
 
 
 @dataclass(frozen=True, repr=False)
-class Translations(Shown):
+class Translations(Display):
     """Translations of sentences, best first.
 
     Those of sentence s are `path_offsets[pieces[s]]` to `path_offsets[pieces[s + 1]]`: a sentence that was too long has
@@ -134,7 +135,7 @@ class Translations(Shown):
         links: Links,
         chosen: npt.NDArray[np.int64],
         pieces: npt.NDArray[np.int64],
-        begins: npt.NDArray[np.integer[Any]],
+        begins: Integers,
         lengths: npt.NDArray[np.int64],
     ) -> Links:
         """Convert some of `links`, in target order, to links of sentences.
@@ -189,7 +190,7 @@ class Translations(Shown):
             for i, j in self.batch.options.links[option]
         )
 
-    def records(self, piece: int, path: int) -> list[dict[str, Any]]:
+    def records(self, piece: int, path: int) -> list[JsonObject]:
         """The steps of a translation of a piece, for people and programs: spans, words and jumps."""
         words, end, records = self.batch.source[piece], 0, []
         for step in self.steps(path):
@@ -215,7 +216,7 @@ class Translations(Shown):
         return {name: [float(row[c]) for c in columns] for name, columns in self.columns.items() if name in dense}
 
     @cached_property
-    def sparse(self) -> dict[str, Any]:
+    def sparse(self) -> JsonObject:
         """The counts of each sparse feature of each model in each translation, (n_translations, n_features), CSR."""
         models = self.system.sparse
         n_paths, lengths = len(self.scores), np.diff(self.step_offsets)

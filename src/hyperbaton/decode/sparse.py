@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import Form, Layout, joined, within
+from hyperbaton.base.forms import Form, Json, JsonObject, Layout, joined, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Text, Vocabulary
@@ -61,7 +61,7 @@ class Labels(Picklable):
         **within("vocabulary", Vocabulary.LAYOUT, n_words="n_words"),
         **within("names", Vocabulary.LAYOUT),
     }
-    FORM: ClassVar[Form] = {"side": str, "name": str, "is_cluster": bool}
+    FORM: ClassVar[Mapping[str, Form]] = {"side": str, "name": str, "is_cluster": bool}
 
     @classmethod
     def of_words(cls, side: str, name: str, words: Sequence[str]) -> Labels:
@@ -235,27 +235,27 @@ class SparseReordering(Picklable):
         made.sum_duplicates()
         return made
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything but the content of `as_json`, as named arrays, for the store."""
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        arrays: dict[str, Array] = {}
         for i, labels in enumerate(self.labels):
             arrays[f"{prefix}.{i}.numbers"] = labels.numbers
             arrays |= labels.vocabulary.arrays(f"{prefix}.{i}.vocabulary") | labels.names.arrays(f"{prefix}.{i}.names")
         return arrays
 
     @staticmethod
-    def layout(entry: Mapping[str, Any], prefix: str) -> dict[str, str]:
+    def layout(entry: Mapping[str, Json], prefix: str) -> dict[str, str]:
         """The layout of the arrays that belong to a result of `as_json`."""
         return joined(within(f"{prefix}.{i}", Labels.LAYOUT) for i in range(len(entry["labels"])))
 
     FORM: ClassVar[Form] = {"orientations": str, "labels": [Labels.FORM]}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         lists = [{"side": x.side, "name": x.name, "is_cluster": x.is_cluster} for x in self.labels]
         return {"orientations": self.orientations, "labels": lists}
 
     @classmethod
-    def from_arrays(cls, entry: Mapping[str, Any], arrays: Arrays) -> SparseReordering:
+    def from_arrays(cls, entry: Mapping[str, Json], arrays: Arrays) -> SparseReordering:
         """The inverse of `arrays` and `as_json`, names without the prefix."""
         labels = [
             Labels(

@@ -27,12 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import ArtefactError, DamagedError, OptionError
-from hyperbaton.base.forms import Form, Layout, within
+from hyperbaton.base.forms import Form, JsonObject, Layout, within
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.shown import Shown
-from hyperbaton.base.store import REFERENCE, Arrays, Artefact, Kind, read_artefact, save
+from hyperbaton.base.shown import Display
+from hyperbaton.base.store import REFERENCE, Arrays, Artefact, Kind, Manifest, read_artefact, save
 from hyperbaton.corpus import Vocabulary, processing
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode.locations import Location, SystemPart
@@ -87,7 +88,7 @@ class RuleIndex(NamedTuple):
         source = table.source
         return cls(*_core.build_rule_trie(source.offsets, source.words, _word_number(source.vocabulary, SOURCE_GAPS[0])))
 
-    def arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {f"{prefix}.{name}": array for name, array in self._asdict().items()}
 
@@ -98,7 +99,7 @@ class RuleIndex(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class System(Shown, Picklable):
+class System(Display, Picklable):
     """Everything needed for translation.
 
     `lm_words` are each language model's numbers of the target words; `located` has the parts that were read from
@@ -148,7 +149,7 @@ class System(Shown, Picklable):
         """Whether it translates with rules instead of phrases."""
         return isinstance(self.index, RuleIndex)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Its parts."""
         return {
             "rules" if self.is_hierarchical else "phrase pairs": len(self.table),
@@ -271,12 +272,12 @@ class System(Shown, Picklable):
     def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
         """Write the system as an artefact that refers to parts read from artefacts; `copy` copies them."""
         folder = Path(path)
-        arrays: dict[str, npt.NDArray[Any]] = (
+        arrays: dict[str, Array] = (
             self.index.arrays("rules") if isinstance(self.index, RuleIndex) else {"index": self.index.slots}
         )
-        writers: dict[str, Any] = {}
+        writers: dict[str, Callable[[Path], None]] = {}
         references: dict[str, dict[str, str]] = {}
-        reordering: list[dict[str, Any]] = []
+        reordering: list[JsonObject] = []
 
         def refers(name: str, part: Any) -> bool:
             location = next((known.location for known in self.located if known.part is part), None)
@@ -402,7 +403,7 @@ def _reordering_form(entry: Any) -> Form:
     return {"name": str, "use": str, "beta": float, "inside": bool, "per_class?": bool}
 
 
-def _layout(manifest: Mapping[str, Any]) -> Layout:
+def _layout(manifest: Manifest) -> Layout:
     """The arrays of a system, except for those of parts that it refers to."""
     details = manifest["details"]
     words = "u4 table.target.vocabulary.n_words"
@@ -449,7 +450,7 @@ def open_table(location: Location) -> PhraseTable:
     return read_artefact(location.path, None, read)
 
 
-def _open_rows(location: Location) -> npt.NDArray[Any]:
+def _open_rows(location: Location) -> Array:
     """The reordering table of an artefact, memory-mapped."""
     return read_artefact(
         location.path, None, lambda artefact: artefact.require({location.arrays: "f4 * *"})[location.arrays]

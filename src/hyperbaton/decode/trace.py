@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.decode.result import Translations
 
 TRACED = 100  # number of translations in which to look for another order
 
 
-def traces(translations: Translations, first: int = 0) -> Iterator[dict[str, Any]]:
+def traces(translations: Translations, first: int = 0) -> Iterator[JsonObject]:
     """One object for each sentence; sentences are numbered from `first`.
 
     `second_order` is the best translation with another order of the source words, and its score difference; None if there
@@ -21,9 +21,9 @@ def traces(translations: Translations, first: int = 0) -> Iterator[dict[str, Any
         yield {"sentence": first + sentence, "pieces": [_piece(translations, piece) for piece in pieces]}
 
 
-def _piece(translations: Translations, piece: int) -> dict[str, Any]:
+def _piece(translations: Translations, piece: int) -> JsonObject:
     paths = range(int(translations.path_offsets[piece]), int(translations.path_offsets[piece + 1]))
-    record: dict[str, Any] = {
+    record: JsonObject = {
         "source": " ".join(translations.batch.source[piece]),
         "limits_lifted": bool(translations.relaxed[piece]),
     }
@@ -50,7 +50,7 @@ def _piece(translations: Translations, piece: int) -> dict[str, Any]:
     }
 
 
-def _steps(translations: Translations, piece: int, path: int) -> Iterator[dict[str, Any]]:
+def _steps(translations: Translations, piece: int, path: int) -> Iterator[JsonObject]:
     weights = translations.system.weights
     for record, step in zip(translations.records(piece, path), translations.steps(path), strict=True):
         weighted = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import AnnotatedLines, in_batches
@@ -59,7 +59,7 @@ class NBest:
         return directions
 
 
-class Translator(Shown, Picklable):
+class Translator(Display, Picklable):
     """Translates with a system; `options` replaces the system's own, `glossary` forces translations of its terms.
 
     >>> from hyperbaton.corpus import Bitext
@@ -89,7 +89,7 @@ class Translator(Shown, Picklable):
     def _cache(self) -> _core.RankCache:
         return _core.RankCache()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """The features of its system."""
         return self.system.facts()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from hyperbaton.evaluate.explain_blocks import explain_blocks
 from hyperbaton.evaluate.model import HeldOut, evaluation_of
@@ -20,7 +20,7 @@ def _(model: BlockMe, held_out: HeldOut) -> StepEvaluation:
     return replace(steps, details={"features": model.n_features, "siblings": _siblings(model)})
 
 
-def _siblings(model: BlockMe) -> list[dict[str, Any]]:
+def _siblings(model: BlockMe) -> list[dict[str, object]]:
     """The most frequent features about parse siblings, with tags if there are such: XI11 Table 5, else Table 1."""
     family = next((f for f in ("sibling-tag", "sibling-word") if f in model.asked_), None)
     if family is None:

@@ -11,7 +11,7 @@ possible: then no prediction is right, and only in log p does the label count as
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -131,7 +131,7 @@ class Classification(Evaluation):
         n = sum(n for _, n in counts)
         return 100 * sum(right for right, _ in counts) / n if n else None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything as plain values."""
         return {
             "orientations": self.orientations,
@@ -152,7 +152,7 @@ class Classification(Evaluation):
             "confusion": self.confusion.tolist(),
         }
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {
             "n": self.n,
             "precision": round(self.overall_precision, 2),

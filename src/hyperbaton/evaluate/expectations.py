@@ -31,7 +31,7 @@ from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepMod
 from hyperbaton.phrases import DistanceSet, Options, OrientationSet
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
-Expectation = dict[str, Any]
+Expectation = dict[str, object]
 
 
 class Path:

@@ -25,7 +25,7 @@ from hyperbaton.phrases import Occurrences, Options, RuleTable
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
 LogProbs = npt.NDArray[np.float64]
-Rows = Sequence[dict[str, Any]]
+Rows = Sequence[dict[str, object]]
 Evidence = list[tuple[str, float]]
 
 
@@ -62,7 +62,7 @@ class Answer(ABC):
     """The answer of a model."""
 
     @abstractmethod
-    def as_json(self) -> Any:
+    def as_json(self) -> object:
         """Everything as plain values."""
 
     @abstractmethod
@@ -100,7 +100,7 @@ class ModelAnswer(Answer):
 
     model: ReorderingModel
 
-    def as_json(self) -> Any:
+    def as_json(self) -> object:
         return {"model": self.model.name, "options": to_mapping(self.model), **self.model.summary()}
 
     def parts(self) -> Iterator[str | Rows]:
@@ -127,7 +127,7 @@ class Explanation:
         """The most likely class."""
         return max(self.probabilities, key=lambda name: self.probabilities[name])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything as plain values."""
         return {**vars(self), "expected": self.expected}
 
@@ -162,7 +162,7 @@ class PhraseAnswer(Answer):
     explanations: list[Explanation]
     note: str = ""
 
-    def as_json(self) -> Any:
+    def as_json(self) -> object:
         return [explanation.as_json() for explanation in self.explanations]
 
     def parts(self) -> Iterator[str | Rows]:

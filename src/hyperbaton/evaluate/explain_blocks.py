@@ -39,7 +39,7 @@ class BlockFeature:
     coverage: int | None = None
     orientation: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything as plain values."""
         return asdict(self)
 
@@ -50,7 +50,7 @@ class FeaturesAnswer(Answer):
 
     features: list[BlockFeature]
 
-    def as_json(self) -> Any:
+    def as_json(self) -> object:
         return [feature.as_json() for feature in self.features]
 
     def parts(self) -> Iterator[str | Rows]:
@@ -79,13 +79,13 @@ class TagAnswer(Answer):
     tag: str
     counts: dict[int, int]
 
-    def as_json(self) -> Any:
+    def as_json(self) -> object:
         return self._rows()
 
     def parts(self) -> Iterator[str | Rows]:
         yield self._rows()
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[dict[str, object]]:
         return [{"jump": jump, "count": count} for jump, count in self.counts.items()]
 
 

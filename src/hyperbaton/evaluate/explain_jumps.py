@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +45,7 @@ class JumpExplanation(Answer):
         """The word at a position, BOS or EOS."""
         return "BOS" if position < 0 else "EOS" if position == len(self.words) else self.words[position]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything as plain values."""
         return {
             "words": self.words,

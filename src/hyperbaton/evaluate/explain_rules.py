@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
 from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, RuleTable
 
@@ -27,7 +27,7 @@ class RuleAnswer(Answer):
     n_rules: int
     rules: list[ShownRule]
 
-    def as_json(self) -> Any:
+    def as_json(self) -> object:
         return [asdict(rule) for rule in self.rules]
 
     def parts(self) -> Iterator[str | Rows]:
@@ -47,7 +47,7 @@ class ShownRule:
     scores: list[float]
     spans: list[tuple[int, int]]
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         where = {"spans": " ".join(f"{begin}-{end}" for begin, end in self.spans)} if self.spans else {}
         given = {"p(t|s)": f"{self.scores[2]:.3f}"} if len(self.scores) > 2 else {}
         return where | {"source": self.source, "target": self.target, "count": f"{self.count:g}"} | given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Tags, Text
@@ -28,7 +28,7 @@ class StepAnswer(Answer):
     words: list[str]
     steps: list[ScoredStep]
 
-    def as_json(self) -> Any:
+    def as_json(self) -> object:
         return {"words": self.words, "steps": [step._asdict() for step in self.steps]}
 
     def parts(self) -> Iterator[str | Rows]:

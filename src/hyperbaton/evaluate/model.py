@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, ClassVar, overload
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext
@@ -55,14 +55,14 @@ class Evaluation(ABC):
         return ""
 
     @abstractmethod
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything as plain values."""
 
     @abstractmethod
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """The values for a table of models."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The evaluation as plain values, with a description of how to read them."""
         reading = {"shape": self.shape, "figure": self.figure, "predicts": self.predicts, "comparable": self.comparable}
         return {**reading, **self.as_json()}

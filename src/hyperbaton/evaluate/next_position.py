@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class NextPositions(Evaluation):
         """The fraction of all jumps made with each distortion (CORPUS of GO13 Fig. 5)."""
         return _shares(self.n_by_distortion, np.full(2 * FARTHEST + 1, max(self.n, 1)))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything as plain values."""
         return {
             "n": self.n,
@@ -125,7 +125,7 @@ class NextPositions(Evaluation):
             "corpus_probability": {str(d): value for d, value in self.corpus_probability.items()},
         }
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {
             "n": self.n,
             "accuracy": round(self.accuracy, 2),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.decode import ModelUse, Translations
 from hyperbaton.evaluate.expectations import Path
@@ -23,7 +24,7 @@ _LEAST = 0.005  # weights nearer to zero are not reported
 
 
 def add_reasons(
-    translations: Translations, piece: int, path: int, expectations: Sequence[Sequence[dict[str, Any]]], n_reasons: int
+    translations: Translations, piece: int, path: int, expectations: Sequence[Sequence[JsonObject]], n_reasons: int
 ) -> None:
     """Add `reasons` to expectations: the strongest features for the chosen class or word, and for the most likely one."""
     walk = Path(translations, piece, path)
@@ -51,7 +52,7 @@ def class_reasons(
     model: OrientationModel,
     source: Text,
     options: Options,
-    expectations: Sequence[tuple[int, dict[str, Any]]],
+    expectations: Sequence[tuple[int, JsonObject]],
     n_reasons: int,
 ) -> None:
     """Add `reasons` to expectations of orientation classes, each with the number of its option."""
@@ -73,7 +74,7 @@ def jump_reasons(
     jump_logprobs: Callable[[Text, Annotations], Any],
     source: Text,
     annotations: Annotations,
-    expectations: Sequence[dict[str, Any]],
+    expectations: Sequence[JsonObject],
     n_reasons: int,
 ) -> None:
     """Add `reasons` to expectations of the next word in a sentence."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.decode import ModelUse, System
 from hyperbaton.decode.scorers import orientations_of
 from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet
@@ -59,7 +60,7 @@ class Visits(NamedTuple):
         return orientations.names[orientations.merge[four]]
 
 
-def add_reference(system: System, expectations: Sequence[Sequence[dict[str, Any]]], visits: Visits) -> None:
+def add_reference(system: System, expectations: Sequence[Sequence[JsonObject]], visits: Visits) -> None:
     """Add `reference` to the expectations of a translation: what the reference does there, None if unknown."""
     last = -1  # the word visited before a step
     for step in expectations:

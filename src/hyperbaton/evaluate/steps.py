@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import StepModel
 
@@ -19,7 +20,7 @@ class StepEvaluation(Evaluation):
     model."""
 
     columns: dict[str, Array]
-    details: dict[str, Any] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
 
     shape: ClassVar = "step"
     figure: ClassVar = "accuracy"
@@ -30,13 +31,13 @@ class StepEvaluation(Evaluation):
         """Number of steps."""
         return len(self.columns["logprob"])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The percentage of steps that no other step beats, and their mean log-probability.
 
         If the model distinguishes jumps (`jump`, `jump_right`, `jump_logprob`), also these values for jumps alone, and
         `accuracy_by_jump`: percentage of jumps predicted, by the jump made.
         """
-        figures: dict[str, Any] = {
+        figures: JsonObject = {
             "n": self.n,
             "accuracy": 100 * float(self.columns["right"].mean()),
             "mean_logprob": float(self.columns["logprob"].mean()),
@@ -51,7 +52,7 @@ class StepEvaluation(Evaluation):
             }
         return figures | self.details
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> JsonObject:
         figures = self.as_json()
         jumps = {}
         if "jump_accuracy" in figures:

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import visit_order
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Bitext, Dependencies, Links, Tags
@@ -155,7 +155,7 @@ def _phrase_columns(samples: Samples, limits: Sequence[int]) -> dict[str, Values
     far = np.abs(samples.distance_before.astype(np.int64))
     n_samples = np.diff(samples.offsets)
 
-    def column(values: npt.NDArray[Any]) -> Values:
+    def column(values: Array) -> Values:
         sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])[samples.offsets]
         return np.stack([np.diff(sums), n_samples], axis=1).astype(np.float64)
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from hyperbaton.align import visit_order
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode import NBest, Translator
@@ -34,7 +35,7 @@ from hyperbaton.explore.sentence import sentence_object
 from hyperbaton.metrics import Orders, Outputs, make_metric
 from hyperbaton.run.stages.movement import count_jumps
 
-Objects = list[dict[str, Any]]
+Objects = list[JsonObject]
 _BATCH = 16  # sentences between two reports of progress
 # Letters that identify a language: kana, hangul, and otherwise Chinese characters.
 _SCRIPTS = {"ja": re.compile("[ぁ-ヺ]"), "ko": re.compile("[가-힣]"), "zh": re.compile("[㐀-鿿]")}
@@ -66,7 +67,7 @@ def collect(
     others: Sequence[Run] = (),
     threads: int | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The data of the page of a run.
 
     Arguments:
@@ -126,7 +127,7 @@ def _sentences(run: Run, n: int) -> Objects:
     orders = visit_order(run.links)
     sentences = []
     for s in range(n):
-        sentence: dict[str, Any] = {
+        sentence: JsonObject = {
             "id": s + 1,
             "source": run.source[s],
             "reference": {"target": run.target[s], "links": [list(link) for link in run.links[s]], "order": orders[s]},
@@ -199,13 +200,13 @@ def order_losses(orders: Sequence[Sequence[int]], reference: Sequence[Sequence[i
     return [round(1 - value / 100, 4) for value in kendall.score(kendall.statistics(outputs)).tolist()]
 
 
-def _order(translation: dict[str, Any]) -> list[int]:
+def _order(translation: JsonObject) -> list[int]:
     """The linked source words of a translation, in visit order."""
     links = [(link["source"], link["target"]) for link in translation["links"]]
     return visit_order(Links.of([links]))[0]
 
 
-def _system(run: Run, output: TestOutput) -> dict[str, Any]:
+def _system(run: Run, output: TestOutput) -> JsonObject:
     limit = None if output.limit < 0 else output.limit
     return {
         "name": output.system,
@@ -235,7 +236,7 @@ def _corpora_of_other(run: Run) -> Objects:
     return [row | {"name": f"{run.root.name}: {row['name']}"} for row in rows]
 
 
-def _jumps(counts: dict[str, Any]) -> dict[str, Any]:
+def _jumps(counts: JsonObject) -> JsonObject:
     """Counts of jumps, where 1 is the next source word; by tag, jumps farther than 5 count as 5."""
     jumps = {str(int(distortion) + 1): n for distortion, n in counts["word_distortions"].items()}
     return {"jumps": jumps, "by_tag": counts.get("jumps_by_tag", {})}

@@ -15,12 +15,12 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
+from hyperbaton.base.forms import Json
 from hyperbaton.base.store import writing_file
 
 
-def page(data: Mapping[str, Any] | None = None, server: Mapping[str, Any] | None = None) -> str:
+def page(data: Mapping[str, Json] | None = None, server: Mapping[str, Json] | None = None) -> str:
     """The page as HTML.
 
     Arguments:
@@ -51,7 +51,7 @@ def styles() -> str:
     return "\n".join(part.read_text(encoding="utf-8") for part in _parts(folder, ".css"))
 
 
-def write_page(path: str | PathLike[str], data: Mapping[str, Any]) -> None:
+def write_page(path: str | PathLike[str], data: Mapping[str, Json]) -> None:
     """Write the page of a run."""
     with writing_file(Path(path)) as aside:
         aside.write_text(page(data), encoding="utf-8")
@@ -69,7 +69,7 @@ def _scripts(folder: Traversable) -> list[Traversable]:
     return [part for part in shared if part.name != "start.js"] + views + start
 
 
-def _packed(data: Mapping[str, Any]) -> str:
+def _packed(data: Mapping[str, Json]) -> str:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import Form
+from hyperbaton.base.forms import Form, JsonObject
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.decode import Decoding, System
 from hyperbaton.metrics import make_metric
@@ -127,9 +127,9 @@ class Run:
         return system, replace(system.limited(output.limit), max_words=MAX_WORDS)
 
     @property
-    def movement(self) -> dict[str, Any]:
+    def movement(self) -> JsonObject:
         """How words move in the training text: `word_distortions` are jumps by their distance."""
-        movement: dict[str, Any] = self.result({"word_distortions": {"#": int}}, "movement")
+        movement: JsonObject = self.result({"word_distortions": {"#": int}}, "movement")
         return movement
 
     def system_scores(self, output: TestOutput) -> dict[str, float]:

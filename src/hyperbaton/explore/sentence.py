@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base import numeric
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.decode import Translations
 from hyperbaton.decode.system import TRANSLATION
 from hyperbaton.evaluate.expectations import expectations
@@ -29,7 +29,7 @@ def sentence_object(
     expected: bool = False,
     reference: Sequence[int] | None = None,
     confidences: Confidences | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The tokens of a sentence and of its translation, phrases, links, scores, and requested details.
 
     `confidence` of the translation is its share of the probability mass of the n-best list. `distance` is the end of the
@@ -44,7 +44,7 @@ def sentence_object(
         confidences: of links; by default the phrase table's p(target | source) of the phrase.
     """
     paths = range(int(translations.path_offsets[piece]), int(translations.path_offsets[piece + 1]))
-    record: dict[str, Any] = {
+    record: JsonObject = {
         "source": translations.batch.source[piece],
         "limits_lifted": bool(translations.relaxed[piece]),
     }
@@ -74,11 +74,11 @@ def sentence_object(
     return record
 
 
-def path_object(translations: Translations, path: int) -> dict[str, Any]:
+def path_object(translations: Translations, path: int) -> JsonObject:
     """One translation: its words, score, features and phrases."""
     weights = translations.system.weights
     features = translations.named(translations.totals[path])
-    phrases: list[dict[str, Any]] = []
+    phrases: list[JsonObject] = []
     end = 0
     for segment in translations.segments(path):
         is_rule = segment.rule is not None
@@ -103,8 +103,8 @@ def path_object(translations: Translations, path: int) -> dict[str, Any]:
 
 
 def _links(
-    translations: Translations, path: int, phrases: Sequence[Mapping[str, Any]], confidences: Confidences | None
-) -> list[dict[str, Any]]:
+    translations: Translations, path: int, phrases: Sequence[Mapping[str, Json]], confidences: Confidences | None
+) -> list[JsonObject]:
     """The links inside the phrases of a translation, with their confidences."""
     of_word: dict[int, float] = {}  # a rule precedes those in its gaps: the innermost one counts
     for phrase in phrases:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
-from hyperbaton.base.options import Checked
+from hyperbaton.base.options import CheckedOptions
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.rows import Rows, TrainingRows
@@ -20,7 +20,7 @@ from hyperbaton.corpus import Vocabulary
 from hyperbaton.phrases import Occurrences
 
 
-class FeatureSet(Checked, Picklable, ABC):
+class FeatureSet(CheckedOptions, Picklable, ABC):
     """Turns phrase pairs in context into sparse rows; its options are its fields.
 
     If `coverage` is true, the model also has weights for the coverage state of a phrase. They are not part of the rows,

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import Cancelled, OptionError
-from hyperbaton.base.options import Checked, check_options, option
+from hyperbaton.base.options import CheckedOptions, check_options, option
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
@@ -57,7 +57,7 @@ class TrainingExamples:
 
 
 @dataclass(eq=False)
-class Learner(Checked, ABC):
+class Learner(CheckedOptions, ABC):
     """Base of all learners; a learner adds options and `_trainer`."""
 
     intercept: bool = option(True, "add a constant feature")
@@ -324,7 +324,7 @@ class Learner(Checked, ABC):
     def __post_init__(self) -> None:
         """Check nothing before `fit`: scikit-learn requires constructors that accept any value."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """All options by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 

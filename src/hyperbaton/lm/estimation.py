@@ -24,7 +24,7 @@ from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.executors import Here, Sharding
 from hyperbaton.base.memory import parse_memory
-from hyperbaton.base.options import LARGEST, Checked, option
+from hyperbaton.base.options import LARGEST, CheckedOptions, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus.text import Text, Vocabulary
@@ -40,7 +40,7 @@ MEMORY = "4G"  # for counting and sorting, unless another amount is given
 
 
 @dataclass
-class Estimation(Checked):
+class Estimation(CheckedOptions):
     """How a language model is estimated."""
 
     order: int = option(5, "longest n-gram", minimum=1, maximum=MAX_ORDER)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
@@ -67,7 +67,7 @@ class NgramTable(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class LanguageModel(Shown, Picklable):
+class LanguageModel(Display, Picklable):
     """An n-gram model.
 
     >>> model = LanguageModel.parse_arpa('''\\\\data\\\\
@@ -90,7 +90,7 @@ class LanguageModel(Shown, Picklable):
 
     vocabulary: Vocabulary
     tables: tuple[NgramTable, ...]
-    options: dict[str, Any] = field(default_factory=dict, compare=False)  # how it was made
+    options: dict[str, object] = field(default_factory=dict, compare=False)  # how it was made
 
     @classmethod
     def estimate(
@@ -166,7 +166,7 @@ class LanguageModel(Shown, Picklable):
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: store.Arrays, options: dict[str, Any] | None = None) -> LanguageModel:
+    def from_arrays(cls, arrays: store.Arrays, options: dict[str, object] | None = None) -> LanguageModel:
         """The inverse of `arrays`."""
         orders = takewhile(lambda n: f"ngrams.{n}.slots" in arrays, count(1))
         tables = (NgramTable(*(arrays[f"ngrams.{n}.{name}"] for name in NgramTable._fields)) for n in orders)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.options import Checked, options_of
+from hyperbaton.base.options import CheckedOptions, options_of
 from hyperbaton.metrics._outputs import Orders, Outputs
 
 Statistics = npt.NDArray[np.float64]  # (n_hypotheses, n_statistics)
@@ -25,7 +25,7 @@ Values = npt.NDArray[np.float64]
 
 
 @dataclass
-class Metric(Checked, ABC):
+class Metric(CheckedOptions, ABC):
     """A metric; subclasses give the statistics of sentences and the score of sums of them."""
 
     title: ClassVar[str]

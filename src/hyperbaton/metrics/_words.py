@@ -16,7 +16,7 @@ from hyperbaton.base.progress import default_threads
 Ints = npt.NDArray[np.int64]
 
 
-class Numbered(NamedTuple):
+class NumberedText(NamedTuple):
     """Sentences of word numbers: sentence s is `words[offsets[s]:offsets[s + 1]]`."""
 
     words: npt.NDArray[np.uint32]
@@ -27,7 +27,7 @@ class Numbered(NamedTuple):
         return np.diff(self.offsets)
 
 
-def number_words(*texts: Sequence[str]) -> list[Numbered]:
+def number_words(*texts: Sequence[str]) -> list[NumberedText]:
     """Number the words of several texts by one numbering.
 
     >>> [found.words.tolist() for found in number_words(["a b a"], ["b", "c"])]
@@ -40,11 +40,13 @@ def number_words(*texts: Sequence[str]) -> list[Numbered]:
         sentences = [line.split() for line in text]
         offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
         each = map(numbers.__getitem__, chain.from_iterable(sentences))
-        numbered.append(Numbered(np.fromiter(each, np.uint32, int(offsets[-1])), offsets))
+        numbered.append(NumberedText(np.fromiter(each, np.uint32, int(offsets[-1])), offsets))
     return numbered
 
 
-def edits_of(count: Callable[..., Ints], hypotheses: Numbered, references: Sequence[Numbered], line: Ints) -> list[Ints]:
+def edits_of(
+    count: Callable[..., Ints], hypotheses: NumberedText, references: Sequence[NumberedText], line: Ints
+) -> list[Ints]:
     """Edits that turn hypotheses into each of the references, as counted by a function of the core.
 
     Hypothesis h belongs to line `line[h]` of the references.
@@ -78,7 +80,7 @@ class NGrams:
         return len(self.prefix)
 
 
-def all_ngrams(texts: Sequence[Numbered], max_order: int) -> list[NGrams]:
+def all_ngrams(texts: Sequence[NumberedText], max_order: int) -> list[NGrams]:
     """The n-grams of texts that were numbered together, for n = 1 … max_order.
 
     >>> two = all_ngrams(number_words(["a b a b"], ["b a"]), 2)[1]

@@ -27,7 +27,7 @@ from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
 from hyperbaton.metrics._outputs import Outputs
 from hyperbaton.metrics._porter import stem
 from hyperbaton.metrics._wordnet import synsets, wordnet_folder
-from hyperbaton.metrics._words import Ints, Numbered, number_words
+from hyperbaton.metrics._words import Ints, NumberedText, number_words
 
 Keys = Callable[[str], Iterable[Hashable]]
 
@@ -126,7 +126,7 @@ def count_matches(
 class NumberedWords(NamedTuple):
     """A text with its words numbered, and the word of each number."""
 
-    numbered: Numbered
+    numbered: NumberedText
     kinds: list[str]
 
     @classmethod

@@ -20,7 +20,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.options import option
 from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
 from hyperbaton.metrics._outputs import Outputs
-from hyperbaton.metrics._words import Ints, Numbered, edits_of, number_words
+from hyperbaton.metrics._words import Ints, NumberedText, edits_of, number_words
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Ribes(Metric):
     def score(self, sums: Statistics) -> Values:
         return ratio(sums[..., 0], sums[..., 1])
 
-    def _sentences(self, hypotheses: Numbered, reference: Numbered, line: Ints) -> Values:
+    def _sentences(self, hypotheses: NumberedText, reference: NumberedText, line: Ints) -> Values:
         shared = edits_of(_core.count_shared_words, hypotheses, [reference], line)[0].astype(np.float64)
         matches, concordant = shared[:, 0], shared[:, 1]
         own, other = (lengths.astype(np.float64) for lengths in (hypotheses.lengths, reference.lengths[line]))

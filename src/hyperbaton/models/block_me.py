@@ -32,7 +32,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import within
+from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Kind, hash_arrays
@@ -240,7 +240,7 @@ class BlockMe(StepModel):
         """Features with a weight."""
         return len(self.features_["jumps"])
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         counts = {"samples": self.table_.n_steps, "features": self.n_features, "families": list(self.asked_)}
         return counts if self.prior == "flat" else counts | {"alpha": self.alpha_}
 

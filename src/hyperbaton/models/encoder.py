@@ -16,13 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
 from hyperbaton.models.networks.encoder import SentenceNetwork, needing_torch
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
@@ -51,7 +52,7 @@ class Encoder(SentenceNetwork, NextPositionModel):
         shape = side.JumpShape(**sizes, distances=self.distances)
         return shape, side.JumpSentences(*self._rows(training.source), text.offsets, visits.positions, visits.offsets)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         return {**super().summary(), **self._figures()}
 
     def _rows(self, source: TaggedSentences) -> tuple[Array, Array | None]:

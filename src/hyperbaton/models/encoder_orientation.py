@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
 from hyperbaton.models.networks.encoder import FIRST, SentenceNetwork, frequent_rows, needing_torch, rows_of
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
@@ -129,7 +130,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
     def _ranges(occurrences: Occurrences, numbers: Array) -> tuple[Array, Array]:
         return occurrences.source.offsets[numbers], occurrences.source.offsets[numbers + 1]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         return {**super().summary(), **self._figures()}
 
     @cached_property

@@ -27,7 +27,7 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import within
+from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
@@ -212,7 +212,7 @@ class OperationSequence(StepModel):
         mixed: Array = numeric.log(self.interpolation * numeric.exp(first) + (1 - self.interpolation) * numeric.exp(second))
         return mixed
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         return {"samples": self.n_operations_, "ngrams": [lm.n_ngrams for lm in self.lms_]}
 
     def _take_classes(self, bitext: Bitext, annotations: Annotations) -> None:

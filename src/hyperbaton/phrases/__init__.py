@@ -6,7 +6,7 @@ from hyperbaton.base.lazy import names_from
 
 if TYPE_CHECKING:
     from hyperbaton.phrases.class_counts import ClassCounts, class_frequencies, smooth
-    from hyperbaton.phrases.extracted import Extracted
+    from hyperbaton.phrases.extracted import ExtractedPhrases
     from hyperbaton.phrases.inventory import Inventory, Phrases
     from hyperbaton.phrases.occurrences import Occurrences, Options, Spans
     from hyperbaton.phrases.orientation import (
@@ -29,7 +29,7 @@ else:
         __name__,
         {
             "class_counts": ("ClassCounts", "class_frequencies", "smooth"),
-            "extracted": ("Extracted",),
+            "extracted": ("ExtractedPhrases",),
             "inventory": ("Inventory", "Phrases"),
             "occurrences": ("Occurrences", "Options", "Spans"),
             "orientation": (
@@ -55,7 +55,7 @@ __all__ = [
     "ORIENTATIONS",
     "ClassCounts",
     "DistanceSet",
-    "Extracted",
+    "ExtractedPhrases",
     "Extraction",
     "Inventory",
     "MosesSet",

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, Integers
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.phrases.occurrences import Keys
 
-Labels = npt.NDArray[np.integer[Any]]
+Labels = Integers
 _PIECE = 1 << 20
 # Memory for numbering, per key, if all are distinct.
 _BYTES = 192

@@ -7,12 +7,12 @@ translated so far. The core treats both in the same way.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.options import Arguments
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.samples import Samples
 
@@ -71,7 +71,7 @@ def describe_state(state: int) -> str:
     return f"left{beside[left]}, right{beside[right]}, {gaps[gap]} on the left, {amounts[rest]} words to come on the right"
 
 
-def _places(bitext: Bitext, samples: Samples) -> dict[str, Any]:
+def _places(bitext: Bitext, samples: Samples) -> Arguments:
     links = bitext.need_links()
     return {
         "sentence": samples.sentence,

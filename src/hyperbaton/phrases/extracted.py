@@ -32,7 +32,7 @@ STORED = Kind(
 
 
 @dataclass(frozen=True)
-class Extracted:
+class ExtractedPhrases:
     """Samples of a bitext, the inventory of their phrases, and the scored phrase table."""
 
     samples: Samples
@@ -49,7 +49,7 @@ class Extracted:
         threads: int | None = None,
         progress: Progress | None = None,
         scratch: Scratch | None = None,
-    ) -> Extracted:
+    ) -> ExtractedPhrases:
         """Extract and score the phrase pairs of a bitext with links.
 
         With `scratch` the work is done in pieces that fit into its memory, with the same result.
@@ -98,12 +98,12 @@ class Extracted:
         check_offsets(self.samples.offsets, len(self.samples))
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Extracted:
+    def load(cls, path: str | PathLike[str]) -> ExtractedPhrases:
         """Open the artefact, memory-mapped."""
         return read_artefact(path, STORED, cls._read)
 
     @classmethod
-    def _read(cls, artefact: Artefact) -> Extracted:
+    def _read(cls, artefact: Artefact) -> ExtractedPhrases:
         table, pairs = PhraseTable.from_arrays(artefact.group("table")), artefact.group("pairs")
         columns = (pairs[name] for name in ("offsets", "targets", "sample_offsets", "sample_order"))
         inventory = Inventory(table.source, table.target, *columns)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import Integers, gather
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.scratch import Scratch
@@ -26,7 +25,7 @@ from hyperbaton.phrases.samples import Samples
 
 Keys = npt.NDArray[np.uint64]
 # A selection by mask or by number.
-Selection = npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]]
+Selection = npt.NDArray[np.bool_] | Integers
 # Memory for computing the key of a phrase pair: its spans, and some keys.
 _KEY_BYTES = 64
 

@@ -24,10 +24,10 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases.extracted import Extracted
+from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.rules import RuleTable
 from hyperbaton.phrases.table import PhraseTable
@@ -37,7 +37,7 @@ Keep = npt.NDArray[np.bool_]
 
 
 @dataclass
-class Pruning(Checked):
+class Pruning(CheckedOptions):
     """Which phrase pairs are kept."""
 
     significance: str = option(
@@ -167,17 +167,17 @@ def kept_pairs(
 
 
 def prune(
-    extracted: Extracted,
+    extracted: ExtractedPhrases,
     bitext: Bitext,
     options: Pruning | None = None,
     *,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Extracted:
+) -> ExtractedPhrases:
     """The extracted phrase pairs that are worth keeping, and their samples.
 
     >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
-    >>> len(prune(Extracted.of(bitext), bitext, Pruning(significance="none", min_count=2)).table)
+    >>> len(prune(ExtractedPhrases.of(bitext), bitext, Pruning(significance="none", min_count=2)).table)
     1
     """
     extracted.check()
@@ -199,7 +199,7 @@ def prune(
     used[inventory.sample_order[in_kept]] = True
     order = (np.cumsum(used) - 1)[inventory.sample_order[in_kept]].astype(np.uint32)
     sample_offsets = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int64)
-    return Extracted(
+    return ExtractedPhrases(
         extracted.samples.select(used),
         Inventory(smaller.source, smaller.target, smaller.offsets, smaller.targets, sample_offsets, order),
         smaller,

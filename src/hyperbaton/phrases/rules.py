@@ -22,7 +22,7 @@ from hyperbaton.base.forms import within
 from hyperbaton.base.options import from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import MANIFEST, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.phrases.table import PhraseTable
@@ -44,7 +44,7 @@ class RuleLimits:
 
 
 @dataclass(frozen=True, repr=False)
-class RuleTable(Shown, Picklable):
+class RuleTable(Display, Picklable):
     """Rules with scores. `options` are the limits of the extraction; None if they are unknown."""
 
     table: PhraseTable

@@ -21,10 +21,10 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout, within
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import Arguments, check_options, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.bitext import need_bitext
@@ -54,7 +54,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Samples(Shown):
+class Samples(Display):
     """Columns of samples, in the order of the sentence pairs; 16 bytes each.
 
     `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d
@@ -167,12 +167,12 @@ class Samples(Shown):
             first, last = np.searchsorted(self.offsets, [rows.start, rows.stop], side="right")
             offsets[first:last] = kept[self.offsets[first:last] - rows.start - 1]
             n_kept = int(kept[-1])
-        columns: dict[str, Any] = {name: scratch.select(column, keep) for name, column in self.columns().items()}
+        columns: Arguments = {name: scratch.select(column, keep) for name, column in self.columns().items()}
         return replace(self, offsets=offsets, **columns)
 
     def part(self, rows: slice) -> Samples:
         """Some of the samples, as views; `offsets` are those of all samples."""
-        columns: dict[str, Any] = {name: column[rows] for name, column in self.columns().items()}
+        columns: Arguments = {name: column[rows] for name, column in self.columns().items()}
         return replace(self, **columns)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
@@ -182,7 +182,7 @@ class Samples(Shown):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Samples:
         """The inverse of `arrays`, names without the prefix."""
-        columns: dict[str, Any] = {name: arrays[name] for name in cls.LAYOUT}
+        columns: Arguments = {name: arrays[name] for name in cls.LAYOUT}
         return cls(**columns)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -8,7 +8,7 @@ There are four kinds of tasks, each reading the files of those before it; large 
 4. a key range of the source phrases: inner links and lexical weights of their pairs.
 
 The process that distributes the work joins the ranges and computes phrase probabilities from counts. The result is
-bit-identical to that of `Extracted.of` for any number of shards.
+bit-identical to that of `ExtractedPhrases.of` for any number of shards.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, ope
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.bitext import KIND as BITEXT
-from hyperbaton.phrases.extracted import Extracted
+from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
 from hyperbaton.phrases.table import LexicalPart, PhraseTable, SamplesOfPairs, Scoring
@@ -104,8 +104,8 @@ def extract_shards(
     sharding: Sharding,
     progress: Progress | None = None,
     scratch: Scratch | None = None,
-) -> Extracted:
-    """Extract and score the phrase pairs of a bitext with links, as `Extracted.of` does.
+) -> ExtractedPhrases:
+    """Extract and score the phrase pairs of a bitext with links, as `ExtractedPhrases.of` does.
 
     Arguments:
         sharding: how the work is distributed. The caller removes its folder.
@@ -156,7 +156,7 @@ def extract_shards(
         scratch=scratch,
         parts=(_lexical_part(job, r) for r, _ in enumerate(work.do(_score_range, job))),
     )
-    return Extracted(samples, inventory, table)
+    return ExtractedPhrases(samples, inventory, table)
 
 
 class _Work:

@@ -24,7 +24,7 @@ from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -52,7 +52,7 @@ class Scoring:
 
 
 @dataclass(frozen=True, repr=False)
-class PhraseTable(Shown, Picklable):
+class PhraseTable(Display, Picklable):
     """Phrase pairs with scores.
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),

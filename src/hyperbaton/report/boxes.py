@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ def smallest(boxes: list[Box]) -> list[Box]:
     return [box for box in boxes if not any(other != box and other.inside(box) for other in boxes)]
 
 
-def describe_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> dict[str, Any]:
+def describe_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> dict[str, object]:
     """What `draw_pair` draws, as plain values: words, links, visit order, phrase pairs with half-open spans."""
     links = bitext.need_links()
     boxes = phrase_boxes(bitext, sentence, max_length)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from matplotlib.figure import Figure
 
+from hyperbaton.base.forms import Json
 from hyperbaton.report.figures import draw_lines, legend, looks, numbered, style
 
 
-def classification_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+def classification_figures(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, Figure]:
     """Pictures, by name, of the results of `Classification.as_json`, by model."""
     by_distance, by_support = precision_by_distance(evaluations), precision_by_support(evaluations)
     figures = {}
@@ -23,13 +23,13 @@ def classification_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict
     return figures
 
 
-def precision_by_distance(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[int, float]]:
+def precision_by_distance(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, dict[int, float]]:
     """Precision at each signed distance by model, for models that have it."""
     lines = {name: numbered(result.get("precision_by_distance")) for name, result in evaluations.items()}
     return lines if any(lines.values()) else {}
 
 
-def precision_by_support(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+def precision_by_support(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, dict[str, float]]:
     """Precision by training samples of the source phrase and model, for models that have it."""
     lines = {
         name: _values(result.get("precision_by_support") or result.get("clusters")) for name, result in evaluations.items()
@@ -37,7 +37,7 @@ def precision_by_support(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[s
     return lines if any(lines.values()) else {}
 
 
-def _values(values: Mapping[str, Any] | None) -> dict[str, float]:
+def _values(values: Mapping[str, Json] | None) -> dict[str, float]:
     return {name: value for name, value in (values or {}).items() if isinstance(value, int | float)}
 
 

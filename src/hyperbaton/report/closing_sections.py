@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperbaton.base.counted import counted
+from hyperbaton.base.forms import Json
 from hyperbaton.report import prose
 from hyperbaton.report.curves import draw_costs, longest_stages
 from hyperbaton.report.elements import (
@@ -35,15 +36,15 @@ _COSTS: list[tuple[str, str, int, Callable[[list[float]], float]]] = [
 _FEW = 12  # stages that are listed one by one
 
 
-def costs_section(results: Mapping[str, Any]) -> Section | None:
+def costs_section(results: Mapping[str, Json]) -> Section | None:
     """Time and memory, by kind of stage and for every stage."""
-    costs: Sequence[Mapping[str, Any]] = results.get("costs") or []
+    costs: Sequence[Mapping[str, Json]] = results.get("costs") or []
     if not costs:
         return None
     shown = [cost for cost in _COSTS if any(is_number(row.get(cost[1])) for row in costs)]
     columns = [TableColumn(title) for title, *_ in shown]
 
-    def added(rows: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    def added(rows: Sequence[Mapping[str, Json]]) -> list[Cell]:
         cells: list[Cell] = []
         for _, key, digits, add in shown:
             values = [row[key] for row in rows if is_number(row.get(key))]
@@ -51,7 +52,7 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
         return cells
 
     whole = Group([["all", Number(len(costs)), *added(costs)]])
-    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    kinds: dict[str, list[Mapping[str, Json]]] = {}
     for row in costs:
         kinds.setdefault(str(row.get("kind") or ""), []).append(row)
     by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
@@ -81,14 +82,14 @@ def costs_section(results: Mapping[str, Any]) -> Section | None:
     return Section("costs", "Costs", elements)
 
 
-def _spent(costs: Sequence[Mapping[str, Any]]) -> str:
+def _spent(costs: Sequence[Mapping[str, Json]]) -> str:
     """The total cost of all stages."""
     seconds, used = (sum(float(row[key]) for row in costs if is_number(row.get(key))) for key in ("seconds", "cpu_seconds"))
     processor = f", {used:,.0f} s of processor time" if used else ""
     return f"{counted(len(costs), 'stage')} took {seconds:,.0f} s{processor}, added up."
 
 
-def reproduction_section(results: Mapping[str, Any]) -> Section | None:
+def reproduction_section(results: Mapping[str, Json]) -> Section | None:
     """The versions, inputs and options that the numbers depend on."""
     signature = results.get("signature") or {}
     elements: list[Element] = [Paragraph("Equal versions, inputs, options and seeds give equal numbers.")]
@@ -111,7 +112,7 @@ def reproduction_section(results: Mapping[str, Any]) -> Section | None:
     return Section("reproduction", "Reproduction", elements) if len(elements) > 1 else None
 
 
-def as_toml(options: Mapping[str, Any]) -> str:
+def as_toml(options: Mapping[str, Json]) -> str:
     """Nested options as TOML.
 
     >>> print(as_toml({"seed": 1, "model": {"lr": {"kind": "lexicalized", "limits": [10, 20]}}}))
@@ -124,7 +125,7 @@ def as_toml(options: Mapping[str, Any]) -> str:
     return "\n".join(_toml(options, "")).strip("\n")
 
 
-def _toml(options: Mapping[str, Any], path: str) -> Iterator[str]:
+def _toml(options: Mapping[str, Json], path: str) -> Iterator[str]:
     tables = {key: value for key, value in options.items() if _is_table(value) or _is_tables(value)}
     for key, value in options.items():
         if key not in tables and value is not None:
@@ -161,7 +162,7 @@ def _toml_value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def stages_section(results: Mapping[str, Any]) -> Section | None:
+def stages_section(results: Mapping[str, Json]) -> Section | None:
     """The results of stages of other than the usual kinds: a table for each."""
     stages = results.get("stages")
     if not stages:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hyperbaton.base.counted import counted
+from hyperbaton.base.forms import Json
 from hyperbaton.report import prose
 from hyperbaton.report.curves import commonest_tags, draw_distances_by_tag
 from hyperbaton.report.elements import (
@@ -40,7 +40,7 @@ _COUNTS = {
 }
 
 
-def corpus_section(results: Mapping[str, Any]) -> Section | None:
+def corpus_section(results: Mapping[str, Json]) -> Section | None:
     """Sizes of the splits."""
     splits = results.get("corpus")
     if not splits:
@@ -59,7 +59,7 @@ def corpus_section(results: Mapping[str, Any]) -> Section | None:
     return Section("corpus", "Corpus", [text, table])
 
 
-def movement_section(results: Mapping[str, Any]) -> Section | None:
+def movement_section(results: Mapping[str, Json]) -> Section | None:
     """How far phrases and words of the training text move."""
     movement = results.get("movement")
     if not movement:

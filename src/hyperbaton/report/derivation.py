@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -67,7 +67,7 @@ def best_path(translations: Translations) -> int:
     return 0
 
 
-def describe_derivation(translations: Translations, path: int) -> dict[str, Any]:
+def describe_derivation(translations: Translations, path: int) -> dict[str, object]:
     """The content of `draw_derivation` as plain values; spans are half-open, `parent` is the number of the parent."""
     return {
         "source": translations.batch.source[0],

@@ -152,7 +152,7 @@ class SystemComparison:
 class SentenceBrowser:
     """Test sentences to browse: the objects of `sentences` in results.json; `pair` are the systems shown first."""
 
-    sentences: Sequence[dict[str, Any]]
+    sentences: Sequence[dict[str, object]]
     pair: tuple[str, str] | None = None
 
 
@@ -186,7 +186,7 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def plain_table(name: str, caption: str, rows: Sequence[dict[str, Any]], note: str = "") -> Table:
+def plain_table(name: str, caption: str, rows: Sequence[dict[str, object]], note: str = "") -> Table:
     """A table of objects: a column for each key, with as many decimals as its numbers need, at most three."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     decimals = {key: _decimals(row.get(key) for row in rows) for key in keys}

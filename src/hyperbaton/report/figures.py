@@ -27,6 +27,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.store import writing_file
 
 log = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ _FALLBACKS = [
 def style() -> Iterator[None]:
     """Draw in the common style."""
     installed = {font.name for font in font_manager.fontManager.ttflist}
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         "font.family": ["DejaVu Sans", *(name for name in _FALLBACKS if name in installed)],
         "font.size": 9,
         "axes.edgecolor": INK,
@@ -107,7 +108,7 @@ def as_distances(distortions: Mapping[int, float]) -> dict[int, float]:
     return {-distortion: distortions[distortion] for distortion in sorted(distortions, reverse=True)}
 
 
-def looks() -> Iterator[dict[str, Any]]:
+def looks() -> Iterator[Arguments]:
     """Styles of consecutive lines: 36 lines all differ, and any nine in a row have different markers.
 
     >>> len({str(look) for look, _ in zip(looks(), range(36))})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from matplotlib.figure import Figure
 
+from hyperbaton.base.forms import Json
 from hyperbaton.evaluate.explain_jumps import JumpExplanation
 from hyperbaton.report.figures import (
     BACK,
@@ -27,7 +27,7 @@ Lines = Mapping[str, Mapping[int, float]]
 SHOWN = range(-20, -2)  # the distances of GO13 Fig. 5: jumps forward by 3 … 20 words
 
 
-def jump_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figure]:
+def jump_figures(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, Figure]:
     """Pictures, by name, of the results of `NextPositions.as_json`, by model."""
     counts = jump_lines(evaluations, "n_by_distance")
     figures = {}
@@ -41,7 +41,7 @@ def jump_figures(evaluations: Mapping[str, Mapping[str, Any]]) -> dict[str, Figu
     return figures
 
 
-def jump_lines(evaluations: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, dict[int, float]]:
+def jump_lines(evaluations: Mapping[str, Mapping[str, Json]], key: str) -> dict[str, dict[int, float]]:
     """Values by signed distance d, for models that have them by distortion."""
     lines = {name: as_distances(numbered(result.get(key))) for name, result in evaluations.items()}
     return {name: values for name, values in lines.items() if values}

@@ -8,13 +8,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
+from hyperbaton.base.forms import Json
 from hyperbaton.report.elements import Cell, Section, TableColumn, number
 
-Results = Mapping[str, Any]
+Results = Mapping[str, Json]
 COSTS = [TableColumn("train s"), TableColumn("train MiB")]
 
 

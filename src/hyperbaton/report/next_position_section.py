@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from hyperbaton.base.forms import Json
 from hyperbaton.report import prose
 from hyperbaton.report.elements import CaptionedFigure, Cell, Group, Paragraph, Section, Table, TableColumn, number
 from hyperbaton.report.jumps import jump_figures, jump_lines, shown
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 
 
-def next_position_section(results: Mapping[str, Any]) -> Section | None:
+def next_position_section(results: Mapping[str, Json]) -> Section | None:
     """How often jump models predict the next source word."""
     evaluations = results.get("next_position")
     if not evaluations:

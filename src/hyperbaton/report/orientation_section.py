@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.report import prose
 from hyperbaton.report.classification import classification_figures, precision_by_distance, precision_by_support
 from hyperbaton.report.elements import (
@@ -26,7 +27,7 @@ from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
 _MOST_CLUSTERS = 20
 
 
-def orientation_section(results: Mapping[str, Any]) -> Section | None:
+def orientation_section(results: Mapping[str, Json]) -> Section | None:
     """How often orientation models are right: a table and the pictures for each set of classes."""
     evaluations = results.get("orientation")
     if not evaluations:
@@ -60,7 +61,7 @@ def orientation_section(results: Mapping[str, Any]) -> Section | None:
     return Section("orientation", "Orientation of phrases", elements)
 
 
-def _classification(models: Sequence[Mapping[str, Any]], ending: str, words: str) -> Table:
+def _classification(models: Sequence[Mapping[str, Json]], ending: str, words: str) -> Table:
     classes = list(dict.fromkeys(name for model in models for name in model.get("f1") or {}))
     known = any(model.get("known_precision") is not None for model in models)
     columns = [TableColumn("model"), TableColumn("n"), TableColumn("precision", "high")]
@@ -79,9 +80,9 @@ def _classification(models: Sequence[Mapping[str, Any]], ending: str, words: str
     return Table(f"orientation{ending}", caption, columns, [Group(rows)], note, about=about)
 
 
-def _clusters(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _clusters(models: Sequence[Mapping[str, Json]]) -> list[JsonObject]:
     """Precision by source phrase, a column for each model, where models tell n and precision of single phrases."""
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, JsonObject] = {}
     for model in models:
         for phrase, cluster in (model.get("clusters") or {}).items():
             if isinstance(cluster, dict):

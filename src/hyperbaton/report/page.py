@@ -13,8 +13,8 @@ from html import escape
 from importlib import resources
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any
 
+from hyperbaton.base.forms import Json
 from hyperbaton.report.elements import (
     NOTHING,
     CaptionedFigure,
@@ -242,7 +242,7 @@ def _sentences(element: SentenceBrowser) -> str:
     )
 
 
-def _sentence(k: int, sentence: Mapping[str, Any]) -> str:
+def _sentence(k: int, sentence: Mapping[str, Json]) -> str:
     name = escape(str(sentence.get("id", k + 1)), quote=True)
     limit = f', <span class="total">{limit_text(limit_of(sentence))}</span>' if "limit" in sentence else ""
     source = escape(" ".join(map(str, sentence["source"])))
@@ -262,7 +262,7 @@ def _sentence(k: int, sentence: Mapping[str, Any]) -> str:
     return "\n".join([*parts, "</article>"])
 
 
-def _scores(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
+def _scores(sentence: Mapping[str, Json], hypothesis: Mapping[str, Json]) -> str:
     """The scores of all phrases as a table, for readers who cannot hover."""
     words = [str(word) for word in sentence["source"]]
     segments = segments_of(hypothesis, len(words))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 from matplotlib.figure import Figure
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext, SentencePair
 from hyperbaton.decode import Translations
 from hyperbaton.decode.trace import traces
@@ -62,9 +62,9 @@ class TranslationPicture(Picture):
         best_path(self.found)
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """The trace of the translation, in the format of `hyperbaton translate --trace`."""
-        record: dict[str, Any] = next(traces(self.found))["pieces"][0]
+        record: JsonObject = next(traces(self.found))["pieces"][0]
         return record
 
     def __repr__(self) -> str:

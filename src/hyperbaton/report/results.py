@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.forms import Form, form_fault
+from hyperbaton.base.forms import Form, JsonObject, form_fault
 
 RESULTS = "results.json"
 _LISTS = {"orientation", "next_position", "step", "translation", "costs", "sentences", "findings", "warnings"}
@@ -99,7 +98,7 @@ _FORM: dict[str, Form] = {
 }
 
 
-def read_results(path: str | PathLike[str]) -> dict[str, Any]:
+def read_results(path: str | PathLike[str]) -> JsonObject:
     """Read the results of a run, from its folder or from the file itself."""
     path = Path(path)
     if path.is_dir():

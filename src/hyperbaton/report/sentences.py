@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate
-from typing import Any
 
+from hyperbaton.base.forms import Json
 from hyperbaton.report.elements import in_digits
 from hyperbaton.report.glossary import about_tag
 
@@ -57,7 +57,7 @@ class PhraseSegment:
         return "forward" if self.distance < 0 else "back" if self.distance > 0 else "monotone"
 
 
-def segments_of(hypothesis: Mapping[str, Any], n: int) -> list[PhraseSegment]:
+def segments_of(hypothesis: Mapping[str, Json], n: int) -> list[PhraseSegment]:
     """The phrases of a translation of n source words, in target order."""
     segments, after = [], 0
     for record in hypothesis.get("segments") or []:
@@ -69,7 +69,7 @@ def segments_of(hypothesis: Mapping[str, Any], n: int) -> list[PhraseSegment]:
     return segments
 
 
-def draw_translation(sentence: Mapping[str, Any], hypothesis: Mapping[str, Any]) -> str:
+def draw_translation(sentence: Mapping[str, Json], hypothesis: Mapping[str, Json]) -> str:
     """One translation of one sentence as SVG for a page."""
     words, tags = [str(word) for word in sentence["source"]], list(map(str, sentence.get("tags") or []))
     segments = segments_of(hypothesis, len(words))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hyperbaton.base.counted import counted
+from hyperbaton.base.forms import Json
 from hyperbaton.report import prose
 from hyperbaton.report.curves import draw_by_limit, draw_tuning
 from hyperbaton.report.elements import (
@@ -29,7 +30,7 @@ from hyperbaton.report.metric_names import decimals_of, title_of, wanted
 _DIGITS = "¹²³⁴⁵⁶⁷⁸⁹"
 NO_LIMIT = "none"
 
-Row = Mapping[str, Any]
+Row = Mapping[str, Json]
 
 
 def mark(p: Any) -> str:
@@ -41,7 +42,7 @@ def mark(p: Any) -> str:
     return "" if not is_number(p) else "‡" if p < 0.01 else "†" if p < 0.05 else ""
 
 
-def translation_section(results: Mapping[str, Any]) -> Section | None:
+def translation_section(results: Mapping[str, Json]) -> Section | None:
     """Scores of every system at every limit, and their differences from the baselines."""
     rows: list[Row] = results.get("translation") or []
     if not rows:
@@ -94,7 +95,7 @@ def translation_section(results: Mapping[str, Any]) -> Section | None:
     return Section("translation", "Translation", elements)
 
 
-def first_pair(results: Mapping[str, Any]) -> tuple[str, str] | None:
+def first_pair(results: Mapping[str, Json]) -> tuple[str, str] | None:
     """The two systems to compare first: the first baseline, or else the first system, and the best of the others."""
     rows: Sequence[Row] = results.get("translation") or []
     systems = list(dict.fromkeys(str(row["system"]) for row in rows))
@@ -208,7 +209,7 @@ def _deviations(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequen
     return Table("deviations", "Standard deviation over tuning runs.", columns, groups, folded=True)
 
 
-def tuning_section(results: Mapping[str, Any]) -> Section | None:
+def tuning_section(results: Mapping[str, Json]) -> Section | None:
     """The objective by iteration on the tuning text, and on text held out from it."""
     runs: Mapping[str, Sequence[Row]] = results.get("tuning") or {}
     elements: list[Element] = []
@@ -270,7 +271,7 @@ def _by_limit(rows: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, lis
     return [(limit, [row for row in rows if limit_of(row) == limit]) for limit in limits]
 
 
-def _estimate(score: Any) -> Mapping[str, Any]:
+def _estimate(score: Any) -> Mapping[str, Json]:
     return score if isinstance(score, dict) else {"value": score}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.counted import counted
+from hyperbaton.base.forms import Json
 from hyperbaton.base.store import writing_file
 from hyperbaton.report.closing_sections import costs_section, reproduction_section, stages_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
@@ -25,7 +25,7 @@ from hyperbaton.report.translation_sections import first_pair, limit_of, limit_t
 _WIDTH = 5.0  # inches: text in pictures stays readable at half a page's width and on a phone
 
 
-def sentences_section(results: Mapping[str, Any]) -> Section | None:
+def sentences_section(results: Mapping[str, Json]) -> Section | None:
     """Test sentences on which the systems differ."""
     sentences = results.get("sentences")
     if not sentences:
@@ -42,7 +42,7 @@ def sentences_section(results: Mapping[str, Any]) -> Section | None:
 
 
 # In page order: key of results.json, the name for its absence, and the section.
-_SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] = {
+_SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Json]], Section | None]]] = {
     "corpus": ("corpus statistics", corpus_section),
     "movement": ("movement statistics", movement_section),
     **{shape: (report.absent, report.section) for shape, report in shapes().items()},
@@ -55,7 +55,7 @@ _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], Section | None]]] 
 }
 
 
-def sections_of(results: Mapping[str, Any]) -> list[Section]:
+def sections_of(results: Mapping[str, Json]) -> list[Section]:
     """The sections of a report, in order; the first one lists what the results lack."""
     sections, missing = [], []
     for key, (name, make) in _SECTIONS.items():

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import read_byte_lines, write_pieces
 from hyperbaton.data import generate
@@ -68,7 +68,7 @@ class PaperCorpus:
 
     def experiment_corpus(
         self, setting: Setting, lines: int, generated: dict[str, int], *, test_lines: int = 0
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """`[corpus]` of an experiment file: a number of training lines, or generated text."""
         if setting.data is None:
             return {"generate": {"style": self.style, **generated}}

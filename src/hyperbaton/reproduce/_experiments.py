@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.report.elements import Cell, Number, Table
 from hyperbaton.reproduce._page import table
 from hyperbaton.reproduce._paper import Cell as Job
@@ -35,7 +35,7 @@ class Experiments(Observer):
         self.plans: dict[str, tuple[Job, Plan]] = {}  # by the cell's name
         self.reasons: dict[str, str] = {}  # of stages that failed, by the names of their folders
 
-    def add(self, cell: Job, values: dict[str, Any]) -> None:
+    def add(self, cell: Job, values: JsonObject) -> None:
         """Add a cell and its experiment."""
         values = {"title": cell.name, "seed": self.setting.seed, **values}
         self.plans[cell.name] = cell, make_plan(parse_experiment(values, cell.name, Path.cwd()))
@@ -68,7 +68,7 @@ class Experiments(Observer):
                 self.keep(cell, result, result["seconds"])
 
 
-def run_experiment(setting: Setting, name: str, values: dict[str, Any], root: Path) -> Plan:
+def run_experiment(setting: Setting, name: str, values: JsonObject, root: Path) -> Plan:
     """Run one experiment in a separate folder, for cells that need its outputs before they can continue."""
     plan = make_plan(parse_experiment({"title": name, "seed": setting.seed, **values}, name, Path.cwd()))
     execute(plan, root, MachineLimits(min(2, setting.threads), setting.threads))
@@ -90,7 +90,7 @@ def experiment_result(plan: Plan, root: Path) -> Result:
     return {**kept, "corpus": results["corpus"], "seconds": sum(cost["seconds"] for cost in results["costs"])}
 
 
-def search(setting: Setting, *, pop_limit: int, stack: int, iterations: int = 12) -> dict[str, Any]:
+def search(setting: Setting, *, pop_limit: int, stack: int, iterations: int = 12) -> JsonObject:
     """`[translation]`'s tables on search and tuning; a smaller search also has smaller stacks."""
     if setting.quick:
         return {"tuning": {"iterations": 2}, "decoding": {"pop-limit": 20, "stack": 20}}
@@ -104,7 +104,7 @@ def search_options(setting: Setting) -> dict[str, int]:
     return {name: value for name, value in chosen.items() if value}
 
 
-def score(result: dict[str, Any], system: str, metric: str = "BLEU") -> Number | None:
+def score(result: JsonObject, system: str, metric: str = "BLEU") -> Number | None:
     """A metric of a system of an experiment with one limit, with its deviation across tuning runs."""
     for row in result["translation"]:
         if row["system"] == system and metric in row["scores"]:
@@ -113,7 +113,7 @@ def score(result: dict[str, Any], system: str, metric: str = "BLEU") -> Number |
     return None
 
 
-def p_value(result: dict[str, Any], system: str, baseline: str, metric: str = "BLEU") -> float | None:
+def p_value(result: JsonObject, system: str, baseline: str, metric: str = "BLEU") -> float | None:
     """p of the paired bootstrap of a system against a baseline."""
     for row in result["translation"]:
         if row["system"] == system and baseline in row["significance"]:
@@ -124,7 +124,7 @@ def p_value(result: dict[str, Any], system: str, baseline: str, metric: str = "B
 def translation_table(
     name: str,
     caption: str,
-    results: Mapping[str, dict[str, Any]],
+    results: Mapping[str, JsonObject],
     systems: Mapping[str, str],
     baseline: str,
     metrics: Sequence[str],

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.evaluate import paired_test
 from hyperbaton.report.classification import draw_by_distance, draw_by_size
 from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
@@ -218,7 +219,7 @@ class Ni11Page:
         )
         return [table("figure-12", caption, ["classes, sentence pairs", *others], groups)] if groups else []
 
-    def _cluster_rows(self) -> list[dict[str, Any]]:
+    def _cluster_rows(self) -> list[JsonObject]:
         return next((found["clusters"] for name, found in self.results.items() if name.startswith("clusters-")), [])
 
     def _figure_13(self) -> list[Element]:

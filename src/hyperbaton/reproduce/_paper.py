@@ -6,14 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.progress import default_threads
 
 if TYPE_CHECKING:
     from hyperbaton.report.elements import Element
 
-Result = dict[str, Any]
+Result = JsonObject
 Results = Mapping[str, Result]  # by the cell's name
 
 # The marks of a table or figure in docs/papers.md.
@@ -50,7 +51,7 @@ class Cell:
     of `run`."""
 
     name: str
-    options: dict[str, Any]
+    options: JsonObject
     experiment: bool = False
 
 
@@ -81,7 +82,7 @@ class Paper(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def experiment(self, cell: Cell) -> dict[str, Any]:
+    def experiment(self, cell: Cell) -> JsonObject:
         """The experiment file of a cell that is an experiment."""
 
     @abstractmethod

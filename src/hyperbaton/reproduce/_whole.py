@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.outputs import check_text_folder
 from hyperbaton.base.writing import writing_file
 from hyperbaton.reproduce._paper import Cell, Paper, Result, Setting
@@ -135,7 +135,7 @@ def _store(setting: Setting, cell: Cell, result: Result, seconds: float) -> None
         aside.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def _identity(setting: Setting, cell: Cell) -> dict[str, Any]:
+def _identity(setting: Setting, cell: Cell) -> JsonObject:
     text = "generated" if setting.data is None else "corpora"
     plain = {"options": cell.options, "quick": setting.quick, "seed": setting.seed, "text": text}
     return dict(json.loads(json.dumps(plain)))

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
@@ -99,7 +100,7 @@ class Al14(Paper):
         result: Result = in_process(_classify, str(folder), LEARNERS[cell.options["learner"]], self.setting.threads)
         return result
 
-    def experiment(self, cell: Cell) -> dict[str, Any]:
+    def experiment(self, cell: Cell) -> JsonObject:
         quick = self.setting.quick
         generated = {"sentences": 660, "dev": 30, "test": 30}
         common = {"orientations": "msd", "direction": "bidirectional", "max-distance": 0, "max-length": LONGEST}
@@ -185,7 +186,7 @@ def _n_sentences(n_samples: int, seed: int) -> int:
     return round(n_samples * len(some) / len(extract(some, LONGEST)))
 
 
-def _classify(folder: str, options: dict[str, Any], threads: int) -> Result:
+def _classify(folder: str, options: JsonObject, threads: int) -> Result:
     """Train and test; called in a fresh process, so that its peak memory is measured separately."""
     train, test = (Bitext.load(f"{folder}/{name}") for name in ("train", "test"))
     common = {"features": FEATURES, "orientations": "msd", "max-length": LONGEST, "max-distance": 0}

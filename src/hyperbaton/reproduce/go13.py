@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
 from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.jumps import draw_average_probability
@@ -129,7 +130,7 @@ class Go13(Paper):
             # Generated text has no links to compare ours with, and more of it is pointless here.
             if quick and (variant.links != "given" or variant.size != 100_000):
                 continue
-            more: dict[str, Any] = {key: value for key in ("learn", "links") if (value := getattr(variant, key))}
+            more: JsonObject = {key: value for key in ("learn", "links") if (value := getattr(variant, key))}
             more |= {"learn": 300} if quick and variant.learn else {}
             more |= {"size": variant.size} if not quick else {}
             for pair in variant.pairs[:1] if quick else variant.pairs:
@@ -137,12 +138,12 @@ class Go13(Paper):
                     add(f"{pair}-{name}", pair, limit, variant.systems, **more)
         return cells
 
-    def experiment(self, cell: Cell) -> dict[str, Any]:
+    def experiment(self, cell: Cell) -> JsonObject:
         quick, options = self.setting.quick, cell.options
         predicts = "limit" not in options
         systems = {name: SYSTEMS[name] for name in options.get("systems", ())}
         used = {model for models in systems.values() for model in models} | (JUMPS if predicts else set())
-        translation: dict[str, Any] = {"systems": {}}
+        translation: JsonObject = {"systems": {}}
         if not predicts:
             translation = {
                 "systems": systems,
@@ -161,12 +162,12 @@ class Go13(Paper):
             "translation": translation,
         }
 
-    def _models(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _models(self, options: JsonObject) -> JsonObject:
         quick, device = self.setting.quick, self.setting.device
         learn = {"max-sentences": options["learn"]} if options.get("learn") else {}
         learner = {"learner": "lbfgs:max-passes=10"} if quick else {}
 
-        def jumps(variance: float) -> dict[str, Any]:
+        def jumps(variance: float) -> JsonObject:
             if device is None:
                 return {**learn, **learner}
             return {**learn, "learner": f"torch:variance={variance}:device={device}" + (":max-passes=10" if quick else "")}
@@ -182,7 +183,7 @@ class Go13(Paper):
             "rules": {"model": "rules", "for-texts": True},
         }
 
-    def _corpus(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _corpus(self, options: JsonObject) -> JsonObject:
         corpus, setting = PAIRS[options["pair"]], self.setting
         generated = {"sentences": options["size"] + 60, "dev": 30, "test": 30}
         splits = corpus.experiment_corpus(setting, options["size"], generated)
@@ -194,7 +195,7 @@ class Go13(Paper):
             del splits["train"]["links"]  # and the experiment makes its own
         return splits
 
-    def _aligner(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _aligner(self, options: JsonObject) -> JsonObject:
         if options.get("links") != "content":
             return {}
 

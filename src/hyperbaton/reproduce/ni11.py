@@ -18,6 +18,7 @@ import numpy as np
 
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.classes import word_classes
@@ -37,7 +38,7 @@ LONGEST, FARTHEST = 8, 15  # words of a phrase, |d|
 KNOWN = 10  # training samples of a source phrase that has a sub-model
 BARE = "LR bare"
 WORD_CLASSES = "word-classes"
-MODELS_OF: dict[str, dict[str, Any]] = {
+MODELS_OF: dict[str, JsonObject] = {
     BARE: {"model": "lexicalized"},
     "LR": {"model": "lexicalized"},
     "MMR": {"model": "mmr"},
@@ -58,7 +59,7 @@ class PaperSystem:
     """A system of Table 7: its title, the model beside the distance, and its fixed weights."""
 
     title: str
-    model: dict[str, Any] | None
+    model: JsonObject | None
     fix: dict[str, float] = field(default_factory=dict)
 
 
@@ -181,7 +182,7 @@ class Ni11(Paper):
         model.seed, model.threads = self.setting.seed, self.setting.threads
         return model
 
-    def _classification(self, options: dict[str, Any]) -> Result:
+    def _classification(self, options: JsonObject) -> Result:
         train, test, samples, tested = self._split(options["kind"], options["size"], options["repeat"])
         model = self._model(options["name"], options["orientations"])
         annotations, started = self._annotations(train, options["options"]), time.process_time()
@@ -205,7 +206,7 @@ class Ni11(Paper):
         counted = dict(zip(model.class_names, found["known"].confusion.sum(axis=1).tolist(), strict=True))
         return {**result, "training": training, "test": counted, "processor_seconds": seconds}
 
-    def _annotations(self, train: Bitext, options: dict[str, Any]) -> Annotations:
+    def _annotations(self, train: Bitext, options: JsonObject) -> Annotations:
         """Word classes of the training text, for models that need them."""
         if not (n := options.get(WORD_CLASSES)):
             return Annotations()
@@ -254,7 +255,7 @@ class Ni11(Paper):
             right[name] = np.bincount(inverse, is_right, minlength=len(phrases)) / counts
             support = model.support(occurrences)
         n_train = np.zeros(len(keys), np.int64) if support is None else support
-        rows: list[dict[str, Any]] = []
+        rows: list[JsonObject] = []
         for at in np.flatnonzero((counts >= 10) & (n_train[first] >= KNOWN)).tolist():
             s = int(first[at])
             begin = int(tested.source_begin[s])
@@ -263,7 +264,7 @@ class Ni11(Paper):
             rows.append({"phrase": " ".join(words), "training": int(n_train[s]), "test": int(counts[at]), **values})
         return {"clusters": sorted(rows, key=lambda row: -row["test"])[:1000]}
 
-    def experiment(self, cell: Cell) -> dict[str, Any]:
+    def experiment(self, cell: Cell) -> JsonObject:
         quick = self.setting.quick
         generated = {"sentences": cell.options["size"] + 60, "dev": 30, "test": 30}
         corpus = TWLAW.experiment_corpus(self.setting, cell.options["size"], generated, test_lines=1000)

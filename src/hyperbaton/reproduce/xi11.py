@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text, Trees
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.data import generate
@@ -184,7 +185,7 @@ class Xi11(Paper):
         second = values | {"translation": tuning}
         return experiment_result(run_experiment(setting, cell.name, second, root), root)
 
-    def experiment(self, cell: Cell) -> dict[str, Any]:
+    def experiment(self, cell: Cell) -> JsonObject:
         folder, quick = self._text(cell.options["train"]), self.setting.quick
         variant, rows = VARIANTS[cell.options["variant"]], cell.options["rows"]
         splits = {"train": "train", "dev": "dev", "test": "news" if cell.options["text"] == "news" else "test"}
@@ -193,7 +194,7 @@ class Xi11(Paper):
             name: {"model": "block_me", "prior": ROWS[name][0], "families": ROWS[name][1], "learner": learner}
             for name in rows
         }
-        translation: dict[str, Any] = {
+        translation: JsonObject = {
             "systems": {"PBT": [], **{name: [name] for name in rows}},
             "limits": [6],
             "tuning-runs": cell.options["runs"],
@@ -206,7 +207,7 @@ class Xi11(Paper):
             # The table's own scores only choose the options of each phrase.
             translation["fix"] = {name: {"TranslationModel0": [0, 0, 0.02, 0]} for name in rows}
             translation["decoding"]["table-limit"] = 50
-        corpus: dict[str, dict[str, Any]] = {
+        corpus: dict[str, JsonObject] = {
             split: {c: str((folder / f"{part}.{c}").resolve()) for c in COLUMNS} for split, part in splits.items()
         }
         if self.setting.tuning_lines:
@@ -239,7 +240,7 @@ class Xi11(Paper):
         siblings = explain_blocks(model, family="sibling-tag", source=verbs, top=4000, sort="count")
         prepositional = [f for f in siblings if f.node == "PP"] or siblings
         nouns = {"Figure 1": ("n", "NN", "N"), "Figure 2": ("t", "NT", "T")}
-        jumps: dict[str, Any] = {}
+        jumps: JsonObject = {}
         for item, names in nouns.items():
             tag = next((name for name in names if name in tags), tags[0] if tags else None)
             if tag is not None:
@@ -305,7 +306,7 @@ class Xi11(Paper):
         return [ours, table(f"{key}-paper", "The paper's.", ["", *titles], [(PAPER, theirs)])]
 
 
-def _row(feature: Any) -> dict[str, Any]:
+def _row(feature: Any) -> JsonObject:
     return {
         "count": feature.count,
         "exp λ": round(feature.alpha, 3),

@@ -22,6 +22,7 @@ from typing import Any
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.executors import do_shards, open_executor, worker_name
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.store import writing_folder
 from hyperbaton.run.stage import STAGE_FILE, Work, write_json
 
@@ -52,7 +53,7 @@ def main() -> int:
     return 0
 
 
-def _do_where_it_belongs(order: dict[str, Any], executor: Executor | None) -> None:
+def _do_where_it_belongs(order: JsonObject, executor: Executor | None) -> None:
     """Run a stage here if there is no executor or the stage distributes its work itself; otherwise as one task."""
     if executor is None or getattr(_module(order), "SHARDED", False):
         do(order, executor)
@@ -60,15 +61,15 @@ def _do_where_it_belongs(order: dict[str, Any], executor: Executor | None) -> No
         list(do_shards(executor, _do_as_task, order, 1))
 
 
-def _do_as_task(order: dict[str, Any], shard: int) -> None:
+def _do_as_task(order: JsonObject, shard: int) -> None:
     do(order)
 
 
-def _module(order: dict[str, Any]) -> Any:
+def _module(order: JsonObject) -> Any:
     return importlib.import_module(f"hyperbaton.run.stages.{order['kind']}")
 
 
-def do(order: dict[str, Any], executor: Executor | None = None) -> None:
+def do(order: JsonObject, executor: Executor | None = None) -> None:
     """Run a stage: its folder appears completely or not at all."""
     folder = Path(order["folder"])
     scratch = folder.with_name(f"{folder.name}.scratch")
@@ -78,7 +79,7 @@ def do(order: dict[str, Any], executor: Executor | None = None) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _write_stage(order: dict[str, Any], aside: Path, scratch: Path, executor: Executor | None) -> None:
+def _write_stage(order: JsonObject, aside: Path, scratch: Path, executor: Executor | None) -> None:
     started, used = time.perf_counter(), time.process_time()
     inputs = {name: Path(path) for name, path in order["inputs"].items()}
     shards = order["shards"] if executor is not None else 1

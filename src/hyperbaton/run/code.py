@@ -21,7 +21,7 @@ from hyperbaton import _core
 PACKAGE = "hyperbaton"
 
 
-def code_key(module: str, options: Mapping[str, Any]) -> str:
+def code_key(module: str, options: Mapping[str, object]) -> str:
     """The digest of the code that `module` runs with these options."""
     words = {word.replace("-", "_") for word in _words(options)}
     seen: dict[str, Path] = {}

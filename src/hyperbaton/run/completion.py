@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.results import write_results
 from hyperbaton.run.stage import read_json
@@ -24,5 +25,5 @@ def finish(plan: Plan, root: Path) -> RunSummary:
     from hyperbaton.report import write_report  # slow to load, and not needed before
 
     path = write_results(plan, root)
-    results: dict[str, Any] = read_json(path)
+    results: JsonObject = read_json(path)
     return RunSummary(path, write_report(path, root / "report"), results["findings"], results["warnings"])

@@ -15,6 +15,7 @@ from typing import Any
 
 from hyperbaton.align import ALIGNERS, WordAligner
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.corpus.classes import Clustering
@@ -117,11 +118,11 @@ class Experiment:
     translation: Translation
     text: TextProcessing | None = None  # for systems that translate raw text
     memory: str | None = None  # for all stages together; results do not depend on it
-    own: dict[str, Any] = field(default_factory=dict)  # tables of stages with their own options, by stage
+    own: JsonObject = field(default_factory=dict)  # tables of stages with their own options, by stage
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> JsonObject:
         """The experiment as plain values, in the form of an experiment file."""
-        corpus: dict[str, Any] = {"clean": to_mapping(self.corpus.cleaning)}
+        corpus: JsonObject = {"clean": to_mapping(self.corpus.cleaning)}
         if self.corpus.generating is not None and self.corpus.language is not None:
             corpus["generate"] = to_mapping(self.corpus.generating) | to_mapping(self.corpus.language)
         for split, files in self.corpus.files.items():
@@ -171,7 +172,7 @@ def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
     return parse_experiment(values, str(path), path.parent)
 
 
-def parse_experiment(values: dict[str, Any], file: str, folder: Path) -> Experiment:
+def parse_experiment(values: JsonObject, file: str, folder: Path) -> Experiment:
     """Check the values of an experiment file; relative file names are relative to `folder`."""
     top = KeyTable(file, "", values)
     title = top.take("title", str, Path(file).stem)
@@ -315,7 +316,7 @@ def _two(table: KeyTable, first: type[Any], second: type[Any]) -> tuple[Any, Any
     return made, table.options(second, [opt.flag for opt in options_of(first)])
 
 
-def _set(values: dict[str, Any], setting: str) -> None:
+def _set(values: JsonObject, setting: str) -> None:
     """Insert one `key=value` into the values of a file."""
     name, equals, text = setting.partition("=")
     if not equals or not name:
@@ -336,5 +337,5 @@ def _set(values: dict[str, Any], setting: str) -> None:
     values[key] = value
 
 
-def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+def _without_none(values: JsonObject) -> JsonObject:
     return {key: value for key, value in values.items() if value is not None}

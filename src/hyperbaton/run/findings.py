@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hyperbaton.base.counted import counted
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.metrics import higher_is_better
 from hyperbaton.run.models import RULES
 
 
-def findings(results: dict[str, Any]) -> list[str]:
+def findings(results: JsonObject) -> list[str]:
     """Summarise the results in plain sentences."""
     return [_movement(results), _prediction(results), _translation(results)]
 
 
-def _movement(results: dict[str, Any]) -> str:
+def _movement(results: JsonObject) -> str:
     distances = {int(d): n for d, n in results["movement"]["distances"].items()}
     total = max(sum(distances.values()), 1)
     moved = sum(n for d, n in distances.items() if d)
@@ -26,7 +25,7 @@ def _movement(results: dict[str, Any]) -> str:
     )
 
 
-def _prediction(results: dict[str, Any]) -> str:
+def _prediction(results: JsonObject) -> str:
     """The best model of each shape, and the distance baseline if it was included."""
     said = []
     for rows in results.values():
@@ -44,14 +43,14 @@ def _prediction(results: dict[str, Any]) -> str:
     return "; ".join(said) + "." if said else "No model was evaluated separately."
 
 
-def _comparable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _comparable(rows: list[JsonObject]) -> list[JsonObject]:
     """The models that are comparable with most others: figures of different orientation sets are not comparable."""
     kinds = [row["comparable"] for row in rows]
     common = max(kinds, key=kinds.count)
     return [row for row, kind in zip(rows, kinds, strict=True) if kind == common]
 
 
-def _translation(results: dict[str, Any]) -> str:
+def _translation(results: JsonObject) -> str:
     rows = results.get("translation") or []
     if not rows:
         return "Nothing was translated."
@@ -67,7 +66,7 @@ def _translation(results: dict[str, Any]) -> str:
     return text + "."
 
 
-def _has_rules(results: dict[str, Any], system: str) -> bool:
+def _has_rules(results: JsonObject, system: str) -> bool:
     """Whether a system uses hierarchical rules: its limit is then the longest span."""
     options = results.get("options", {})
     named = options.get("translation", {}).get("systems", {}).get(system, [])

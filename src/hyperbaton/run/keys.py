@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import Option, options_of
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ class KeyTable:
         self.file, self.path = file, path
         if not isinstance(values, dict):
             raise OptionError(f"{file}: key '{path}': must be a table, not {values!r}")
-        self.rest: dict[str, Any] = {key.replace("-", "_"): value for key, value in values.items()}
+        self.rest: JsonObject = {key.replace("-", "_"): value for key, value in values.items()}
         self.written = {key.replace("-", "_"): key for key in values}
 
     def error(self, key: str, what: str) -> OptionError:

@@ -29,7 +29,7 @@ class NamedModel:
 
     name: str
     model: str
-    options: dict[str, Any]
+    options: dict[str, object]
     sides: tuple[str, ...]
     annotations: tuple[str, ...]
     inside: bool
@@ -42,7 +42,7 @@ class NamedModel:
     def cls(self) -> type[ReorderingModel]:
         return MODELS[self.model]
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> dict[str, object]:
         """The model as plain values."""
         values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
         if self.scaled is not None:
@@ -61,7 +61,7 @@ class Rules:
     limits: RuleLimits
     for_texts: bool = option(False, "keep only rules that can match the texts to tune on and to test")
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> dict[str, object]:
         """The rules as plain values."""
         return {"model": RULES, **to_mapping(self.limits), "for-texts": self.for_texts}
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.corpus.files import read_byte_lines
 from hyperbaton.run.cost import Rate, Size, cost_of
@@ -56,7 +56,7 @@ class Plan:
         self,
         name: str,
         kind: str,
-        options: dict[str, Any],
+        options: JsonObject,
         sub: str = "",
         times: int = 1,
         *,
@@ -76,7 +76,7 @@ class Plan:
         self,
         name: str,
         kind: str,
-        options: dict[str, Any],
+        options: JsonObject,
         inputs: dict[str, Stage | File],
         sub: str = "",
         times: int = 1,

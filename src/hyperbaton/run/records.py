@@ -8,7 +8,7 @@ hyperbaton.base.errors.InputError: results.json: 'title' is a whole number, not 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Form, form_fault
@@ -32,12 +32,19 @@ def json_field(path: Path, value: Any, form: Form, *keys: str) -> Any:
     return value
 
 
-def read_plan(root: Path) -> list[dict[str, Any]]:
+class PlannedStage(TypedDict):
+    """A stage in the plan of a run: its name and its output folder."""
+
+    stage: str
+    folder: str
+
+
+def read_plan(root: Path) -> list[PlannedStage]:
     """The stages in the plan of a run; each has at least a name and a folder."""
     path = root / PLAN
     if not path.exists():
         raise InputError("the plan of the run is missing; run the experiment again", path)
-    rows: list[dict[str, Any]] = json_field(path, read_json(path), [{"stage": str, "folder": str}])
+    rows: list[PlannedStage] = json_field(path, read_json(path), [{"stage": str, "folder": str}])
     if not rows:
         raise InputError("the plan has no stages; run the experiment again", path)
     return rows

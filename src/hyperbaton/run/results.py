@@ -12,8 +12,8 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.store import writing_file
 from hyperbaton.corpus.files import read_byte_lines, read_lines
 from hyperbaton.run.commands import commands
@@ -38,11 +38,11 @@ def write_results(plan: Plan, root: Path) -> Path:
     return root / RESULTS
 
 
-def gather(plan: Plan, root: Path) -> dict[str, Any]:
+def gather(plan: Plan, root: Path) -> JsonObject:
     """The results as plain values."""
     experiment = plan.experiment
     movement = read_json(plan.stages["movement"].folder(root) / "movement.json")
-    results: dict[str, Any] = {
+    results: JsonObject = {
         "title": experiment.title,
         "signature": signature(plan),
         "options": experiment.resolved(),
@@ -71,7 +71,7 @@ def gather(plan: Plan, root: Path) -> dict[str, Any]:
     return results | {"findings": findings(results)}
 
 
-def _warnings(plan: Plan, root: Path, costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _warnings(plan: Plan, root: Path, costs: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """Warnings for the reader: cleaning that drops much, tuning that did not help, a busy machine."""
     for stage in plan:
         if stage.kind == "corpus":
@@ -82,7 +82,7 @@ def _warnings(plan: Plan, root: Path, costs: Sequence[Mapping[str, Any]]) -> Ite
     yield from busy(costs)
 
 
-def busy(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def busy(costs: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """Warn if stages had to wait for a processor: their times then say little about other machines.
 
     >>> list(busy([{"seconds": 100.0, "cpu_seconds": 40.0}, {"seconds": 2.0, "cpu_seconds": 0.1}]))
@@ -97,7 +97,7 @@ def busy(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"the machine was busy: {took}; compare processor times, not seconds"
 
 
-def signature(plan: Plan) -> dict[str, Any]:
+def signature(plan: Plan) -> JsonObject:
     """Everything that the results depend on: versions, seed, options and inputs."""
     experiment = plan.experiment
     resolved = json.dumps(experiment.resolved(), sort_keys=True, ensure_ascii=False).encode()
@@ -111,7 +111,7 @@ def signature(plan: Plan) -> dict[str, Any]:
     }
 
 
-def costs(plan: Plan, root: Path) -> list[dict[str, Any]]:
+def costs(plan: Plan, root: Path) -> list[JsonObject]:
     """The cost of each stage."""
     rows = []
     for stage in plan:
@@ -128,7 +128,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: NamedModel, side: str) -> None:
+def _add_evaluation(results: JsonObject, plan: Plan, root: Path, model: NamedModel, side: str) -> None:
     stage = plan.stages[plan.evaluate_name(model, side)]
     evaluation = read_json(stage.folder(root) / "evaluation.json")
     name = f"{model.name} (after)" if side == "after" and len(model.sides) > 1 else model.name
@@ -137,7 +137,7 @@ def _add_evaluation(results: dict[str, Any], plan: Plan, root: Path, model: Name
     results.setdefault(evaluation["shape"], []).append(row)
 
 
-def _add_translations_of_steps(results: dict[str, Any], plan: Plan, shown: int) -> None:
+def _add_translations_of_steps(results: JsonObject, plan: Plan, shown: int) -> None:
     """Translation scores of systems with only a step model, at the limit of the shown sentences."""
     limit = None if shown == NO_LIMIT else shown
     for row in results.get("step", []):
@@ -149,7 +149,7 @@ def _add_translations_of_steps(results: dict[str, Any], plan: Plan, shown: int) 
                 row["translation"] = {metric: score["value"] for metric, score in row_of_system["scores"].items()}
 
 
-def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
+def _translation(plan: Plan, root: Path) -> list[JsonObject]:
     how = plan.experiment.translation
     rows = []
     for row in read_json(plan.stages["score"].folder(root) / "scores.json"):
@@ -170,7 +170,7 @@ def _translation(plan: Plan, root: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Any]]) -> float:
+def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Json]]) -> float:
     """Mean over several runs, as time of a single thread: the last stages may have more threads than others.
 
     >>> _seconds_of_a_thread([{"seconds": 12.0, "threads": 1}, {"seconds": 3.0, "threads": 4}])
@@ -179,13 +179,13 @@ def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Any]]) -> float:
     return float(sum(speed["seconds"] * speed["threads"] for speed in speeds) / len(speeds))
 
 
-def _tuning(plan: Plan, root: Path) -> dict[str, Any]:
+def _tuning(plan: Plan, root: Path) -> JsonObject:
     """The history of the first tuning run of each system."""
     systems = plan.experiment.translation.systems
     return {s: read_json(plan.stages[plan.tune_name(s, 0)].folder(root) / "weights.json")["history"] for s in systems}
 
 
-def _tuned(plan: Plan, root: Path) -> dict[str, Any]:
+def _tuned(plan: Plan, root: Path) -> JsonObject:
     """The outcome of the first tuning run of each system: its score, the chosen iteration, and why it stopped."""
     outcomes = {}
     for system in plan.experiment.translation.systems:
@@ -200,7 +200,7 @@ def _tuned(plan: Plan, root: Path) -> dict[str, Any]:
     return outcomes
 
 
-def _sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> list[dict[str, Any]]:
+def _sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> list[JsonObject]:
     """The test sentences where systems differ most, each with its derivations in the order of its words."""
     how = plan.experiment.translation
     corpus = plan.corpus["test"].folder(root)
@@ -216,7 +216,7 @@ def _sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> l
     differs = {s: difference([derivations[system][s] for system in systems]) for s in fit}
     shown = []
     for s in choose(differs, spread, how.counts.sentences):
-        sentence: dict[str, Any] = {"id": s + 1, "limit": named_limit, "differs": differs[s], "source": source[s].split()}
+        sentence: JsonObject = {"id": s + 1, "limit": named_limit, "differs": differs[s], "source": source[s].split()}
         sentence["reference"] = reference[s].split()
         if tags is not None:
             sentence["tags"] = tags[s].split()
@@ -225,7 +225,7 @@ def _sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> l
     return shown
 
 
-def difference(derivations: Sequence[Mapping[str, Any]]) -> str:
+def difference(derivations: Sequence[Mapping[str, Json]]) -> str:
     """How the translations of a sentence differ: in order, words, both, only phrases, or not at all.
 
     >>> one, two = ({"segments": [{"source": [k, k + 1], "target": [w]} for k, w in row]} for row in (

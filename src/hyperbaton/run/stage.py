@@ -16,10 +16,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.executors import Sharding
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.run.code import code_key
 
 STAGE_FILE = "stage.json"
@@ -57,7 +57,7 @@ class Stage:
 
     name: str
     kind: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Json] = field(default_factory=dict)
     inputs: Mapping[str, Stage | File] = field(default_factory=dict)
     cost: Cost = field(default=Cost(1, 200), compare=False)
 
@@ -95,13 +95,13 @@ class Stage:
         """Whether the output folder of the stage exists."""
         return (self.folder(root) / STAGE_FILE).is_file()
 
-    def record(self, root: Path) -> dict[str, Any]:
+    def record(self, root: Path) -> JsonObject:
         """The record of a finished stage: seconds, peak_mib, output_mib and so on."""
         return dict(read_json(self.folder(root) / STAGE_FILE))
 
     def order(
         self, root: Path, threads: int, memory: int | None = None, executor: str | None = None, shards: int = 0
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """The data that the stage's process needs; it may run on another machine if there is an executor."""
         inputs = {n: g.folder(root) if isinstance(g, Stage) else g.path for n, g in self.inputs.items()}
         folder = self.folder(root)
@@ -134,7 +134,7 @@ class Work:
     """
 
     inputs: Mapping[str, Path]
-    options: Mapping[str, Any]
+    options: Mapping[str, Json]
     out: Path
     scratch: Path
     threads: int
@@ -152,17 +152,17 @@ class Work:
         folder.mkdir()
         return Sharding(folder, self.shards, self.executor, self.threads, self.workers)
 
-    def write_json(self, name: str, value: Any) -> None:
+    def write_json(self, name: str, value: object) -> None:
         """Write plain values to a file of the output."""
         write_json(self.out / name, value)
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write plain values as a JSON file."""
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> Json:
     """Read a JSON file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))

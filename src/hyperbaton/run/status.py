@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.store import writing_file
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.records import PLAN, json_field, read_plan
@@ -35,9 +36,9 @@ def write_plan(plan: Plan, root: Path) -> None:
         write_json(aside, rows)
 
 
-def plan_rows(plan: Plan, root: Path) -> list[dict[str, Any]]:
+def plan_rows(plan: Plan, root: Path) -> list[JsonObject]:
     """The plan as rows of a table, the last one for the total."""
-    rows: list[dict[str, Any]] = [
+    rows: list[JsonObject] = [
         {
             "stage": stage.name,
             "state": "done" if stage.is_done(root) else "to do",
@@ -53,7 +54,7 @@ def plan_rows(plan: Plan, root: Path) -> list[dict[str, Any]]:
     return [*rows, {"stage": "together", "state": f"{len(ahead)} to do", **total}]
 
 
-def status_rows(root: Path) -> list[dict[str, Any]]:
+def status_rows(root: Path) -> list[JsonObject]:
     """The progress of the run in a folder: finished stages with their cost, and unfinished ones."""
     if not (root / PLAN).is_file():
         raise InputError(
@@ -62,7 +63,7 @@ def status_rows(root: Path) -> list[dict[str, Any]]:
     rows = []
     for stage in read_plan(root):
         folder = root / "stages" / stage["folder"]
-        row: dict[str, Any] = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
+        row: JsonObject = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
         if (folder / STAGE_FILE).is_file():
             file = folder / STAGE_FILE
             record = json_field(file, read_json(file), {"seconds": float, "peak_mib": float, "output_mib": float})

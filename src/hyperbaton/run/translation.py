@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import Checked, Option, option, to_mapping
+from hyperbaton.base.forms import Json, JsonObject
+from hyperbaton.base.options import CheckedOptions, Option, option, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
@@ -48,7 +49,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Sparse(Checked):
+class Sparse(CheckedOptions):
     """Sparse reordering features of a system."""
 
     orientations: str = option("hier-mslr", "orientation set of the features, one of Moses'")
@@ -86,7 +87,7 @@ class Translation:
         """The name of the rules of a system, if it is hierarchical."""
         return next((name for name in self.systems[system] if name in self.rules), None)
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> JsonObject:
         """The options as plain values."""
         return {
             "systems": {name: list(models) for name, models in self.systems.items()},
@@ -138,7 +139,7 @@ def read_translation(table: KeyTable, models: Mapping[str, NamedModel], rules: M
     )
 
 
-def _read_sparse(table: KeyTable, models: Mapping[str, Any]) -> dict[str, Sparse]:
+def _read_sparse(table: KeyTable, models: Mapping[str, Json]) -> dict[str, Sparse]:
     """Sparse features by their names in systems."""
     features = {}
     for key in list(table.rest):
@@ -149,7 +150,7 @@ def _read_sparse(table: KeyTable, models: Mapping[str, Any]) -> dict[str, Sparse
     return features
 
 
-def _read_tuning(table: KeyTable, systems: Mapping[str, Any]) -> tuple[Tuning, dict[str, Tuning]]:
+def _read_tuning(table: KeyTable, systems: Mapping[str, Json]) -> tuple[Tuning, dict[str, Tuning]]:
     """Options of tuning, and on top of them those of systems with their own table."""
     tables = {key: table.table(key) for key in list(table.rest) if isinstance(table.rest[key], dict)}
     general = _checked_tuning(table, table.options(Tuning, systems))
@@ -195,7 +196,7 @@ def _read_systems(
     return systems
 
 
-def _read_fix(table: KeyTable, systems: Mapping[str, Any]) -> dict[str, dict[str, float | list[float]]]:
+def _read_fix(table: KeyTable, systems: Mapping[str, Json]) -> dict[str, dict[str, float | list[float]]]:
     """The fixed weights of each system; whether a system has such a feature is known when it is built."""
     fix: dict[str, dict[str, float | list[float]]] = {}
     for key in list(table.rest):

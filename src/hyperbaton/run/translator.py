@@ -36,7 +36,7 @@ from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.decode.trace import TRACED
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import Extracted, ReorderingType, reordering_probabilities
+from hyperbaton.phrases import ExtractedPhrases, ReorderingType, reordering_probabilities
 from hyperbaton.report.picture import TranslationPicture
 from hyperbaton.run.cost import Size, cost_of
 from hyperbaton.run.stages import align as align_stage
@@ -201,7 +201,7 @@ def _train_system(
 ) -> System:
     if bitext.links is None:
         bitext = bitext.with_links(align(bitext, threads=threads, progress=stage("align")))
-    extracted = Extracted.of(bitext, threads=threads, progress=stage("extract"))
+    extracted = ExtractedPhrases.of(bitext, threads=threads, progress=stage("extract"))
     kind = ReorderingType.parse(TABLE)
     rows = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads, dtype=np.float32)
     lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=stage("language model"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext
 from hyperbaton.explore import sentence_object
 from hyperbaton.serve.engine import Engine, SearchResult
 
 
-def sentence_details(engine: Engine, searched: SearchResult, *, n_best: int = 0, expected: bool = False) -> dict[str, Any]:
+def sentence_details(engine: Engine, searched: SearchResult, *, n_best: int = 0, expected: bool = False) -> JsonObject:
     """The object of a sentence as in the page of a run, with its tags if there are any, and texts in addition to tokens.
 
     `confidence` of a link is the aligner's mean posterior or, without an aligner, the phrase table's p(target | source)

@@ -18,7 +18,7 @@ from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
 from hyperbaton.decode.annotated import annotate, words_of
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.markup import Demand, Markup, parse_markup
-from hyperbaton.decode.raw import Document, Piece, RawText, Sentence, Translated, check_annotations
+from hyperbaton.decode.raw import Document, Piece, RawText, Sentence, SentenceTranslation, check_annotations
 from hyperbaton.decode.raw_structure import PLAIN, TextFormat
 from hyperbaton.serve.batching import Job
 
@@ -53,13 +53,13 @@ class SearchResult(NamedTuple):
         """Its translations, best first."""
         return range(int(self.found.path_offsets[self.piece]), int(self.found.path_offsets[self.piece + 1]))
 
-    def translated(self, path: int) -> Translated:
+    def translated(self, path: int) -> SentenceTranslation:
         """A translation with its links."""
-        return Translated(self.found.text[path], self.found.links_of(path))
+        return SentenceTranslation(self.found.text[path], self.found.links_of(path))
 
-    def best(self) -> Translated:
+    def best(self) -> SentenceTranslation:
         """The best translation; empty if there is none."""
-        return self.translated(self.paths[0]) if self.paths else Translated([], [])
+        return self.translated(self.paths[0]) if self.paths else SentenceTranslation([], [])
 
 
 @dataclass

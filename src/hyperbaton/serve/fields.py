@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.serve.refusal import Refusal
 
-_TYPES: dict[str, Any] = {
+_TYPES: JsonObject = {
     "string": {"type": "string"},
     "strings": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
     "tokens": {
@@ -59,7 +60,7 @@ class Field:
     choices: Sequence[str] | None = None
     required: bool = False
 
-    def read(self, values: Mapping[str, Any]) -> Any:
+    def read(self, values: Mapping[str, Json]) -> Any:
         """The value of the field; null means that it is missing."""
         value = values.get(self.name)
         if value is None:
@@ -89,7 +90,7 @@ class Field:
             value = [value]
         return value
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> JsonObject:
         """The field in OpenAPI's format."""
         schema = dict(_TYPES[self.kind]) | {"description": self.help}
         extra = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum, "enum": self.choices}
@@ -115,12 +116,12 @@ def _is_kind(value: Any, kind: str) -> bool:
     return isinstance(value, list) and all(isinstance(v, dict) for v in value)
 
 
-def read_fields(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
+def read_fields(fields: Sequence[Field], values: Mapping[str, Json]) -> JsonObject:
     """The values of fields, by name; other fields are ignored."""
     return {field.name: field.read(values) for field in fields}
 
 
-def parse_body(content_type: str, body: bytes, most: int = MOST_FIELDS) -> dict[str, Any]:
+def parse_body(content_type: str, body: bytes, most: int = MOST_FIELDS) -> JsonObject:
     """The values of a body, by name: JSON, or a form of at most `most` fields, where repeated fields become lists."""
     if not body.strip():
         return {}
@@ -134,7 +135,7 @@ def parse_body(content_type: str, body: bytes, most: int = MOST_FIELDS) -> dict[
     raise Refusal(415, f"the body must be JSON or a form, not {kind[:60]}")
 
 
-def parse_query(query: bytes, most: int = MOST_FIELDS) -> dict[str, Any]:
+def parse_query(query: bytes, most: int = MOST_FIELDS) -> JsonObject:
     """The fields of a query string or a form."""
     if query.count(b"&") >= most:
         raise _too_many_fields(most)
@@ -150,7 +151,7 @@ def parse_query(query: bytes, most: int = MOST_FIELDS) -> dict[str, Any]:
     return _grouped(pairs)
 
 
-def _parse_json(body: bytes) -> dict[str, Any]:
+def _parse_json(body: bytes) -> JsonObject:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -209,7 +210,7 @@ def _too_many_fields(most: int) -> Refusal:
     return Refusal(413, f"a form may have at most {most} fields")
 
 
-def _grouped(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _grouped(pairs: Sequence[tuple[str, str]]) -> JsonObject:
     values: dict[str, list[str]] = {}
     for name, value in pairs:
         values.setdefault(name.removesuffix("[]"), []).append(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
 
 from hyperbaton.serve.fields import Field
 
@@ -24,7 +23,7 @@ _SPAN = {"type": "array", "items": {"type": "integer"}, "description": "first, a
 _SCORES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
 _WEIGHTED = {"type": "object", "additionalProperties": {"type": "number"}}
 _TOKENS = {"type": "array", "items": {"type": "string"}}
-_PATH: dict[str, Any] = {
+_PATH: dict[str, object] = {
     "target": _TOKENS,
     "text": {"type": "string"},
     "score": {"type": "number"},
@@ -51,7 +50,7 @@ _PATH: dict[str, Any] = {
         },
     },
 }
-SCHEMAS: dict[str, Any] = {
+SCHEMAS: dict[str, object] = {
     "Path": {"type": "object", "properties": _PATH | {"confidence": {"type": "number"}}},
     "Sentence": {
         "type": "object",
@@ -135,7 +134,7 @@ SCHEMAS: dict[str, Any] = {
 _ANSWERS = {"/v1/translate": "Translation", "/v1/align": "Alignment"}
 
 
-def describe(requests: Mapping[str, Sequence[Field]]) -> dict[str, Any]:
+def describe(requests: Mapping[str, Sequence[Field]]) -> dict[str, object]:
     """Describe paths, each with the fields of its requests."""
     return {
         "openapi": "3.1.0",
@@ -148,7 +147,7 @@ def describe(requests: Mapping[str, Sequence[Field]]) -> dict[str, Any]:
     }
 
 
-def _operation(path: str, fields: Sequence[Field]) -> dict[str, Any]:
+def _operation(path: str, fields: Sequence[Field]) -> dict[str, object]:
     properties = {field.name: field.schema() for field in fields}
     required = [field.name for field in fields if field.required]
     body = {"type": "object", "properties": properties} | ({"required": required} if required else {})
@@ -162,6 +161,6 @@ def _operation(path: str, fields: Sequence[Field]) -> dict[str, Any]:
     }
 
 
-def _response(what: str, schema: str) -> dict[str, Any]:
+def _response(what: str, schema: str) -> dict[str, object]:
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
     return {"description": what, "content": content}

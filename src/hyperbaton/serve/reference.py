@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
 
+from hyperbaton.base.forms import Json
 from hyperbaton.explore.page import styles
 
 _EXAMPLES = {
@@ -15,7 +15,7 @@ _EXAMPLES = {
 }
 
 
-def reference_page(description: Mapping[str, Any]) -> str:
+def reference_page(description: Mapping[str, Json]) -> str:
     """An OpenAPI description as HTML: each path with its fields and answers, then the schemas they name."""
     info = description["info"]
     paths = description["paths"]
@@ -42,7 +42,7 @@ def _anchor(path: str) -> str:
     return path.strip("/").replace("/", "-")
 
 
-def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
+def _operation(path: str, method: str, operation: Mapping[str, Json]) -> str:
     body = operation["requestBody"]["content"]["application/json"]["schema"]
     example = json.dumps(_EXAMPLES.get(path, {}), ensure_ascii=False)
     answers = [
@@ -57,7 +57,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
     )
 
 
-def _fields(schema: Mapping[str, Any]) -> str:
+def _fields(schema: Mapping[str, Json]) -> str:
     required = schema.get("required", ())
     rows = [
         (f"<code>{escape(name)}</code>{' (required)' if name in required else ''}", _type(field), _about(field))
@@ -66,7 +66,7 @@ def _fields(schema: Mapping[str, Any]) -> str:
     return _table(("field", "type", "meaning"), rows)
 
 
-def _about(field: Mapping[str, Any]) -> str:
+def _about(field: Mapping[str, Json]) -> str:
     parts = [field["description"]] if "description" in field else []
     parts += [f"{name}: {field[key]}" for key, name in _LIMITS.items() if field.get(key) is not None]
     parts += [f"one of {', '.join(map(str, field['enum']))}"] if "enum" in field else []
@@ -76,7 +76,7 @@ def _about(field: Mapping[str, Any]) -> str:
 _LIMITS = {"default": "default", "minimum": "at least", "maximum": "at most"}
 
 
-def _type(schema: Mapping[str, Any]) -> str:
+def _type(schema: Mapping[str, Json]) -> str:
     """Describe a type, as HTML."""
     if "$ref" in schema:
         name = escape(str(schema["$ref"]).rpartition("/")[2])
@@ -93,7 +93,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     return escape(str(kind))
 
 
-def _named(fields: Mapping[str, Any]) -> Iterator[str]:
+def _named(fields: Mapping[str, Json]) -> Iterator[str]:
     return (f"<code>{escape(name)}</code>" for name in fields)
 
 

@@ -178,7 +178,7 @@ class Call:
             return self.service.limits.timeout
         return max(self._deadline - time.monotonic(), 0.0)
 
-    async def values(self) -> dict[str, Any]:
+    async def values(self) -> dict[str, object]:
         """Return the fields of the query and of the body after checking the key; refuses requests without one.
 
         A body is not parsed if the client's key is neither outside it nor seems to be inside.
@@ -220,7 +220,7 @@ class Call:
             return self.service.engine(source, target, texts)
         return await self.apart(self.service.engine, source, target, texts)
 
-    def authorize(self, values: dict[str, Any]) -> str:
+    def authorize(self, values: dict[str, object]) -> str:
         """The owner of the request's key; a refusal if it has no allowed key."""
         owner = self.service.keys.owner(self._key(values))
         if owner is None:
@@ -232,7 +232,7 @@ class Call:
     def owner(self) -> str:
         return str(getattr(self.request.state, "owner", ""))
 
-    def _key(self, values: dict[str, Any]) -> str | None:
+    def _key(self, values: dict[str, object]) -> str | None:
         for name in KEY_FIELDS:
             if isinstance(values.get(name), str):
                 return str(values[name])

@@ -4,7 +4,7 @@ The system is seen only as a function that translates with given weights and ret
 describes the optimizers.
 """
 
-from hyperbaton.tune.loop import Tuned, Tuning, tune
+from hyperbaton.tune.loop import Tuning, TuningResult, tune
 from hyperbaton.tune.nbest import CandidateLists, Candidates, Decode
 from hyperbaton.tune.optimizers import OPTIMIZERS, Optimizer
 from hyperbaton.tune.protocol import tune_and_choose
@@ -15,8 +15,8 @@ __all__ = [
     "Candidates",
     "Decode",
     "Optimizer",
-    "Tuned",
     "Tuning",
+    "TuningResult",
     "tune",
     "tune_and_choose",
 ]

@@ -13,13 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
-from hyperbaton.base.options import Checked, option, to_mapping
+from hyperbaton.base.options import CheckedOptions, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
@@ -37,7 +36,7 @@ class TuningFailed(HyperbatonError):
 
 
 @dataclass
-class Tuning(Checked):
+class Tuning(CheckedOptions):
     """Options of tuning."""
 
     metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none")
@@ -66,7 +65,7 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """The chosen weights, the decoder's score with them, the history, and why tuning ended.
 
     `failure` is None or a reason. `taken` is the number of the iteration with these weights; 0 is the start. If weights
@@ -127,7 +126,7 @@ def tune(
     inputs: Mapping[str, str] | None = None,
     report: Callable[[int, Iteration], None] | None = None,
     progress: Progress | None = None,
-) -> Tuned:
+) -> TuningResult:
     """Tune weights.
 
     Arguments:
@@ -208,7 +207,7 @@ def _average(
     return replace(state, history=history, averaged=tuple(chosen))
 
 
-def _taken(state: _State, metric: Metric) -> Tuned:
+def _taken(state: _State, metric: Metric) -> TuningResult:
     """The result of tuning: the best iteration, or the mean if it beats the start and at least one of its parts."""
     averaged, last = state.averaged or (), len(state.history) - 1
     best = next(i for i in state.ranked(metric) if not state.history[i].is_mean)
@@ -223,7 +222,7 @@ def _taken(state: _State, metric: Metric) -> Tuned:
     if failure:
         log.warning("tuning failed: %s; the best weights are kept", failure)
     stopped = state.stopped or "failure"
-    return Tuned(np.array(turn.weights), turn.score, stopped, failure, state.history, taken, best, averaged)
+    return TuningResult(np.array(turn.weights), turn.score, stopped, failure, state.history, taken, best, averaged)
 
 
 def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: Metric) -> _State:
@@ -332,7 +331,7 @@ STORED = Kind(
 
 
 def _store(folder: str | PathLike[str], identity: dict[str, str], state: _State, seed: int) -> None:
-    details: dict[str, Any] = {"history": [asdict(turn) for turn in state.history]}
+    details: dict[str, object] = {"history": [asdict(turn) for turn in state.history]}
     details |= {"stopped": state.stopped, "failure": state.failure}
     if state.averaged is not None:
         details["averaged"] = list(state.averaged)

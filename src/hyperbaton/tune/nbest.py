@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -194,7 +194,7 @@ class CandidateLists:
         gains = (company + 1) * metric.score(others + self.statistics)
         return gains if metric.higher_is_better else -gains
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         arrays = {"features": self.features, "statistics": self.statistics, "keys": self.keys, "offsets": self.offsets}
         if self.sparse is not None:

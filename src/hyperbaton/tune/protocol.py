@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.metrics import Outputs, make_metric
 from hyperbaton.tune.average import Scale
-from hyperbaton.tune.loop import Tuned
+from hyperbaton.tune.loop import TuningResult
 from hyperbaton.tune.nbest import Decode, Floats, first_of_each
 
 
@@ -25,9 +25,9 @@ class Choice:
     mean of runs, it is the best run on the held-out half.
     """
 
-    runs: list[Tuned]
+    runs: list[TuningResult]
     weights: Floats
-    tuned: Tuned
+    tuned: TuningResult
     chosen: str = "run 1"
     held_out: Mapping[str, float] = field(default_factory=dict)
 
@@ -38,7 +38,7 @@ class Choice:
 
 
 def tune_and_choose(
-    run: Callable[[int], Tuned],
+    run: Callable[[int], TuningResult],
     n_runs: int,
     decode_held_out: Decode,
     references: Sequence[Sequence[str]],
@@ -71,9 +71,9 @@ def tune_and_choose(
     return Choice(runs, candidates[chosen][0], tuned, chosen, held_out)
 
 
-def _candidates(runs: Sequence[Tuned], scale: Scale | None) -> dict[str, tuple[Floats, Tuned | None]]:
+def _candidates(runs: Sequence[TuningResult], scale: Scale | None) -> dict[str, tuple[Floats, TuningResult | None]]:
     """Candidate weights by name, with their run; means come first, since they win ties."""
-    found: dict[str, tuple[Floats, Tuned | None]] = {}
+    found: dict[str, tuple[Floats, TuningResult | None]] = {}
     good = [run for run in runs if run.failure is None]
     if scale is not None:
         for name, weights in (

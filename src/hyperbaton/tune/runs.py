@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base.executors import Sharding
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import hash_arrays
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import Decoding, System
 from hyperbaton.tune.average import Scale
-from hyperbaton.tune.loop import Iteration, Tuned, Tuning, tune
+from hyperbaton.tune.loop import Iteration, Tuning, TuningResult, tune
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
 from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
@@ -97,7 +97,7 @@ class TuningRuns:
 
     def decoder(self, text: DevelopmentText) -> SystemDecoder:
         """A decoder that translates a text with any weights."""
-        how: dict[str, Any] = {
+        arguments: Arguments = {
             "annotations": text.annotations,
             "fix": self.fix,
             "first": text.first,
@@ -107,11 +107,11 @@ class TuningRuns:
             "progress": self.progress_of("translate"),
         }
         if self.sharding is None:
-            return SystemDecoder(self.system, text.sentences, threads=self.threads, **how)
+            return SystemDecoder(self.system, text.sentences, threads=self.threads, **arguments)
         place = self.sharding.folder / f"{text.first}-{text.first + len(text)}"
-        return ShardedDecoder(self.system, text.sentences, sharding=replace(self.sharding, folder=place), **how)
+        return ShardedDecoder(self.system, text.sentences, sharding=replace(self.sharding, folder=place), **arguments)
 
-    def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> Tuned:
+    def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> TuningResult:
         return tune(
             decoder,
             decoder.start,

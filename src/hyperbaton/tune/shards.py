@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from hyperbaton.base.executors import Sharding, shard_starts
+from hyperbaton.base.options import Arguments
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.corpus import Annotations
@@ -32,13 +33,13 @@ class _Job:
     folder: Path
     starts: tuple[int, ...]
     weights: list[float]
-    how: dict[str, Any]  # arguments of the decoder
+    arguments: Arguments  # arguments of the decoder
 
 
 class ShardedDecoder(SystemDecoder):
     """Translates like `SystemDecoder`, in shards.
 
-    The caller removes the folder of `sharding`. `progress` counts shards; `how` is as for `SystemDecoder`.
+    The caller removes the folder of `sharding`. `progress` counts shards; `arguments` are as for `SystemDecoder`.
     """
 
     def __init__(
@@ -50,11 +51,11 @@ class ShardedDecoder(SystemDecoder):
         annotations: Annotations = NOTHING,
         first: int = 0,
         progress: Progress | None = None,
-        **how: Any,
+        **arguments: Any,
     ) -> None:
-        super().__init__(system, sentences, annotations=annotations, first=first, progress=progress, **how)
+        super().__init__(system, sentences, annotations=annotations, first=first, progress=progress, **arguments)
         self.sharding = sharding
-        self.how = how | {"threads": self.sharding.threads}
+        self.arguments = arguments | {"threads": self.sharding.threads}
 
     def _translate(self, weights: Floats) -> Candidates:
         folder, starts = self.sharding.folder, shard_starts(len(self.sentences), self.sharding.shards)
@@ -62,7 +63,7 @@ class ShardedDecoder(SystemDecoder):
             folder.mkdir(parents=True, exist_ok=True)
             write_shards(folder, self._groups(starts), starts)
             self.system.save(folder / SYSTEM)
-        job = _Job(folder, tuple(starts), weights.tolist(), self.how)
+        job = _Job(folder, tuple(starts), weights.tolist(), self.arguments)
         parts: list[Candidates] = []
         for shard, n_lists in enumerate(self.sharding.do(_translate_shard, job, self.progress)):
             if n_lists:
@@ -87,7 +88,7 @@ def _translate_shard(job: _Job, shard: int) -> int:
     if group is None:
         return 0
     system, first = System.load(job.folder / SYSTEM), job.starts[shard]
-    decoder = SystemDecoder(system, group.lines, annotations=group.annotations, first=first, **job.how)
+    decoder = SystemDecoder(system, group.lines, annotations=group.annotations, first=first, **job.arguments)
     write_arrays(job.folder, _lists(shard), decoder(np.array(job.weights)).arrays())
     return len(group.lines)
 

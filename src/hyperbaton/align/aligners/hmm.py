@@ -46,7 +46,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +61,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import within
-from hyperbaton.base.options import from_mapping, option, to_mapping
+from hyperbaton.base.options import Arguments, from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
@@ -178,7 +177,7 @@ class Aligner(WordAligner):
         if any(on_stems):
             place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
             stems = self._fit_stems(on_stems, source, target, threads, before, place)
-        corpus: dict[str, Any] = {
+        corpus: Arguments = {
             "n_source_words": len(self.vocabularies_[0]),
             "n_target_words": len(self.vocabularies_[1]),
             "options": _core.AlignerOptions(
@@ -439,11 +438,11 @@ class Aligner(WordAligner):
             max_length=self.max_length,
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Arguments:
         state = dict(vars(self))
         return state | {"model_": self._model_arrays(0.0)} if "model_" in state else state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Arguments) -> None:
         vars(self).update(state)
         if "model_" in state:
             self.model_ = self._model_of(state["model_"])

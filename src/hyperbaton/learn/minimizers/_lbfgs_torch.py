@@ -5,17 +5,17 @@ only NumPy and PyTorch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
+
+from hyperbaton.base.arrays import Array
 
 if TYPE_CHECKING:
     from hyperbaton.learn.minimizers import States
 
-Array = npt.NDArray[Any]
 
 # Parts of the curvature that move together, about: what the first step must allow for.
 _TOGETHER = 20.0

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout
-from hyperbaton.base.options import Checked, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress
 
 
@@ -65,7 +65,7 @@ class Objective(Protocol):
 
 
 @dataclass(eq=False)
-class Minimizer(Checked, ABC):
+class Minimizer(CheckedOptions, ABC):
     """Base of all minimizers."""
 
     variance: float = option(1.0, "σ² of the Gaussian prior of each weight", minimum=1e-12, maximum=1e12)

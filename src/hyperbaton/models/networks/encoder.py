@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class SentenceNetwork(ReorderingModel):
         )
         self.take(arrays, history)
 
-    def _figures(self) -> dict[str, Any]:
+    def _figures(self) -> dict[str, object]:
         """For `summary`."""
         best = {"held_out_logprob": float(self.history_.max())} if len(self.history_) else {}
         return {"words": len(self.weights_["word"]) - FIRST, "epochs": len(self.history_), **best}
@@ -161,7 +161,7 @@ class SentenceNetwork(ReorderingModel):
             return None
         return TrainingStates(self.checkpoint, _STATE, self._kept_options(), inputs, self.seed)
 
-    def _kept_options(self) -> dict[str, Any]:
+    def _kept_options(self) -> dict[str, object]:
         return {**to_mapping(self), "seed": self.seed}
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.models.networks.training import Array, EncodedText, ReaderShape, SentenceReader, Tokens
+from hyperbaton.base.arrays import Array
+from hyperbaton.models.networks.training import EncodedText, ReaderShape, SentenceReader, Tokens
 
 # The smallest distances |j − i| of the buckets of one direction.
 DISTANCES = (1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 41)

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.models.networks.training import Array, EncodedText, ReaderShape, SentenceReader, Tokens
+from hyperbaton.base.arrays import Array
+from hyperbaton.models.networks.training import EncodedText, ReaderShape, SentenceReader, Tokens
 
 # Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word after it.
 _PLACES = 4

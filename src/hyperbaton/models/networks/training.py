@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-Array = npt.NDArray[Any]
+from hyperbaton.base.arrays import Array
 
 # Rows of the embeddings of words and of labels; those of the vocabulary follow.
 UNKNOWN, START, END, FIRST = 0, 1, 2, 3

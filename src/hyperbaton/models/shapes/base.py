@@ -23,11 +23,11 @@ import numpy as np
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
-from hyperbaton.base.forms import within
-from hyperbaton.base.options import Checked, check_options, from_mapping, option, to_mapping
+from hyperbaton.base.forms import JsonObject, within
+from hyperbaton.base.options import CheckedOptions, check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
-from hyperbaton.base.shown import Shown
+from hyperbaton.base.shown import Display
 from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
@@ -47,7 +47,7 @@ class Questions:
 
 
 @dataclass(eq=False)
-class ReorderingModel(Checked, Shown, Picklable, ABC):
+class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
     """Base of all models, through one of the shapes. `fit` trains and returns the model; learned attributes end in `_`."""
 
     seed: int = field(default=1, kw_only=True)
@@ -77,7 +77,7 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
         changed = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """All options, and the training data."""
         learned = {"trained on": self.summary()["samples"]} if "signature_" in vars(self) else {"trained on": "nothing yet"}
         return {"options": [f"{name}={value}" for name, value in to_mapping(self).items()], **learned}
@@ -111,7 +111,7 @@ class ReorderingModel(Checked, Shown, Picklable, ABC):
         return False
 
     @abstractmethod
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """The training data as plain values: `samples` and other counts of the shape."""
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.executors import Sharding
-from hyperbaton.base.forms import within
+from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Scratch
@@ -207,7 +207,7 @@ class NextPositionModel(ReorderingModel):
     def needs(self) -> tuple[str, ...]:
         return () if self.tag_vocabulary_ is None else ("source_tags",)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         return {"samples": self.n_jumps_, "tags": self._label_kind()}
 
     def _class_weights(self) -> npt.NDArray[np.float64] | None:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import within
+from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.numeric import exp, log_softmax
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
@@ -269,7 +269,7 @@ class OrientationModel(ReorderingModel):
         counts = self.class_counts_ + 1.0
         return cast(Array, counts / counts.sum())
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         return {
             "samples": int(self.class_counts_.sum()),
             "classes": dict(zip(self.class_names, self.class_counts_.tolist(), strict=True)),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
-from hyperbaton.base.forms import Layout
-from hyperbaton.base.store import Arrays, Artefact, Kind, Stored, save
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import Json, JsonObject, Layout
+from hyperbaton.base.store import Arrays, Artefact, Kind, StoredItems, save
 
 KIND = "reordering-model"
 # A model declares its arrays itself (`ReorderingModel.layout`).
@@ -24,13 +24,13 @@ class ModelState:
 
     artefact: Artefact
     name: str
-    options: Stored[Any]
-    details: Stored[Any]
+    options: StoredItems[Json]
+    details: StoredItems[Json]
     inputs: dict[str, str]
     seed: int
-    arrays: Stored[npt.NDArray[Any]]
+    arrays: StoredItems[Array]
 
-    def group(self, prefix: str) -> Stored[npt.NDArray[Any]]:
+    def group(self, prefix: str) -> StoredItems[Array]:
         """The arrays whose names start with `prefix.`, by the rest of the name."""
         return self.arrays.group(prefix)
 
@@ -40,8 +40,8 @@ def save_model(
     name: str,
     arrays: Arrays,
     *,
-    options: dict[str, Any],
-    details: dict[str, Any],
+    options: JsonObject,
+    details: JsonObject,
     inputs: dict[str, str],
     seed: int,
     layout: Layout,
@@ -68,6 +68,6 @@ def model_state(artefact: Artefact) -> ModelState:
         options=artefact.options,
         details=details,
         inputs=manifest["inputs"],
-        seed=manifest["seed"],
+        seed=cast("int", manifest["seed"]),
         arrays=arrays,
     )

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ class TrainingStates:
 
     path: Path
     kind: Kind
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     inputs: Mapping[str, str]
     seed: int
 
@@ -38,7 +37,7 @@ class TrainingStates:
         same = saved.manifest["inputs"] == self.inputs and saved.options == self.options
         return saved if same else None
 
-    def save(self, arrays: Mapping[str, Array], details: Mapping[str, Any] | None = None) -> None:
+    def save(self, arrays: Mapping[str, Array], details: Mapping[str, object] | None = None) -> None:
         """Write a state, replacing the previous one."""
         save(self.path, self.kind, arrays, options=self.options, inputs=self.inputs, seed=self.seed, details=details)
 
@@ -48,7 +47,7 @@ class MinimizerStates:
     """The interface for the core's minimizer: where to start, and when to save."""
 
     states: TrainingStates
-    details: Mapping[str, Any] | None = None  # to be kept with every state
+    details: Mapping[str, object] | None = None  # to be kept with every state
     saved: float = field(default_factory=time.monotonic)  # when the last state was
 
     def has_start(self) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import LARGEST, from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.bitext import check_same_length
@@ -40,7 +41,7 @@ def plan(plan: Plan) -> None:
     """Plan a stage for each split, so that a change of the development text retrains nothing; generated text is one
     stage."""
     experiment, corpus = plan.experiment, plan.experiment.corpus
-    options: dict[str, Any] = {"clean": to_mapping(corpus.cleaning)}
+    options: JsonObject = {"clean": to_mapping(corpus.cleaning)}
     if corpus.generating is not None and corpus.language is not None:
         options |= {"generate": to_mapping(corpus.generating) | to_mapping(corpus.language), "seed": experiment.seed}
         generated = plan.add("corpus", "corpus", options, "generate")
@@ -79,7 +80,7 @@ def run(work: Work) -> None:
     work.write_json("cleaning.json", report)
 
 
-def _generate(work: Work, options: dict[str, Any]) -> None:
+def _generate(work: Work, options: JsonObject) -> None:
     sentences, n_dev, n_test = (options.pop(name) for name in ("sentences", "dev", "test"))
     made = generate(sentences, seed=work.options["seed"], **options)
     parts = made.split(n_dev, n_test)
@@ -153,9 +154,7 @@ def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Pa
     return texts
 
 
-def _select(
-    work: Work, split: str, columns: dict[str, Path], texts: dict[str, Path], limits: dict[str, Any]
-) -> dict[str, Any]:
+def _select(work: Work, split: str, columns: dict[str, Path], texts: dict[str, Path], limits: JsonObject) -> JsonObject:
     """Write the selected lines of every column."""
     source, target = Text.read(texts["source"]), Text.read(texts["target"])
     check_same_length(source, target)

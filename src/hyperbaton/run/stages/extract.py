@@ -8,7 +8,7 @@ from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.base.scratch import limited
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.files import read_sentences
-from hyperbaton.phrases import Extracted, Extraction, RuleLimits, Scoring, extract_rules
+from hyperbaton.phrases import ExtractedPhrases, Extraction, RuleLimits, Scoring, extract_rules
 from hyperbaton.phrases.shards import extract_shards
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
@@ -54,7 +54,7 @@ def run(work: Work) -> None:
     scoring = from_mapping(Scoring, work.options["scoring"])
     sharding = work.sharding()
     if sharding is None:
-        extracted = Extracted.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
+        extracted = ExtractedPhrases.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
     else:
         extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, scratch=scratch)
     extracted.save(work.out / "phrases", bitext, extraction, scoring)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import visit_order
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext, Links, Tags, Text
 from hyperbaton.phrases import Samples, extract, orientation_set
 from hyperbaton.run.cost import Rate
@@ -39,7 +41,7 @@ def run(work: Work) -> None:
     train = bitexts["train"]
     samples = extract(train, work.options["max_length"], threads=work.threads)
     tags = Tags.read(texts.path("train", "tags"), train.source) if texts.has("train", "tags") else None
-    movement: dict[str, Any] = {
+    movement: JsonObject = {
         "distances": _histogram(samples.distance_before),
         "orientations": {name: _classes(samples, name) for name in SETS},
     }
@@ -47,18 +49,18 @@ def run(work: Work) -> None:
     work.write_json("movement.json", {"corpus": corpus, "movement": movement})
 
 
-def count_jumps(source: Text, links: Links, tags: Tags | None, *, threads: int | None = None) -> dict[str, Any]:
+def count_jumps(source: Text, links: Links, tags: Tags | None, *, threads: int | None = None) -> JsonObject:
     """Distances between source words that links visit consecutively, also by the tag of the word reached."""
     jumps = visit_order(links, threads=threads).jumps(source.lengths)
     inner = jumps.next < source.lengths[jumps.sentence]
-    counts: dict[str, Any] = {"word_distortions": _histogram((jumps.next - jumps.current - 1)[inner])}
+    counts: JsonObject = {"word_distortions": _histogram((jumps.next - jumps.current - 1)[inner])}
     if tags is not None:
         where = source.offsets[jumps.sentence[inner]] + jumps.next[inner]
         counts["jumps_by_tag"] = _by_tag(tags, where, jumps.next[inner] - jumps.current[inner])
     return counts
 
 
-def _sizes(bitext: Bitext) -> dict[str, Any]:
+def _sizes(bitext: Bitext) -> JsonObject:
     links, source, target = bitext.need_links(), bitext.source, bitext.target
     sentence = np.repeat(np.arange(len(bitext)), np.diff(links.offsets))
     linked = [
@@ -78,7 +80,7 @@ def _sizes(bitext: Bitext) -> dict[str, Any]:
     }
 
 
-def _histogram(values: npt.NDArray[Any]) -> dict[str, int]:
+def _histogram(values: Array) -> dict[str, int]:
     """Counts of all values, so that a picture and a table have the same total."""
     distinct, counts = np.unique(values, return_counts=True)
     return {str(value): n for value, n in zip(distinct.tolist(), counts.tolist(), strict=True)}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.corpus import Links, Tags
 from hyperbaton.corpus.files import write_pieces
@@ -80,7 +81,7 @@ def _check(plan: Plan, name: str, systems: list[str]) -> None:
 def run(work: Work) -> None:
     texts, model = Texts(work.inputs), load_model(work.inputs["model"] / "model")
     model.threads = work.threads
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonObject] = []
     for split in SPLITS:
         linked = texts.has(split, "links")
         bitext = texts.bitext(split, links=linked)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.metrics import Metric, compare, estimate, make_metric
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
@@ -43,7 +44,7 @@ def run(work: Work) -> None:
     rows = []
     for system in options["systems"]:
         for limit in options["limits"]:
-            row: dict[str, Any] = {"system": system, "limit": limit, "scores": {}, "significance": {}}
+            row: JsonObject = {"system": system, "limit": limit, "scores": {}, "significance": {}}
             for i, (title, metric) in enumerate(zip(titles, chosen, strict=True)):
                 own = _runs(work, i, system, limit)
                 score = estimate(metric, own, samples=options["samples"], seed=options["seed"])
@@ -79,7 +80,7 @@ def _compared(work: Work, metric: Metric, own: list[Any], others: list[Any]) -> 
     return {"delta": comparison.delta, "p": comparison.p}
 
 
-def _limit_of_best(rows: list[dict[str, Any]], title: str, *, higher: bool) -> int:
+def _limit_of_best(rows: list[JsonObject], title: str, *, higher: bool) -> int:
     """The limit at which the best system has its best score; sentences are shown at this limit.
 
     >>> rows = [{"limit": 6, "scores": {"BLEU": {"value": 20.0}}}, {"limit": -1, "scores": {"BLEU": {"value": 21.0}}}]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode import Decoding
@@ -24,7 +25,7 @@ def plan(plan: Plan) -> None:
     """Plan every system from its parts."""
     models, how = plan.experiment.models, plan.experiment.translation
     for system, members in how.systems.items():
-        reordering: dict[str, Any] = {}
+        reordering: JsonObject = {}
         kinds = {""}
         extracted = plan.stages["extract.preordered" if system in plan.preordered else "extract"]
         rules = how.rules_of(system)
@@ -51,7 +52,7 @@ def plan(plan: Plan) -> None:
                 reordering[name]["models"] = trained
                 kinds.add("models")
             inputs |= {f"model.{use}": plan.trained[use] for use in trained}
-        options: dict[str, Any] = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
+        options: JsonObject = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
         text = plan.experiment.text
         if text is not None:
             options["text"] = text.as_json()
@@ -80,7 +81,7 @@ def run(work: Work) -> None:
     system.save(work.out / "system")
 
 
-def _written(work: Work, name: str, use: dict[str, Any]) -> str:
+def _written(work: Work, name: str, use: JsonObject) -> str:
     """A reordering model in the form read by `assemble`."""
     if "sparse" in use:
         features = use["sparse"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hyperbaton.base.options import from_mapping
+from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.options import Arguments, from_mapping
 from hyperbaton.base.scratch import limited
 from hyperbaton.models import MODELS
 from hyperbaton.run.cost import Rate, cost_of
@@ -35,7 +36,7 @@ def plan(plan: Plan) -> None:
         if plan.links is not None:
             inputs["links"] = plan.links
         for side in model.sides:
-            how: dict[str, Any] = {
+            options: JsonObject = {
                 "model": model.model,
                 "options": model.options | ({"side": side} if side else {}),
                 "annotations": list(model.annotations),
@@ -44,7 +45,7 @@ def plan(plan: Plan) -> None:
             stage = plan.add_with(
                 plan.train_name(model, side),
                 "train",
-                how,
+                options,
                 inputs,
                 model.model,
                 keeps_to_memory=MODELS[model.model].takes_scratch,
@@ -58,6 +59,6 @@ def run(work: Work) -> None:
     model.seed, model.threads, model.checkpoint = work.options["seed"], work.threads, work.scratch / "model.training"
     scratch = limited(work.memory) if model.takes_scratch else None
     bitext = texts.bitext("train", scratch=scratch)
-    how: dict[str, Any] = {} if scratch is None else {"scratch": scratch}
-    model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext), **how)
+    arguments: Arguments = {} if scratch is None else {"scratch": scratch}
+    model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext), **arguments)
     model.save(work.out / "model")

@@ -6,8 +6,9 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import System, Translator
@@ -75,7 +76,7 @@ def _in_old_order(parts: list[Links], orders: list[str]) -> Links:
     return Links.of(rows)
 
 
-def _derivations(translations: Translations) -> Iterator[dict[str, Any]]:
+def _derivations(translations: Translations) -> Iterator[JsonObject]:
     """The segments of each best translation, in target order, with every feature's weighted score."""
     weights = translations.system.weights
     for sentence in range(len(translations)):

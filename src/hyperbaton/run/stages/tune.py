@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hyperbaton.base.options import from_mapping, to_mapping
+from hyperbaton.base.options import Arguments, from_mapping, to_mapping
 from hyperbaton.decode import System
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
@@ -44,7 +44,7 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     options, texts = work.options, Texts(work.inputs)
     system = System.load(work.inputs["system"] / "system")
-    lines, how = texts.lines("dev", "source"), _how(work, texts, system)
+    lines, how = texts.lines("dev", "source"), _decoder_arguments(work, texts, system)
     decoder: SystemDecoder
     sharding = work.sharding()
     if sharding is None:
@@ -81,7 +81,7 @@ def run(work: Work) -> None:
     )
 
 
-def _how(work: Work, texts: Texts, system: System) -> dict[str, Any]:
+def _decoder_arguments(work: Work, texts: Texts, system: System) -> Arguments:
     return {
         "annotations": texts.for_decoder("dev", work.options["columns"]),
         "fix": work.options["fix"],

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Any
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.raw_structure import HTML, PLAIN, XML, TextFormat
 from hyperbaton.serve.dialects import Dialect
@@ -73,7 +73,7 @@ class StoredGlossary:
     entries: list[tuple[str, str]]
     terms: Glossary
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         return {
             "glossary_id": self.glossary_id,
             "name": self.name,
@@ -143,7 +143,7 @@ class DeepL(Dialect):
             codes = [engine.source.upper() for engine in engines]
         else:
             codes = [code for e in engines for code in REGIONS.get(e.target.upper(), (e.target.upper(),))]
-        rows: list[dict[str, Any]] = [
+        rows: list[JsonObject] = [
             {"language": code, "name": name_of(base_code(code)) + (f" ({code[3:]})" if len(code) > 3 else "")}
             for code in dict.fromkeys(codes)
         ]
@@ -208,7 +208,7 @@ class DeepL(Dialect):
         return stored
 
 
-def _format(asked: dict[str, Any]) -> TextFormat:
+def _format(asked: JsonObject) -> TextFormat:
     """How the texts of a request are processed."""
     form = FORMATS.get(asked["tag_handling"], PLAIN)
     if form is not PLAIN:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.decode.raw import Document
 from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.dialects import Dialect
@@ -46,8 +46,8 @@ class LibreTranslate(Dialect):
         engine = await call.engine(asked["source"], asked["target"], texts)
         n = asked["alternatives"]
 
-        def answer(answered: EngineAnswer) -> dict[str, Any]:
-            found: dict[str, Any] = {"translatedText": answered.texts()}
+        def answer(answered: EngineAnswer) -> JsonObject:
+            found: JsonObject = {"translatedText": answered.texts()}
             if n:
                 searched = iter(answered.searched)
                 found["alternatives"] = [_alternatives(answered, document, searched, n) for document in answered.documents]

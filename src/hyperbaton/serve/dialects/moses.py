@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.serve.dialects import Dialect
 from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest, SearchResult, parse_line
 from hyperbaton.serve.fields import Field, read_fields
@@ -101,7 +102,7 @@ class Moses(Dialect):
             raise Refusal(504, f"the calls were not answered after {limits.timeout:g} seconds") from None
         return results
 
-    async def translate(self, call: Call, params: tuple[Any, ...]) -> dict[str, Any]:
+    async def translate(self, call: Call, params: tuple[Any, ...]) -> JsonObject:
         if not params or not isinstance(params[0], dict):
             raise Refusal(400, "translate takes a struct with the text")
         # Clients of Moses write switches as true, "true", 1 or "1".
@@ -116,8 +117,8 @@ class Moses(Dialect):
             line, own = parse_line(line)
             constraints = {0: own}
 
-        def answer(answered: EngineAnswer) -> dict[str, Any]:
-            found: dict[str, Any] = {"text": f"{answered.lines()[0]} "}  # Moses ends every line like this
+        def answer(answered: EngineAnswer) -> JsonObject:
+            found: JsonObject = {"text": f"{answered.lines()[0]} "}  # Moses ends every line like this
             whole = [searched for searched in answered.searched if searched.paths]
             if asked["align"]:
                 found["align"] = _phrases([(searched, searched.paths[0]) for searched in whole])
@@ -141,7 +142,7 @@ class Moses(Dialect):
             weights=_weights(asked["weights"] or "", engine),
             graph=asked["sg"],
         )
-        result: dict[str, Any] = await call.translate(engine, request)
+        result: JsonObject = await call.translate(engine, request)
         return result
 
     def _engine(self, call: Call) -> Engine:
@@ -209,7 +210,7 @@ def _phrases(paths: list[tuple[SearchResult, int]]) -> list[dict[str, int]]:
     return rows
 
 
-def _options(sentences: list[SearchResult]) -> list[dict[str, Any]]:
+def _options(sentences: list[SearchResult]) -> list[JsonObject]:
     """Translation options: the inclusive span, the phrase, its estimated score, and the values of its features."""
     rows, source = [], 0
     for searched in sentences:
@@ -232,9 +233,9 @@ def _options(sentences: list[SearchResult]) -> list[dict[str, Any]]:
     return rows
 
 
-def _graph(sentences: list[SearchResult]) -> list[dict[str, Any]]:
+def _graph(sentences: list[SearchResult]) -> list[JsonObject]:
     """The hypotheses of the search graph; the sentences of a long text follow each other."""
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonObject] = []
     source = 0
     for searched in sentences:
         found = searched.found
@@ -242,7 +243,7 @@ def _graph(sentences: list[SearchResult]) -> list[dict[str, Any]]:
         for k in range(*found.graph_offsets[[searched.piece, searched.piece + 1]].tolist()):
             hypothesis, stack, back, recombined, option = found.graph_places[k].tolist()
             score, transition, best = found.graph_scores[k].tolist()
-            row: dict[str, Any] = {"hyp": first + hypothesis, "stack": stack, "fscore": best}
+            row: JsonObject = {"hyp": first + hypothesis, "stack": stack, "fscore": best}
             if option >= 0:
                 begin = source + int(spans.begin[option])
                 row |= {"back": first + back, "score": score, "transition": transition}
@@ -264,9 +265,9 @@ def _words(whole: list[SearchResult]) -> list[dict[str, int]]:
     return rows
 
 
-def _hypothesis(engine: Engine, searched: SearchResult, path: int, asked: dict[str, Any]) -> dict[str, Any]:
+def _hypothesis(engine: Engine, searched: SearchResult, path: int, asked: JsonObject) -> JsonObject:
     found = searched.found
-    row: dict[str, Any] = {"hyp": f"{' '.join(found.text[path])} ", "totalScore": float(found.scores[path])}
+    row: JsonObject = {"hyp": f"{' '.join(found.text[path])} ", "totalScore": float(found.scores[path])}
     if asked["align"]:
         row["align"] = _phrases([(searched, path)])
     if asked["word-align"]:

@@ -10,6 +10,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import Decoding, System
@@ -88,7 +89,7 @@ class V1(Dialect):
         engine = await call.engine(asked["source"], asked["target"], texts)
         details = asked["details"] or asked["expectations"] or asked["nbest"] > 0
 
-        def answer(answered: EngineAnswer) -> dict[str, Any]:
+        def answer(answered: EngineAnswer) -> JsonObject:
             return _answer(answered, asked, details)
 
         request = EngineRequest(
@@ -178,13 +179,13 @@ class V1(Dialect):
         return JSONResponse(describe(DESCRIBED))
 
 
-def _answer(answered: EngineAnswer, asked: dict[str, Any], details: bool) -> dict[str, Any]:
+def _answer(answered: EngineAnswer, asked: JsonObject, details: bool) -> JsonObject:
     engine = answered.engine
     lines = answered.texts() if asked["tokens"] is None else answered.lines()
     searched = iter(answered.searched)
     rows = []
     for text, document in zip(lines, answered.documents, strict=True):
-        row: dict[str, Any] = {"text": text}
+        row: JsonObject = {"text": text}
         own = [next(searched) for _ in document.sentences]
         if asked["tokens"] is not None:
             row["tokens"] = text.split()
@@ -194,14 +195,14 @@ def _answer(answered: EngineAnswer, asked: dict[str, Any], details: bool) -> dic
                 answered.check()
                 sentences.append(sentence_details(engine, one, n_best=asked["nbest"], expected=asked["expectations"]))
         rows.append(row)
-    found: dict[str, Any] = {"translations": rows}
+    found: JsonObject = {"translations": rows}
     return found | ({"conflicts": answered.conflicts} if answered.conflicts else {})
 
 
 def _forced(request: EngineRequest, reference: Any) -> EngineRequest:
     """The request with forced translations added."""
 
-    def answer(answered: EngineAnswer) -> list[dict[str, Any]]:
+    def answer(answered: EngineAnswer) -> list[JsonObject]:
         return [sentence_details(answered.engine, one, expected=True) for one in answered.searched]
 
     return replace(request, answer=answer, n_best=1, reference=[" ".join(line) for line in _lists(reference)])
@@ -220,7 +221,7 @@ def _glossary(terms: Any, engine: Engine, while_wanted: Callable[[Any], Any]) ->
     return Glossary.of(while_wanted(terms.items()), engine.text if engine.system.text is not None else None)
 
 
-def _constraints(rows: list[dict[str, Any]]) -> dict[int, Constraints]:
+def _constraints(rows: list[JsonObject]) -> dict[int, Constraints]:
     found = {}
     for row in rows:
         try:
@@ -249,7 +250,7 @@ def _words(value: Any) -> str:
     return " ".join(value.split())
 
 
-def _options(system: System, changes: dict[str, Any]) -> Decoding:
+def _options(system: System, changes: JsonObject) -> Decoding:
     foreign = OF_PHRASES if system.is_hierarchical else OF_RULES
     known = {opt.flag: opt for opt in options_of(Decoding) if opt.flag in CHANGEABLE and opt.name not in foreign}
     own = system.options

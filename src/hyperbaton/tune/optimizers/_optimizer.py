@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base import numeric
-from hyperbaton.base.options import Checked
+from hyperbaton.base.options import CheckedOptions
 from hyperbaton.base.progress import Progress
 from hyperbaton.metrics import Metric
 from hyperbaton.tune.nbest import CandidateLists, Floats
@@ -93,7 +93,7 @@ class OptimizerJob:
 
 
 @dataclass
-class Optimizer(Checked, ABC):
+class Optimizer(CheckedOptions, ABC):
     """Finds weights for n-best lists."""
 
     @abstractmethod
