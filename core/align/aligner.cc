@@ -81,6 +81,7 @@ class Expectation {
       if (whole != 0) std::atomic_ref(sum).fetch_add(whole, std::memory_order_relaxed);
     };
     const float own = freedom_, shared = 1 - freedom_;
+    std::vector<float> unclaimed;  // by generated word
     for (std::size_t i = 0; i < source.size(); ++i)
       for (std::size_t j = 0; j < target.size(); ++j) {
         const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
@@ -94,11 +95,11 @@ class Expectation {
       const auto posterior = pair.sums(direction).null_posterior();
       // A null-aligned word should generate nothing in the other direction either.
       const auto claims = pair.sums(direction == kToTarget ? kToSource : kToTarget).posterior();
-      for (std::size_t j = 0; j < generated.size(); ++j) {
-        float unclaimed = 1;
-        for (std::size_t k = j; k < claims.size(); k += generated.size()) unclaimed *= 1 - claims[k];
-        add_count(tally.nulls[direction][generated[j]], posterior[j] * (own + shared * unclaimed));
-      }
+      unclaimed.assign(generated.size(), 1.0f);
+      for (std::size_t row = 0; row < claims.size(); row += generated.size())
+        for (std::size_t j = 0; j < generated.size(); ++j) unclaimed[j] *= 1 - claims[row + j];
+      for (std::size_t j = 0; j < generated.size(); ++j)
+        add_count(tally.nulls[direction][generated[j]], posterior[j] * (own + shared * unclaimed[j]));
     }
   }
 

@@ -1,0 +1,74 @@
+"""Whether a corpus can choose the settings of the aligner for itself: criteria that need no hand-made links.
+
+    python -m benchmarks.align.criteria DATA
+    python -m benchmarks.align.criteria DATA --tasks ar-en --pairs 3000
+
+The aligner learns from each gold set and the first pairs of its training text, but for the last HELD_OUT pairs. Printed for
+each setting are the error rate and what the corpus alone tells: how far the two directions agree (the share of their links
+that both have, in percent), log p of the pairs held out in nats per word, both directions added, and the links of either
+direction per 100 words. The two criteria to choose by are the agreement and log p, higher is better.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from benchmarks.align.aligners import Task
+from benchmarks.align.priors import text
+from benchmarks.align.published import tasks
+
+from hyperbaton.align import Aligner, evaluate_links, read_links
+from hyperbaton.corpus import Bitext, Links
+
+HELD_OUT = 300
+SAMPLE = 1500
+SETTINGS = ("defaults", "stem_prior=0", "alike=0", "stem_prior=0 alike=0", *(f"threshold={p}" for p in (0.3, 0.4, 0.5)))
+
+
+def aligner_of(setting: str) -> Aligner:
+    """The aligner with a setting, `option=value option=value`.
+
+    >>> aligner_of("stem_prior=0 alike=0").alike
+    0.0
+    """
+    pairs = [word.split("=") for word in setting.split() if "=" in word]
+    return Aligner(**{name: int(value) if name == "stem_prior" else float(value) for name, value in pairs})  # type: ignore[arg-type]
+
+
+def measure(task: Task, data: Path, n_pairs: int, setting: str, threads: int) -> str:
+    sure = read_links(data / task.gold / task.sure)
+    possible = None if task.possible is None else read_links(data / task.gold / task.possible)
+    bitext = text(task, data, 0, n_pairs, gold=True)
+    gold, n_learned = len(sure), len(bitext) - HELD_OUT
+    aligner = aligner_of(setting).fit(bitext.select(np.arange(n_learned)), threads=threads)
+    rate = evaluate_links(aligner.align(bitext.select(np.arange(gold)), threads=threads), sure, possible).aer
+    source, target = aligner.normalize(bitext.select(np.arange(gold, min(gold + SAMPLE, n_learned))))
+    forward, backward = aligner.directed_links(Bitext(source.text, target.text), threads, None)
+    both = [(set(a), set(b)) for a, b in zip(forward, backward, strict=True)]
+    n_common, n_either = sum(len(a & b) for a, b in both), sum(len(a | b) for a, b in both)
+    n_words = len(source.text.tokens) + len(target.text.tokens)
+    unseen = bitext.select(np.arange(n_learned, len(bitext)))
+    logprobs = aligner.score(unseen, Links.of([[]] * len(unseen)), threads=threads).logprobs
+    logprob = float(np.nanmean(logprobs, axis=0).sum())
+    return f"{rate:.2f}\t{100 * n_common / n_either:.2f}\t{logprob:.4f}\t{200 * n_either / n_words:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--pairs", type=int, default=3000)
+    parser.add_argument("--tasks", nargs="+", help="pairs of languages, such as ja-en; all that have a gold set")
+    parser.add_argument("--settings", nargs="+", default=SETTINGS, help="settings such as 'stem_prior=0 alike=0'")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    print("task\tsetting\tAER\tagreement\tlog p\tlinks")
+    for task in tasks(options.data):
+        for setting in options.settings if options.tasks is None or task.name in options.tasks else ():
+            measured = measure(task, options.data, options.pairs, setting, options.threads)
+            print(f"{task.name}\t{setting}\t{measured}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
