@@ -27,6 +27,8 @@ TICS = [
     (r"\bto and fro\b", "'back and forth'"),
     (r"\bmanners\b", "'conventions' or 'behaviour'"),
     (r"\bas (it stands|they stand)\b", "'as printed' or 'unchanged'"),
+    (r"\banew\b", "'again'"),
+    (r"\b(is|are|was|were) told\b(?! (apart|to|when)\b)", "'is reported' or 'is given'"),
     (r"\b(more|less|greater) than chance\b", "'significant'"),
     (r", that(?! (is,|is to say|too\b|of\b)| $) ", "no comma before 'that'"),
     (r"^The same\b", "say the thing; a comment or a paragraph must make sense alone"),

@@ -19,7 +19,7 @@ from hyperbaton.learn._rows import core_rows
 
 
 def forget_peak() -> None:
-    """Start the count of the peak anew where the system can (Linux), so that imports do not hide the fit."""
+    """Reset the peak memory where the system can (Linux), so that imports do not hide the fit."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

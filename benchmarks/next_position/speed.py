@@ -63,7 +63,9 @@ def measure_model(
         objective = model.core_objective(training, cached=True)
         tell(f"core, {n_threads} threads", partial(objective, weights))
         del objective
-    tell(f"core, {threads} threads, features found anew", partial(model.core_objective(training, cached=False), weights))
+    tell(
+        f"core, {threads} threads, features computed again", partial(model.core_objective(training, cached=False), weights)
+    )
     options = {"tagged": training.source.labels is not None, "n_threads": threads, "progress": None}
     tell(f"jump_logprobs, {threads} threads", partial(_core.jump_logprobs, jumps, keys, weights, **options))
     for device in arguments.torch:

@@ -1,6 +1,6 @@
 """The features of jumps found by PyTorch alone: the keys of the core, counted and numbered as it does.
 
-For benchmarks on machines without the package. What features there are is told in core/features/jumps.hh; a test
+For benchmarks on machines without the package. core/features/jumps.hh lists the features; a test
 compares the two. Keys are 64-bit numbers with the sign bit turned, so that their order is that of unsigned numbers.
 """
 

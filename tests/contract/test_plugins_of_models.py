@@ -108,7 +108,7 @@ def test_mistakes_name_the_option_and_what_there_is() -> None:
     }.items():
         with pytest.raises(OptionError, match=message):
             MODELS["maxent"](learner=text)
-    with pytest.raises(OptionError, match="cannot be trained by iis; it can by lbfgs, adagrad"):
+    with pytest.raises(OptionError, match="cannot be trained by iis; use one of: lbfgs, adagrad"):
         MODELS["pair"](learner="iis", min_count=1).fit(Bitext.of(["a b"], ["c d"], [[(0, 0), (1, 1)]]))
 
 

@@ -129,7 +129,7 @@ def test_explain_says_what_is_possible(parts: dict[str, Bitext]) -> None:
         explain(model, Question(sentence=sentence, span=(2, 3), translated=(2,)))
     with pytest.raises(OptionError, match="not among the"):
         explain(model, Question(sentence=sentence, translated=(99,)))
-    with pytest.raises(OptionError, match="give --sentence"):
+    with pytest.raises(OptionError, match="--translated needs --sentence"):
         explain(model, Question(phrase="a", translated=(0,)))
 
 

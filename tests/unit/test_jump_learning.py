@@ -330,5 +330,5 @@ def test_killed_training_resumes_and_finds_the_same_weights(
 def test_models_that_have_no_shards_say_so(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="nine_class is trained in memory, in one process: only pair and sequence"):
         MODELS["nine_class"]().fit(corpus[0], sharding=Sharding(tmp_path, 2))  # type: ignore[call-arg]
-    with pytest.raises(OptionError, match="this model cannot be trained by adagrad; it can by lbfgs"):
+    with pytest.raises(OptionError, match="this model cannot be trained by adagrad; use one of: lbfgs"):
         model("pair", learner="adagrad").fit(corpus[0], sharding=Sharding(tmp_path, 2))

@@ -57,7 +57,7 @@ def test_selection() -> None:
     assert len(lexicon.select(Selection(min_count=2))) == 1
     assert len(lexicon.select(Selection(relative=0.1))) == 3  # y has no other source, b no other target
     assert [e[:2] for e in lexicon.select(Selection(top=1))] == [("a", "x"), ("b", "x")]
-    with pytest.raises(OptionError, match="without counts"):
+    with pytest.raises(OptionError, match="an aligner stores no counts; give SRC TGT LINKS"):
         Lexicon.from_table(Aligner().fit(BITEXT).lexical_table()).select(Selection(min_count=2))
 
 

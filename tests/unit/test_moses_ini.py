@@ -107,11 +107,11 @@ BROKEN: dict[str, tuple[Change, str]] = {
     ),
     "markup": (add("[xml-input]\ninclusive\n"), "moses.ini:20: [xml-input] cannot be imported unless"),
     "section twice": (add("[stack]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] occurs twice, first in line 19"),
-    "no such section": (add("[stacks]\n9\n"), "moses.ini:19: [stacks] is not a section that Moses has"),
+    "no such section": (add("[stacks]\n9\n"), "moses.ini:19: [stacks] is not a section of Moses"),
     "both names": (add("[s]\n9\n[stack]\n9\n"), "moses.ini:21: [stack] occurs twice, first in line 19"),
     "short name": (add("[sd]\n9\n"), "moses.ini:20: [sd] cannot be imported unless its value is '0'; found '9'"),
     "short name of an old weight": (add("[w]\n-1\n"), "moses.ini:19: [w] cannot be imported: the format of Moses"),
-    "unknown short name": (add("[q]\n1\n"), "moses.ini:19: [q] is not a section that Moses has"),
+    "unknown short name": (add("[q]\n1\n"), "moses.ini:19: [q] is not a section of Moses"),
     "old format": (
         add("[ttable-file]\n0 0 0 5 t\n"),
         "moses.ini:19: [ttable-file] cannot be imported: the format of Moses",
@@ -129,7 +129,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "unknown feature": (edit("PhrasePenalty", "Psychic"), "moses.ini:6: unknown feature Psychic"),
     "feature twice": (
         edit("name=LM0", "name=TranslationModel0"),
-        "moses.ini:10: there is a feature TranslationModel0 in line 7",
+        "moses.ini:10: the feature TranslationModel0 is already defined in line 7",
     ),
     "kind twice": (edit("Distortion\n", "Distortion\nDistortion\n"), "moses.ini:10: there is another feature Distortion0"),
     "two tables": (
@@ -177,7 +177,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "no weight": (edit("LM0= 0.5\n", ""), "moses.ini:10: there is no weight for LM0"),
     "too few weights": (edit("Model0= 0.2 0.2", "Model0= 0.2"), "moses.ini:15: TranslationModel0 needs 2 weights, found 1"),
     "too many weights": (edit("LM0= 0.5", "LM0= 0.5 1"), "moses.ini:18: LM0 needs 1 weights, found 2"),
-    "weights twice": (add("LM0= 1\n"), "moses.ini:19: there are weights for LM0 in line 18, too"),
+    "weights twice": (add("LM0= 1\n"), "moses.ini:19: the weights of LM0 are already given in line 18"),
     "infinite weight": (edit("LM0= 0.5", "LM0= inf"), "moses.ini:18: the weights of LM0 must be finite numbers"),
     "no weight given": (edit("LM0= 0.5", "LM0="), "moses.ini:18: expected weights like 'LM0= 0.5', found 'LM0='"),
     # Tables
@@ -188,7 +188,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "no probability": (edit("0.4", "nan", "reordering"), "reordering:2: expected a number, found 'nan'"),
     "pair twice": (
         edit("wo ai ||| x x", "wo ||| x", "reordering"),
-        "reordering:2: the same phrase stands in an earlier line",
+        "reordering:2: the phrase is already in an earlier line",
     ),
     "log probability": (edit("-0.5 x", "-inf x", "lm.arpa"), "lm.arpa:8: expected a log10 probability, found '-inf'"),
     "back-off": (edit("-1 </s>", "-1 </s> nan", "lm.arpa"), "lm.arpa:7: expected a back-off weight"),

@@ -40,7 +40,7 @@ def test_fields_may_be_missing_at_the_end(tmp_path: Path) -> None:
         ("a ||| x ||| \n", "t:1: expected 1 score, found 0"),
         ("a ||| x ||| 1 ||| 0:0\n", "t:1: expected links like 0-0, found '0:0'"),
         ("a ||| x ||| 1 ||| 0-1\n", "t:1: link '0-1' is out of range"),
-        (GOOD + GOOD, "t:2: the same phrase pair stands in an earlier line"),
+        (GOOD + GOOD, "t:2: the phrase pair is already in an earlier line"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, message: str) -> None:

@@ -219,7 +219,7 @@ def test_placeholders_come_back_as_what_they_stand_for() -> None:
     # A pair of phrases that loses a placeholder, and one that makes one of nothing.
     assert raw.translate(["an 2000"]) == ["to 2000"]
     assert raw.translate(["viele 2000"]) == ["2000"]
-    with pytest.raises(OptionError, match="placeholders are those of both sides"):
+    with pytest.raises(OptionError, match="placeholders must be set on both sides"):
         TextProcessing(TextSide("de", placeholders=True), TextSide("en"))
 
 
@@ -431,7 +431,7 @@ def test_run_trains_with_the_words_that_systems_know(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"key 'text.source': the corpus is tokenized by jieba"):
         tokenized = values | {"corpus": corpus | {"tokenize": {"source": "jieba"}}}
         parse_experiment(tokenized, "exp.toml", tmp_path)
-    with pytest.raises(OptionError, match=r"key 'text.target': placeholders are those of both sides"):
+    with pytest.raises(OptionError, match=r"key 'text.target': placeholders must be set on both sides"):
         parse_experiment(values | {"text": {"source": "de:placeholders=yes", "target": "en"}}, "exp.toml", tmp_path)
     with pytest.raises(OptionError, match=r"key 'text.source': generated text has no numbers: leave out placeholders"):
         made = values | {"corpus": {"generate": {}}, "text": {"source": "de:placeholders=yes"}}

@@ -68,7 +68,7 @@ def test_gaps_are_named_by_the_source(tmp_path: Path) -> None:
         ("a [X] ||| x [X] ||| 1 1 1 1 ||| 0-2\n", "t:1: link '0-2' is out of range"),
         ("a [X] ||| x [X] ||| 1 1 ||| 0-0\n", "t:1: a rule table has 4 scores in a row, found 2"),
         (GOOD + "a [X] ||| x [X] ||| 1 1 ||| 0-0\n", "t:2: expected 4 scores, found 2"),
-        (GOOD + GOOD, "t:2: the same phrase pair stands in an earlier line"),
+        (GOOD + GOOD, "t:2: the phrase pair is already in an earlier line"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, message: str) -> None:
@@ -99,7 +99,7 @@ def test_words_that_look_like_gaps_are_refused(tmp_path: Path, side: int, word: 
     bitext = Bitext.read(*names, write(tmp_path / "links", "0-0\n0-0\n"))
     with pytest.raises(InputError) as raised:
         extract_rules(bitext)
-    assert str(raised.value) == f"{names[side]}:2: the word {word!r} is how rules spell a gap; write it as {escaped}"
+    assert str(raised.value) == f"{names[side]}:2: the word {word!r} is reserved for gaps of rules; write it as {escaped}"
 
 
 def test_words_in_brackets_are_escaped_for_moses(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_command(tmp_path: Path, files: list[str], rules: RuleTable) -> None:
         (["--max-span", "5"], "--max-span is an option of rules: it needs --hierarchical"),
         (["--for", "text"], "--for is an option of rules: it needs --hierarchical"),
         (["--for-span", "20"], "--for-span is an option of rules: it needs --hierarchical"),
-        (["--hierarchical", "--for-span", "20"], "--for-span is the span of a text: it needs --for TEXT"),
+        (["--hierarchical", "--for-span", "20"], "--for-span needs --for TEXT"),
     ],
 )
 def test_options_of_the_other_kind(tmp_path: Path, files: list[str], flags: list[str], message: str) -> None:

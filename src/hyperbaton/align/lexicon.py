@@ -171,7 +171,7 @@ class Lexicon:
         keep &= (self.probabilities >= wanted.relative * of_best).any(axis=1)
         if wanted.min_count > 1:
             if self.counts is None:
-                raise OptionError("min-count: the probabilities of an aligner come without counts; give SRC TGT LINKS")
+                raise OptionError("min-count: an aligner stores no counts; give SRC TGT LINKS")
             keep &= self.counts >= wanted.min_count
         kept = self._take(np.flatnonzero(keep))
         if not wanted.top:

@@ -125,7 +125,7 @@ class SpanProjector:
         """The projections of a span, and the conflict if there is one."""
         n_source = len(self._ranks)
         if not 0 <= span.begin < span.end <= n_source:
-            raise InputError(f"the span {span.begin} to {span.end} does not lie in the {n_source} words of the sentence")
+            raise InputError(f"the span {span.begin} to {span.end} is outside the {n_source} words of the sentence")
         runs = self._runs(span)
         whole = (runs[0].begin, runs[-1].end) if runs else None
         found = Projection()

@@ -172,7 +172,7 @@ def _check_kind(
             name = "reordering" if reordering and foreign[0] == reordering[0] else foreign[0].partition("=")[0]
             raise OptionError(f"--{name} is an option of phrase pairs; leave it out, or leave out --hierarchical")
         if text_span is not None and text is None:
-            raise OptionError("--for-span is the span of a text: it needs --for TEXT")
+            raise OptionError("--for-span needs --for TEXT")
         return
     given = {"for": text, "for-span": text_span}
     foreign = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]

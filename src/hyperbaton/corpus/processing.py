@@ -143,7 +143,7 @@ class TextProcessing:
 
     def __post_init__(self) -> None:
         if self.source.placeholders != self.target.placeholders:
-            raise OptionError("placeholders are those of both sides: set the option for both or for neither")
+            raise OptionError("placeholders must be set on both sides or on neither")
 
     @property
     def sides(self) -> dict[str, TextSide]:

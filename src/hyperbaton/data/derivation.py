@@ -69,7 +69,7 @@ class Deriver:
         self.draw = self.random.random
 
     def derive(self, index: int) -> GeneratedPair:
-        """Derive sentence pair `index`; afterwards `draw` goes on with the same stream."""
+        """Derive sentence pair `index`; afterwards `draw` continues the same stream."""
         # An integer seed gives the same numbers on every platform and in every version of Python.
         self.random.seed(self.seed << 40 | index)
         draw = self.draw

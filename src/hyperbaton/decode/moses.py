@@ -255,7 +255,7 @@ def _read_sparse(ini: MosesIni, feature: Feature, model: Reordering) -> SparseRe
         message = f"{feature.kind} with sparse features but without {', '.join(missing)} cannot be imported"
         raise InputError(message, ini.path, feature.line)
     if model.kind.direction != "bidirectional":
-        raise InputError("sparse features are imported with bidirectional tables alone", ini.path, feature.line)
+        raise InputError("sparse features can be imported only with a bidirectional table", ini.path, feature.line)
     return SparseReordering(_set_name(model), tuple(labels))
 
 

@@ -353,7 +353,7 @@ def _check_sections(path: Path, sections: dict[str, IniSection]) -> None:
                     message = f"{section.heading} cannot be imported unless its value is {expected}; found {content}"
                     raise InputError(message, path, line.number)
         elif name not in groups.applied and name not in groups.harmless:
-            raise InputError(f"{section.heading} is not a section that Moses has", path, section.number)
+            raise InputError(f"{section.heading} is not a section of Moses", path, section.number)
 
 
 def _same(text: str, value: str) -> bool:
@@ -382,7 +382,7 @@ def _read_features(path: Path, lines: list[Line]) -> dict[str, Feature]:
         if not name:
             raise InputError(f"{kind} has an empty name", path, number)
         if name in features:
-            raise InputError(f"there is a feature {name} in line {features[name].line}, too", path, number)
+            raise InputError(f"the feature {name} is already defined in line {features[name].line}", path, number)
         features[name] = Feature(name, kind, values, number)
     return features
 
@@ -401,6 +401,6 @@ def _read_weights(path: Path, lines: list[Line]) -> dict[str, Weights]:
         if not all(math.isfinite(value) for value in values):
             raise InputError(f"the weights of {name} must be finite numbers, found {text!r}", path, number)
         if name in weights:
-            raise InputError(f"there are weights for {name} in line {weights[name].line}, too", path, number)
+            raise InputError(f"the weights of {name} are already given in line {weights[name].line}", path, number)
         weights[name] = Weights(values, number)
     return weights

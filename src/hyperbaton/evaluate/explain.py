@@ -194,7 +194,7 @@ class PhraseAnswer(Answer):
 def _(model: OrientationModel, question: Question) -> Answer:
     asked = question.translated
     if asked is not None and question.sentence is None:
-        raise OptionError("--translated are words of a sentence: give --sentence")
+        raise OptionError("--translated needs --sentence")
     if question.phrase is not None:
         explanations = [explain_phrase(model, question.phrase, question.top)]
     elif question.sentence is not None:

@@ -234,7 +234,7 @@ class ClusterModel:
 
 
 class JoinedClusters:
-    """Clusters that were trained one group after the other, as one model, whose weights lie where scratch puts them."""
+    """Joins clusters that were trained group by group into one model, with its weights in `scratch`."""
 
     def __init__(self, n_clusters: int, scratch: Scratch) -> None:
         self._offsets, self._objective = np.zeros(n_clusters + 1, np.int64), np.full(n_clusters, np.nan)

@@ -38,7 +38,7 @@ class Psl(DeltaLearner):
     )
     validation: float = option(0.0, "fraction of the rows held out to stop early", minimum=0, maximum=0.9)
     min_validation: int = option(
-        20, "minimum number of rows to hold out; with fewer, training goes on to its end", minimum=1
+        20, "minimum number of rows to hold out; with fewer, training runs to convergence", minimum=1
     )
     patience: int = option(5, "stop after this many passes without fewer held-out errors", minimum=1)
     average: bool = option(False, "average the weights over all visits")

@@ -77,7 +77,7 @@ def estimate(
 
 
 def bootstrap_sums(statistics: Statistics, *, samples: int = 1000, seed: int = 0) -> Statistics:
-    """Sums of the statistics of sentences, (n, k), over sets that are drawn anew from them: (samples, k).
+    """Sums of the statistics of sentences, (n, k), over bootstrap samples of them: (samples, k).
 
     >>> bootstrap_sums(np.ones((5, 2)), samples=3).tolist()
     [[5.0, 5.0], [5.0, 5.0], [5.0, 5.0]]

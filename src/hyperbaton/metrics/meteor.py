@@ -6,7 +6,7 @@ WordNet). With m matches in hypotheses of h and references of r words, in c chun
     P = m/h,  R = m/r,  F = P R / (α P + (1 − α) R),   METEOR = 100 · F · (1 − γ (c/m)^β)
 
 on sums over all sentences, as in METEOR's own program; the best of several references is used for each sentence. If
-words can match in several ways, the longest chunk is taken first, and of equally long ones that of the earlier stages.
+words can match in several ways, the longest chunk is taken first, and ties go to the chunk of the earlier stages.
 Statistics: m, c, h, r.
 """
 

@@ -79,7 +79,7 @@ class _Objective(NamedTuple):
     checkpoint: MinimizerStates | None
 
     def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
-        raise OptionError("the model block_me cannot be trained by torch; it can by lbfgs, iis")
+        raise OptionError("the model block_me cannot be trained by torch; use lbfgs or iis")
 
 
 @dataclass(eq=False)

@@ -142,7 +142,7 @@ def table_of_rows(rows: FileRows, path: AnyPath) -> PhraseTable:
     if len(targets) < len(rows):
         pair = int(np.argmax(np.diff(row_offsets) > 1))
         again = int(order[row_offsets[pair] + 1])
-        raise InputError("the same phrase pair stands in an earlier line", path, again + 1)
+        raise InputError("the phrase pair is already in an earlier line", path, again + 1)
     where, link_offsets = gather(columns["link_offsets"], order.astype(np.int64))
     return PhraseTable(
         source,
@@ -197,7 +197,7 @@ def _fill(
     _, first = np.unique(at[rows], return_index=True)
     if len(first) < len(rows):
         again = int(np.delete(rows, first)[0])
-        raise InputError("the same phrase stands in an earlier line", path, again + 1)
+        raise InputError("the phrase is already in an earlier line", path, again + 1)
     result[at[rows]] = scores[rows]
 
 

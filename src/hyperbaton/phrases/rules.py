@@ -142,7 +142,7 @@ def with_gaps(text: Text, gaps: tuple[str, ...]) -> Vocabulary:
         if len(places):
             line = int(np.searchsorted(text.offsets, places[0], side="right"))
             escaped = gap.replace("[", "&#91;").replace("]", "&#93;")
-            raise InputError(f"the word {gap!r} is how rules spell a gap; write it as {escaped}", text.path, line)
+            raise InputError(f"the word {gap!r} is reserved for gaps of rules; write it as {escaped}", text.path, line)
     return extended(vocabulary, gaps)
 
 

@@ -208,7 +208,7 @@ def write_figure(figure: Figure, path: str | PathLike[str]) -> None:
     """Write a picture in the format of its name: .svg, .png or .pdf."""
     ending = Path(path).suffix
     if ending not in FORMATS:
-        raise OptionError(f"{path}: pictures end in {', '.join(FORMATS)}")
+        raise OptionError(f"{path}: the name of a picture must end in {', '.join(FORMATS)}")
     with writing_file(path) as aside, warnings.catch_warnings(record=True) as raised:
         if ending == ".svg":
             aside.write_text(with_dark_colours(svg_text(figure)), encoding="utf-8")

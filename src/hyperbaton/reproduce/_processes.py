@@ -29,8 +29,8 @@ def in_process(function: Callable[..., Any], *arguments: Any) -> Any:
         result, reason = here.recv()
     except EOFError:
         process.join()
-        ended = f"ended by signal {-process.exitcode}" if process.exitcode and process.exitcode < 0 else "ended early"
-        raise HyperbatonError(f"the process that did it was {ended}; is there enough memory?") from None
+        ended = f"was ended by signal {-process.exitcode}" if process.exitcode and process.exitcode < 0 else "ended early"
+        raise HyperbatonError(f"its process {ended}; is there enough memory?") from None
     finally:
         process.join()
         here.close()

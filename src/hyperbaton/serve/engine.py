@@ -274,7 +274,7 @@ def _constraints(job: Job, documents: list[Document]) -> tuple[list[Constraints]
         spans = [*((b, e) for b, e, _ in own.demands), *own.zones, *((w, w + 1) for w in own.walls)]
         for begin, end in spans:
             if not 0 <= begin < end <= n_words:
-                raise OptionError(f"the span {begin}-{end} does not lie in the {n_words} words of sentence {n}")
+                raise OptionError(f"the span {begin}-{end} is outside the {n_words} words of sentence {n}")
         if request.glossary is not None:
             job.check()
             markup = Markup([sentence.line], [Demand((0, b, e), t) for b, e, t in own.demands])

@@ -90,7 +90,7 @@ class Minimizer(CheckedOptions, ABC):
         core = objective.core()
         if not hasattr(core, self.method):
             known = ", ".join(name for name in ("lbfgs", "adagrad", "iis") if hasattr(core, name))
-            raise OptionError(f"this model cannot be trained by {self.method}; it can by {known}")
+            raise OptionError(f"this model cannot be trained by {self.method}; use one of: {known}")
         return core
 
 

@@ -42,7 +42,7 @@ class Questions:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked."""
+        """Whether the question is empty."""
         return True
 
 
