@@ -64,13 +64,17 @@ class ReorderingTable(Picklable):
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         """The scorers for a batch of sentences."""
         rows = batch.sources if self.kind.conditioning == "f" else batch.pairs
-        known = batch.pairs >= 0
-        scores = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
+        # Sentences share most of their options, so each row is read once for all of them.
+        distinct, row_of = np.unique(np.where(batch.pairs >= 0, rows, -1), return_inverse=True)
+        known = distinct >= 0
+        scores = np.zeros((len(distinct), self.probabilities.shape[1]), np.float32)
         with np.errstate(divide="ignore", invalid="ignore"):
-            scores[known] = np.nan_to_num(numeric.log(self.probabilities[rows[known]]), nan=0.0, posinf=-FLOOR)
+            scores[known] = np.nan_to_num(numeric.log(self.probabilities[distinct[known]]), nan=0.0, posinf=-FLOOR)
         n, width = len(self.orientations), self.n_features // len(self.kind.sides)
         return [
-            _option_scorer(scores[:, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side)
+            _option_scorer(
+                scores[row_of, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side
+            )
             for i, side in enumerate(self.kind.sides)
         ]
 
