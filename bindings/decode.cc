@@ -94,7 +94,10 @@ HYPERBATON_BINDINGS(decode) {
            nb::keep_alive<1, 2>())
       .def_prop_ro(
           "columns", [](const BoundInput& self) { return self.input().column_names(); },
-          "The feature name of each column of values.");
+          "The feature name of each column of values.")
+      .def_prop_ro(
+          "class_columns", [](const BoundInput& self) { return self.input().features.class_names(); },
+          "The feature name of each column of classes.");
 
   nb::enum_<FutureJumps>(m, "FutureJumps", "The contribution of jumps into remaining phrases to the future cost.")
       .value("none", FutureJumps::None)
@@ -163,6 +166,17 @@ HYPERBATON_BINDINGS(decode) {
       },
       "input"_a, "sentence"_a, "paths"_a,
       "Unweighted values (n_paths, n_columns) of the last step of paths (options by row), which need not be complete.");
+
+  m.attr("NO_CLASS") = kNoClass;
+  m.def(
+      "step_classes",
+      [](const BoundInput& input, std::size_t sentence, const std::vector<std::int64_t>& path) {
+        if (sentence + 1 >= input.input().source_offsets.size()) throw Error("there is no such sentence");
+        return to_numpy(step_classes(input.input(), sentence, path),
+                        std::max<std::size_t>(input.input().features.class_names().size(), 1));
+      },
+      "input"_a, "sentence"_a, "path"_a,
+      "Classes (n_steps, n_class_columns) of the steps of a path (options by row); NO_CLASS if a step has none.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -28,6 +28,13 @@ nb::tuple to_tuple(Minimum&& minimum, std::size_t planes) {
   return nb::make_tuple(to_numpy(std::move(minimum.x), planes), to_numpy(std::move(minimum.objective)));
 }
 
+// An index of features with its number of features, and whether these have tags.
+struct BoundJumpFeatures {
+  JumpFeatures features;
+  std::size_t size;
+  bool tagged;
+};
+
 // An objective that is computed elsewhere: function(weights) returns the value and the gradient.
 struct SummedObjective {
   nb::callable function;
@@ -116,39 +123,21 @@ HYPERBATON_BINDINGS(next_position) {
       "jump_starts", [](const Ints& offsets) { return to_numpy(jump_starts(view(offsets))); }, "offsets"_a,
       "Where the jumps of each sentence start among those of a text, and their number.");
 
-  m.def(
-      "jump_logprobs",
-      [](const JumpText& jumps, const Keys& keys, const Array2<double>& weights, bool tagged, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        const std::size_t planes = weights.shape(1);
-        if (weights.shape(0) != kJumpConstants + keys.size() || (planes != 1 && planes != 3))
-          throw Error("the weights do not match the features");
-        if (tagged != jumps.tagged) throw Error("tags must be given if and only if the features have tags");
-        const auto report = make_progress(progress);
-        std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(jumps.text.words.offsets).back()));
-        {
-          const nb::gil_scoped_release release;
-          jump_logprobs(jumps.text, JumpFeatures(view(keys), tagged), {weights.data(), weights.size()}, planes, logprobs,
-                        n_threads, report);
-        }
-        return to_numpy(std::move(logprobs));
-      },
-      "jumps"_a, "keys"_a, "weights"_a, nb::kw_only(), "tagged"_a, "n_threads"_a, "progress"_a.none(),
-      "log P(NP | CP) of all jumps, sentence by sentence.");
-
-  nb::class_<JumpFeatures>(m, "JumpFeatures", "Finds the features of sentences in a feature space.")
+  nb::class_<BoundJumpFeatures>(m, "JumpFeatures", "Finds the features of sentences in a feature space.")
       .def(
           "__init__",
-          [](JumpFeatures* self, const Keys& keys, bool tagged) { new (self) JumpFeatures(view(keys), tagged); },
+          [](BoundJumpFeatures* self, const Keys& keys, bool tagged) {
+            new (self) BoundJumpFeatures{JumpFeatures(view(keys), tagged), keys.size(), tagged};
+          },
           nb::arg("keys").noconvert(), nb::kw_only(), "tagged"_a, nb::keep_alive<1, 2>())
       .def(
           "lists",
-          [](const JumpFeatures& self, const JumpText& jumps, std::size_t begin, std::size_t end, unsigned n_threads) {
+          [](const BoundJumpFeatures& self, const JumpText& jumps, std::size_t begin, std::size_t end, unsigned n_threads) {
             if (begin > end || end > jumps.text.size()) throw Error("there are no such sentences");
             FeatureLists found;
             {
               const nb::gil_scoped_release release;
-              found = feature_lists(jumps.text, jumps.visits, self, begin, end, n_threads);
+              found = feature_lists(jumps.text, jumps.visits, self.features, begin, end, n_threads);
             }
             return nb::make_tuple(to_numpy(std::move(found.counts)), to_numpy(std::move(found.ids)),
                                   to_numpy(std::move(found.n_ids)));
@@ -159,13 +148,13 @@ HYPERBATON_BINDINGS(next_position) {
           "sentence.")
       .def(
           "packed_lists",
-          [](const JumpFeatures& self, const JumpText& jumps, const Words& numbers, std::size_t begin, std::size_t end,
+          [](const BoundJumpFeatures& self, const JumpText& jumps, const Words& numbers, std::size_t begin, std::size_t end,
              unsigned n_threads) {
             if (begin > end || end > jumps.text.size()) throw Error("there are no such sentences");
             PackedLists found;
             {
               const nb::gil_scoped_release release;
-              found = packed_feature_lists(jumps.text, jumps.visits, self, view(numbers), begin, end, n_threads);
+              found = packed_feature_lists(jumps.text, jumps.visits, self.features, view(numbers), begin, end, n_threads);
             }
             return nb::make_tuple(to_numpy(std::move(found.counts)), to_numpy(std::move(found.packed)),
                                   to_numpy(std::move(found.n_bytes)), to_numpy(std::move(found.n_ids)));
@@ -173,6 +162,26 @@ HYPERBATON_BINDINGS(next_position) {
           "jumps"_a, nb::arg("numbers").noconvert(), "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
           "Packed feature lists with given feature numbers: counts of lists, bytes of all, bytes and features of each "
           "sentence.");
+
+  m.def(
+      "jump_logprobs",
+      [](const JumpText& jumps, const BoundJumpFeatures& features, const Array2<double>& weights, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const std::size_t planes = weights.shape(1);
+        if (weights.shape(0) != kJumpConstants + features.size || (planes != 1 && planes != 3))
+          throw Error("the weights do not match the features");
+        if (features.tagged != jumps.tagged) throw Error("tags must be given if and only if the features have tags");
+        const auto report = make_progress(progress);
+        std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(jumps.text.words.offsets).back()));
+        {
+          const nb::gil_scoped_release release;
+          jump_logprobs(jumps.text, features.features, {weights.data(), weights.size()}, planes, logprobs, n_threads,
+                        report);
+        }
+        return to_numpy(std::move(logprobs));
+      },
+      "jumps"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+      "log P(NP | CP) of all jumps, sentence by sentence.");
 
   nb::class_<BoundLists>(m, "KeptLists", "Precomputed lists of features, over borrowed arrays.")
       .def(nb::init<Array<std::uint8_t>, Array<std::uint8_t>, Ints, Ints, Words>(), nb::kw_only(), "counts"_a, "packed"_a,

@@ -66,8 +66,8 @@ def measure_model(
     tell(
         f"core, {threads} threads, features computed again", partial(model.core_objective(training, cached=False), weights)
     )
-    options = {"tagged": training.source.labels is not None, "n_threads": threads, "progress": None}
-    tell(f"jump_logprobs, {threads} threads", partial(_core.jump_logprobs, jumps, keys, weights, **options))
+    scored = partial(_core.jump_logprobs, jumps, training.features(keys), weights, n_threads=threads, progress=None)
+    tell(f"jump_logprobs, {threads} threads", scored)
     for device in arguments.torch:
         import torch
 

@@ -40,6 +40,23 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
   }
 }
 
+// A sentence for paths that are given: without limits.
+Space unlimited(const DecodeInput& input, std::size_t sentence) {
+  return {input, sentence, {-1, false, {false, false}, FutureJumps::None, 0}};
+}
+
+// The options of a sentence, by their numbers in it.
+std::vector<std::uint32_t> options_of(const DecodeInput& input, std::size_t sentence, std::span<const std::int64_t> path) {
+  const auto first = input.options.offsets.at(sentence), last = input.options.offsets.at(sentence + 1);
+  if (path.empty()) throw Error("a path needs at least one step");
+  std::vector<std::uint32_t> options;
+  for (const auto row : path) {
+    if (row < first || row >= last) throw Error("a path contains an option of another sentence");
+    options.push_back(static_cast<std::uint32_t>(row - first));
+  }
+  return options;
+}
+
 }  // namespace
 
 Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const Progress& progress) {
@@ -75,23 +92,19 @@ Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const P
 
 std::vector<float> last_step_values(const DecodeInput& input, std::size_t sentence,
                                     std::span<const std::vector<std::int64_t>> paths) {
-  const auto first = input.options.offsets.at(sentence), last = input.options.offsets.at(sentence + 1);
-  Space space(input, sentence, {-1, false, {false, false}, FutureJumps::None, 0});
+  Space space = unlimited(input, sentence);
   std::vector<float> values, last_steps;
-  std::vector<std::uint32_t> options;
   const auto n = static_cast<std::ptrdiff_t>(input.n_values());
   for (const auto& path : paths) {
-    if (path.empty()) throw Error("a path needs at least one step");
-    options.clear();
-    for (const auto row : path) {
-      if (row < first || row >= last) throw Error("a path contains an option of another sentence");
-      options.push_back(static_cast<std::uint32_t>(row - first));
-    }
     values.clear();
-    space.add_path_values(options, values);  // whose last row is the end of the sentence
+    space.add_path_values(options_of(input, sentence, path), values);  // whose last row is the end of the sentence
     last_steps.insert(last_steps.end(), values.end() - 2 * n, values.end() - n);
   }
   return last_steps;
+}
+
+std::vector<std::uint8_t> step_classes(const DecodeInput& input, std::size_t sentence, std::span<const std::int64_t> path) {
+  return unlimited(input, sentence).path_classes(options_of(input, sentence, path));
 }
 
 }  // namespace hyperbaton

@@ -37,4 +37,7 @@ Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const P
 std::vector<float> last_step_values(const DecodeInput& input, std::size_t sentence,
                                     std::span<const std::vector<std::int64_t>> paths);
 
+// The class of each step of such a path by each feature with classes, (n_steps, n_features); kNoClass for none.
+std::vector<std::uint8_t> step_classes(const DecodeInput& input, std::size_t sentence, std::span<const std::int64_t> path);
+
 }  // namespace hyperbaton

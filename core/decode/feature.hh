@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <vector>
 
 #include "decode/sentence.hh"
 #include "phrases/coverage.hh"
@@ -80,6 +81,8 @@ struct BatchedStep {
   std::uint32_t* after;
 };
 
+constexpr std::uint8_t kNoClass = 0xff;
+
 // States are the feature's own words. A `memo` is 32 bits that the feature sets when a step is prepared and receives
 // again for each of its options. Scores are weighted and accumulate; values are not weighted, and columns are the
 // feature's own. The order of calls for a sentence: start; for each step prepare, then for its options guess, or guess
@@ -111,6 +114,8 @@ struct FeatureDefaults {
   // Unweighted values of a prepared step, and of the end of the sentence.
   void add_values(const Step&, const GraphStep&, std::uint32_t /*memo*/, float* /*columns*/) const {}
   void add_end_values(const std::uint32_t* /*state*/, float* /*columns*/) const {}
+  // Append the class of a prepared step, kNoClass if it has none; features without classes append nothing.
+  void add_class(const Step&, std::uint32_t /*memo*/, std::vector<std::uint8_t>& /*classes*/) const {}
   // The sentence is finished: data kept for it elsewhere may be freed.
   void forget() {}
 };

@@ -59,6 +59,13 @@ class FeatureList {
                 entries_[i].name);
     return names;
   }
+  // The name of each feature with classes.
+  std::vector<std::string> class_names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : entries_)
+      if (std::holds_alternative<OptionScorer>(entry.input)) names.push_back(entry.name);
+    return names;
+  }
 
  private:
   std::vector<Entry> entries_;  // by kind

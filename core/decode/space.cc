@@ -197,8 +197,9 @@ void Space::add_end_values(const std::uint32_t* state, float* row) const {
   features_.each([&](const auto& placed) { placed.feature.add_end_values(state + placed.state, row + placed.column); });
 }
 
-void Space::add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values) {
-  const std::size_t n = input_.n_values();
+// Returns the state after the last step.
+template <class Visit>
+std::vector<std::uint32_t> Space::walk(std::span<const std::uint32_t> path, const Visit& visit) {
   std::vector<std::uint32_t> state(state_size_);
   start(state);
   Move move;
@@ -206,15 +207,31 @@ void Space::add_path_values(std::span<const std::uint32_t> path, std::vector<flo
     prepare(state.data(), 0, span_of(path[i]), move);
     float weighted;
     apply(state.data(), path[i], move, weighted);
-    values.resize(values.size() + n, 0.0F);
-    float* row = values.data() + values.size() - n;
-    add_values({state.data(), i == 0 ? 0 : path[i - 1], path[i]}, move, row);
-    const BatchedStep step{state.data(), path[i], move.state.data()};
-    add_batched_values({&step, 1}, row);
+    visit(i, state.data(), move);
     state = move.state;
   }
+  return state;
+}
+
+void Space::add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values) {
+  const std::size_t n = input_.n_values();
+  const auto state = walk(path, [&](std::size_t i, const std::uint32_t* before, Move& move) {
+    values.resize(values.size() + n, 0.0F);
+    float* row = values.data() + values.size() - n;
+    add_values({before, i == 0 ? 0 : path[i - 1], path[i]}, move, row);
+    const BatchedStep step{before, path[i], move.state.data()};
+    add_batched_values({&step, 1}, row);
+  });
   values.resize(values.size() + n, 0.0F);
   add_end_values(state.data(), values.data() + values.size() - n);
+}
+
+std::vector<std::uint8_t> Space::path_classes(std::span<const std::uint32_t> path) {
+  std::vector<std::uint8_t> classes;
+  walk(path, [&](std::size_t, const std::uint32_t*, const Move& move) {
+    features_.each([&](const auto& placed) { placed.feature.add_class(move.step, move.memos[placed.memo], classes); });
+  });
+  return classes;
 }
 
 std::vector<float> Space::way_values(std::span<const GraphStep> ways) {

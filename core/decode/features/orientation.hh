@@ -70,6 +70,9 @@ class OrientationFeature : public FeatureDefaults {
     if (is_after()) *after = rows_[option];
   }
   void add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* columns) const;
+  void add_class(const Step& step, std::uint32_t memo, std::vector<std::uint8_t>& classes) const {
+    classes.push_back(is_after() && step.first ? kNoClass : static_cast<std::uint8_t>(class_of(memo)));
+  }
 
  private:
   static constexpr std::uint32_t kFirstDiscontinuous = 2;  // after monotone and swap

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -87,7 +88,8 @@ class Registry(Display, Generic[T]):
         The folder comes first: other packages are searched only for names that it does not have.
         """
         name = _canonical(name)
-        if name not in self._files():
+        imported = f"{self.package}.{name}" in sys.modules and not name.startswith("_")
+        if not imported and name not in self._files():  # listing a folder takes longer than scoring a short sentence
             for point in self._points():
                 if point.name == name:
                     return self._check(point.load(), name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +24,7 @@ from hyperbaton.cli._system import (
     read_annotations,
     read_beside,
 )
+from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.files import read_sentences
 from hyperbaton.decode import System
 from hyperbaton.decode.diagnose import JUMPS
@@ -36,6 +38,11 @@ def diagnose(
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
     reference: Annotated[str, typer.Argument(metavar="REF", help="Its reference translations."), READS],
     *,
+    links: Annotated[
+        str | None,
+        typer.Option(help="Word links of SRC and REF: also test orientation models on phrase pairs extracted from them."),
+        READS,
+    ] = None,
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
     verify: Verify = False,
@@ -47,22 +54,27 @@ def diagnose(
 ) -> None:
     """Distinguish model errors from search errors, by the longest jump that the reference needs.
 
-    Only references that the phrase table can produce are counted.
+    Only references that the phrase table can produce are counted. A second table shows how often the orientation models
+    predict the classes of the phrases in translations and references, and in phrase pairs extracted with --links.
 
     Examples:
 
         hyperbaton diagnose system dev.zh dev.en --distortion-limit 6
+
+        hyperbaton diagnose system dev.zh dev.en --links dev.links
     """
     verify_artefacts(verify, system)
     loaded = System.load(system).with_weights(parse_weights(weight))
     with Bars(quiet) as bars, naming_inputs(source, source_tags, source_trees):
         lines = list(read_sentences(source))
+        references = read_beside(reference, source, len(lines))
         diagnosis = run(
             loaded,
             lines,
-            read_beside(reference, source, len(lines)),
+            references,
             changed(loaded, flags),
             annotations=read_annotations(source, lines, source_tags, source_trees),
+            links=None if links is None else Links.read(links, Text.of(lines), Text.of(references)),
             threads=n_threads(threads),
             progress=bars.stage("diagnose"),
         )
@@ -76,8 +88,23 @@ def diagnose(
             for (jump, verdicts), end in zip(diagnosis.as_json()["by_jump"].items(), ends, strict=True)
         ]
     )
+    print_table(list(_prediction_rows(diagnosis.predictions.as_json())))
     say(
         f"{diagnosis.reachable:,} of {counted(diagnosis.sentences, 'reference')} can be reached; "
         f"the limits cut {100 * diagnosis.cut_fraction:.1f}% of all extensions",
         quiet,
     )
+
+
+def _prediction_rows(figures: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows for all phrases of each kind, and for those of each class that occurs."""
+    for entry in figures:
+        for name, own in {"all": entry, **entry["classes"]}.items():
+            if own["n"]:
+                yield {
+                    **{key: entry[key] for key in ("model", "side", "phrases")},
+                    "class": name,
+                    "n": own["n"],
+                    **{key: round(own[key], 1) for key in ("correct", "confidence")},
+                    "log p": round(own["mean_logprob"], 3),
+                }

@@ -247,7 +247,9 @@ class Text(Display):
             raise InputError(limit, self.path, begin + int(long[0]) + 1)
 
     def over(self, vocabulary: Vocabulary) -> Text:
-        """This text over another vocabulary, whose words keep their numbers; new words get the next numbers.
+        """This text over another vocabulary, whose words keep their numbers; new words of the text get the next numbers.
+
+        It takes time in proportion to the text, not to its vocabulary, which may be that of a whole system.
 
         >>> text = Text.of(["a new dog"]).over(Vocabulary.of(["a", "dog"]))
         >>> text.tokens.tolist(), text[0]
@@ -256,11 +258,17 @@ class Text(Display):
         own = self.vocabulary
         if own is vocabulary:
             return self
-        numbers = vocabulary.lookup.find_all(own.lookup)
-        new = np.flatnonzero(numbers == _core.UNKNOWN_WORD)
+        occurs = np.zeros(len(own), bool)
+        occurs[self.tokens] = True
+        words = np.flatnonzero(occurs)
+        where, offsets = gather(own.offsets, words)
+        found = vocabulary.lookup.find_all(_core.Vocabulary(own.bytes[where], offsets))
+        new = words[found == _core.UNKNOWN_WORD]
+        found[found == _core.UNKNOWN_WORD] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
+        numbers = np.zeros(len(own), np.uint32)
+        numbers[words] = found
         if len(new) == 0:
             return replace(self, tokens=numbers[self.tokens], vocabulary=vocabulary)
-        numbers[new] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
         where, offsets = gather(own.offsets, new)
         both = Vocabulary(
             np.concatenate([vocabulary.bytes, own.bytes[where]]),

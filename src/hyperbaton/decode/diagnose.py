@@ -8,7 +8,8 @@ If there is one, its score F is compared with the score S of the translation fou
     search error            S < F: the search missed a better one, the reference
     beyond the limit        S < F, and no derivation of the reference satisfies the distortion limit
 
-Sentences are grouped by the longest jump in the derivation of the reference.
+Sentences are grouped by the longest jump in the derivation of the reference. `predictions.py` compares what orientation
+models predict for both derivations.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from hyperbaton.base.errors import InputError, SentenceError
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.options import Arguments
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import Annotations
+from hyperbaton.corpus import Annotations, Bitext, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import in_batches
 from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.predictions import Predictions
 from hyperbaton.decode.request import Pieces, unforced
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
@@ -56,6 +59,7 @@ class Diagnosis:
     sentences: int = 0
     reachable: int = 0
     by_jump: dict[int, Verdicts] = field(default_factory=lambda: {jump: Verdicts() for jump in JUMPS})
+    predictions: Predictions = field(default_factory=Predictions)
     spans: int = 0
     spans_cut: int = 0
     limits_lifted: int = 0
@@ -72,6 +76,7 @@ class Diagnosis:
             "cut_fraction": self.cut_fraction,
             "limits_lifted": self.limits_lifted,
             "by_jump": {str(jump): asdict(verdicts) for jump, verdicts in self.by_jump.items()},
+            "orientations": self.predictions.as_json(),
         }
 
 
@@ -92,17 +97,27 @@ class Judge:
         limited = replace(unlimited, distortion_limit=options.distortion_limit, max_span=options.max_span)
         self._forcing, self._forcing_limited = (Translator(system, how, threads=threads) for how in (unlimited, limited))
 
+    def force(self, lines: Sequence[str], references: Sequence[str], annotations: Annotations = NOTHING) -> Translations:
+        """The best derivation of each reference, without limits on the order; none if it cannot be reached."""
+        return self._forcing.translate_batch(lines, NBest(1), annotations=annotations, forced=references, relax=False)
+
     def judge(
         self,
         lines: Sequence[str],
         references: Sequence[str],
         translations: Translations,
         annotations: Annotations = NOTHING,
+        *,
+        forced: Translations | None = None,
     ) -> list[Judgement | None]:
-        """A judgement for each sentence, None if its reference cannot be reached; `translations` are the system's."""
-        arguments: Arguments = {"annotations": annotations, "forced": references, "relax": False}
-        forced = self._forcing.translate_batch(lines, NBest(1), **arguments)
-        within = self._forcing_limited.translate_batch(lines, NBest(1), **arguments)
+        """A judgement for each sentence, None if its reference cannot be reached.
+
+        `translations` are the system's, `forced` those of `force`, if they are known.
+        """
+        forced = forced or self.force(lines, references, annotations)
+        within = self._forcing_limited.translate_batch(
+            lines, NBest(1), annotations=annotations, forced=references, relax=False
+        )
         judgements: list[Judgement | None] = []
         for s, line in enumerate(translations.lines()):
             if forced.path_offsets[s] == forced.path_offsets[s + 1]:
@@ -130,10 +145,14 @@ def diagnose(
     options: Decoding | None = None,
     *,
     annotations: Annotations = NOTHING,
+    links: Links | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Find out, for sentences with references, why the search did not return the references."""
+    """Find out, for sentences with references, why the search did not return the references.
+
+    `links` between the sentences and references also show what orientation models predict for extracted phrase pairs.
+    """
     if len(sources) != len(references):
         raise InputError(f"there are {len(sources)} sentences, but {len(references)} references")
     ordinary = Translator(system, options, threads=threads)
@@ -153,7 +172,16 @@ def diagnose(
         result.spans += totals["spans"]
         result.spans_cut += totals.get("spans_cut", 0)
         result.limits_lifted += int(translations.relaxed.sum())
-        for judgement in judge.judge(lines, wanted, translations, known):
+        forced = judge.force(lines, wanted, known)
+        judgements = judge.judge(lines, wanted, translations, known, forced=forced)
+        if links is not None:
+            here = links.select(np.arange(first, first + len(lines)))
+            bitext = Bitext(translations.batch.source, Text.of(wanted), here)
+            result.predictions.add_extracted(bitext, translations)
+        reached = [s for s, judgement in enumerate(judgements) if judgement is not None]
+        result.predictions.add_steps("reference", forced, reached)
+        result.predictions.add_steps("search", translations, reached)
+        for judgement in judgements:
             if judgement is not None:
                 result.reachable += 1
                 verdicts = result.by_jump[max(jump for jump in JUMPS if jump <= judgement.longest_jump)]

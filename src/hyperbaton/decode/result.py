@@ -23,6 +23,8 @@ from hyperbaton.decode.system import (
 )
 from hyperbaton.models import Batch
 
+NO_CLASS = _core.NO_CLASS
+
 
 class Step(NamedTuple):
     """One phrase of a translation: source span, target words, and its features, unweighted."""
@@ -91,6 +93,20 @@ class Translations(Display):
         if self.search_input is None or not paths:
             return np.zeros((0, self.features.shape[1]), np.float32)
         return _core.last_step_values(self.search_input, piece, [list(path) for path in paths])
+
+    def step_classes(self, piece: int, path: int) -> dict[str, npt.NDArray[np.uint8]]:
+        """The orientation class of each step of a translation of a piece, by the name of the model.
+
+        Shape (n_steps, n), where n is 2 for a table with both sides; `NO_CLASS` if a step has none.
+        """
+        if self.search_input is None:
+            return {}
+        names = self.search_input.class_columns
+        options = self.options[self.step_offsets[path] : self.step_offsets[path + 1]].tolist()
+        if not names or not options:
+            return {name: np.zeros((0, names.count(name)), np.uint8) for name in names}
+        classes = _core.step_classes(self.search_input, piece, options)
+        return {name: classes[:, [column for column, own in enumerate(names) if own == name]] for name in names}
 
     def __len__(self) -> int:
         return len(self.pieces) - 1

@@ -18,7 +18,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.models import Batch, PerJump, PerOption, PerStep
+from hyperbaton.models import Batch, PerJump, PerOption, PerStep, normalised
 from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.orientation import Side
 
@@ -26,6 +26,57 @@ FLOOR = -100.0
 LOWEST_SCORE = -1e4  # for scores that are normalised later
 # The lowest score if 1/p multiplies a distance (NI11 eq. 7): an unseen class is expensive, but no step is infinite.
 LEAST = -20.0
+
+
+@dataclass(frozen=True)
+class OptionScores:
+    """Scores (n_options, n_classes) of the orientation classes of options, relative to the previous or next phrase.
+
+    They are log-probabilities, or with `times_distance` factors of the distance. At a step, `coverage` weights are added,
+    and `possible` normalises over the possible classes.
+    """
+
+    scores: Array
+    orientations: OrientationSet
+    side: Side
+    times_distance: bool = False
+    possible: bool = False
+    coverage: Array | None = None
+
+    def logprobs(self, options: Array, possible: Array | None, states: Array | None) -> Array:
+        """Log-probabilities (n, n_classes) of options, each with its possible classes and its coverage state."""
+        return normalised(self.coverage, self.scores[options].astype(np.float64), possible, states)
+
+    def scorer(self, weights: list[float]) -> _core.OptionScorer:
+        """The scorer of the search, with one weight, or one for each class."""
+        orientations = self.orientations
+        if self.scores.shape[1] != len(orientations):
+            raise OptionError(f"a model of {len(orientations)} classes gave {self.scores.shape[1]} scores for each option")
+        rule, cuts, merge = _core.StepRule.distance, [], [0, 0, 0, 0]
+        if isinstance(orientations, MosesSet):
+            rule = _core.StepRule.hierarchical if orientations.unit == "hierarchical" else _core.StepRule.neighbour
+            merge = list(orientations.merge)
+        elif isinstance(orientations, DistanceSet):
+            cuts = list(orientations.cuts)
+        else:
+            raise OptionError("the decoder supports only orientation sets of distances and Moses' sets")
+        given = None
+        if self.possible or self.coverage is not None:
+            given = _core.GivenCoverage(
+                possible=orientations.possible_classes if self.possible else None,
+                weights=None if self.coverage is None else np.ascontiguousarray(self.coverage, np.float32),
+            )
+        floor = -np.inf if self.times_distance else FLOOR
+        return _core.OptionScorer(
+            scores=np.ascontiguousarray(np.maximum(self.scores, floor), np.float32),
+            weights=list(weights),
+            rule=rule,
+            side=_core.Side[self.side],
+            cuts=cuts,
+            merge=merge,
+            times_distance=self.times_distance,
+            given=given,
+        )
 
 
 class Reordering(Protocol):
@@ -36,6 +87,9 @@ class Reordering(Protocol):
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         """The scorers, whose features together are the model's, in order."""
+
+    def class_scores(self, batch: Batch) -> list[OptionScores]:
+        """The scores of orientation classes, one for each side of a table; none for models without classes."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +115,8 @@ class ReorderingTable(Picklable):
         """Number of scores for each phrase pair, and of weights."""
         return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
-    def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
-        """The scorers for a batch of sentences."""
+    def class_scores(self, batch: Batch) -> list[OptionScores]:
+        """The scores of each side."""
         rows = batch.sources if self.kind.conditioning == "f" else batch.pairs
         # Sentences share most of their options, so each row is read once for all of them.
         distinct, row_of = np.unique(np.where(batch.pairs >= 0, rows, -1), return_inverse=True)
@@ -70,13 +124,17 @@ class ReorderingTable(Picklable):
         scores = np.zeros((len(distinct), self.probabilities.shape[1]), np.float32)
         with np.errstate(divide="ignore", invalid="ignore"):
             scores[known] = np.nan_to_num(numeric.log(self.probabilities[distinct[known]]), nan=0.0, posinf=-FLOOR)
-        n, width = len(self.orientations), self.n_features // len(self.kind.sides)
+        n = len(self.orientations)
         return [
-            _option_scorer(
-                scores[row_of, i * n : (i + 1) * n], weights[i * width : (i + 1) * width], self.orientations, side
-            )
+            OptionScores(scores[row_of, i * n : (i + 1) * n], self.orientations, side)
             for i, side in enumerate(self.kind.sides)
         ]
+
+    def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
+        """The scorers for a batch of sentences."""
+        width = self.n_features // len(self.kind.sides)
+        sides = enumerate(self.class_scores(batch))
+        return [scores.scorer(weights[i * width : (i + 1) * width]) for i, scores in sides]
 
 
 @dataclass(frozen=True)
@@ -116,6 +174,10 @@ class ModelUse:
         if self.per_class and not isinstance(self.model, PerOption):
             raise OptionError("only an orientation model can have a weight for each class")
 
+    def class_scores(self, batch: Batch) -> list[OptionScores]:
+        """The scores of an orientation model; none for other models."""
+        return [_class_scores(part, self, batch) for part in self.parts if isinstance(part, PerOption)]
+
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         """The scorers for a batch of sentences."""
         if hasattr(self.model, "search_feature"):
@@ -139,6 +201,11 @@ def scorer_of(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> 
 
 @scorer_of.register(PerOption)
 def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
+    return _class_scores(model, use, batch).scorer(weights)
+
+
+def _class_scores(model: Any, use: ModelUse, batch: Batch) -> OptionScores:
+    """The scores of an orientation model in this use."""
     known = (batch.annotations,) if getattr(model, "needs", ()) else ()
     scores = np.asarray(model.option_logprobs(batch.source, batch.options, *known))
     if scores.shape[0] != len(batch.options):
@@ -151,7 +218,7 @@ def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Fe
     coverage = getattr(model, "coverage_weights_", None)
     if use.use == "scaled" and (possible or coverage is not None):
         raise OptionError("a model that uses the coverage must be used directly: it cannot scale the distance")
-    return _option_scorer(scores, weights, orientations, side, use.use == "scaled", possible, coverage)
+    return OptionScores(scores, orientations, side, use.use == "scaled", possible, coverage)
 
 
 @scorer_of.register(PerJump)
@@ -174,44 +241,6 @@ def orientations_of(model: Any) -> OrientationSet:
     """The orientation set of a model, which may be given by name."""
     orientations = model.orientations
     return orientation_set(orientations) if isinstance(orientations, str) else orientations
-
-
-def _option_scorer(
-    scores: Array,
-    weights: list[float],
-    orientations: OrientationSet,
-    side: Side,
-    times_distance: bool = False,
-    possible: bool = False,
-    coverage: Array | None = None,
-) -> _core.OptionScorer:
-    if scores.shape[1] != len(orientations):
-        raise OptionError(f"a model of {len(orientations)} classes gave {scores.shape[1]} scores for each option")
-    rule, cuts, merge = _core.StepRule.distance, [], [0, 0, 0, 0]
-    if isinstance(orientations, MosesSet):
-        rule = _core.StepRule.hierarchical if orientations.unit == "hierarchical" else _core.StepRule.neighbour
-        merge = list(orientations.merge)
-    elif isinstance(orientations, DistanceSet):
-        cuts = list(orientations.cuts)
-    else:
-        raise OptionError("the decoder supports only orientation sets of distances and Moses' sets")
-    given = None
-    if possible or coverage is not None:
-        given = _core.GivenCoverage(
-            possible=orientations.possible_classes if possible else None,
-            weights=None if coverage is None else np.ascontiguousarray(coverage, np.float32),
-        )
-    floor = -np.inf if times_distance else FLOOR
-    return _core.OptionScorer(
-        scores=np.ascontiguousarray(np.maximum(scores, floor), np.float32),
-        weights=list(weights),
-        rule=rule,
-        side=_core.Side[side],
-        cuts=cuts,
-        merge=merge,
-        times_distance=times_distance,
-        given=given,
-    )
 
 
 def _jump_scorer(jumps: Any, weight: float, inside: bool, remaining: bool) -> _core.JumpScorer:

@@ -36,6 +36,8 @@ from hyperbaton.phrases import MosesSet, orientation_set
 if TYPE_CHECKING:
     from scipy import sparse
 
+    from hyperbaton.decode.scorers import OptionScores
+
 _FIRST_DISCONTINUOUS = 2
 _SIDES = {"source": "src", "target": "tgt"}
 # Places of a label, each with a weight for every orientation; words between are source words.
@@ -163,6 +165,10 @@ class SparseReordering(Picklable):
             table[:, :-1] = weights[at : at + size].reshape(len(labels.places), len(labels), n)
             at += size
             yield labels, table
+
+    def class_scores(self, batch: Batch) -> list[OptionScores]:
+        """None: sums of weights are not scores of a model."""
+        return []
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         n, options, source = len(self.set), batch.options, batch.source

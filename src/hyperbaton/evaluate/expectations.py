@@ -13,7 +13,7 @@ only if the model is charged inside.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +28,7 @@ from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
 from hyperbaton.decode.derivations import Derivations
 from hyperbaton.decode.scorers import orientations_of
 from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, normalised
-from hyperbaton.phrases import DistanceSet, Options, OrientationSet
+from hyperbaton.phrases import Options, OrientationSet
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
 Expectation = dict[str, object]
@@ -45,11 +45,10 @@ class Path:
         self.source: Text = found.batch.source.select(alone)
         self.annotations: Annotations = found.batch.annotations.select(alone)
 
-    @property
-    def distances(self) -> list[int]:
-        """The distance from the previous phrase, for each step."""
-        ends = [0, *(step.end for step in self.steps)]
-        return [end - step.begin for end, step in zip(ends, self.steps, strict=False)]
+    @cached_property
+    def classes(self) -> dict[str, npt.NDArray[np.uint8]]:
+        """The orientation classes of the steps, by model."""
+        return self.found.step_classes(self.piece, self.path)
 
     def visited(self) -> npt.NDArray[np.bool_]:
         """Which words are translated before each step, (n_steps, n_words)."""
@@ -132,8 +131,9 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
         possible = possible_of_spans(orientations.possible_classes, len(orientations), visited, spans)
     if getattr(model, "coverage_weights_", None) is not None:
         states = states_of_spans(visited, spans)
-    probabilities = numeric.exp(normalised(model, logprobs, possible, states))
-    return _classes(name, way, probabilities, orientations, side, list(range(way.found.system.features[name])))
+    weights = getattr(model, "coverage_weights_", None)
+    probabilities = numeric.exp(normalised(weights, logprobs, possible, states))
+    return _classes(way, way.classes[name][:, 0], probabilities, orientations, side)
 
 
 @expected.register(PerJump)
@@ -269,43 +269,34 @@ def _of_table(name: str, table: ReorderingTable, way: Path) -> list[Sequence[Exp
     batch = way.found.batch
     rows = (batch.sources if table.kind.conditioning == "f" else batch.pairs)[way.options]
     known = batch.pairs[way.options] >= 0
-    n, width = len(table.orientations), table.n_features // len(table.kind.sides)
+    n = len(table.orientations)
     told: list[Sequence[Expectation | None]] = []
     for i, side in enumerate(table.kind.sides):
         probabilities = np.full((len(rows), n), np.nan)
         probabilities[known] = table.probabilities[rows[known], i * n : (i + 1) * n]
-        columns = list(range(i * width, (i + 1) * width))
-        told.append(_classes(name, way, probabilities, table.orientations, side, columns))
+        told.append(_classes(way, way.classes[name][:, i], probabilities, table.orientations, side))
     return told
 
 
 def _classes(
-    name: str, way: Path, probabilities: Any, orientations: OrientationSet, side: str, columns: list[int]
+    way: Path, classes: Any, probabilities: Any, orientations: OrientationSet, side: str
 ) -> list[Expectation | None]:
-    """Class probabilities at each step, and the class of the step, taken from its feature."""
+    """Class probabilities at each step, and the class of the step."""
     rows: list[Expectation | None] = []
-    distances = way.distances
-    for at, step in enumerate(way.steps):
+    for at, chosen in enumerate(classes.tolist()):
         about = at - 1 if side == "after" else at
         if about < 0 or np.isnan(probabilities[about]).any():
             rows.append(None)
             continue
         row = probabilities[about]
-        values = [step.features[name][column] for column in columns]
-        if isinstance(orientations, DistanceSet):
-            chosen = int(orientations.classify_distances(np.array([distances[at]], np.int16))[0])
-        elif len(values) == len(row) and any(values):
-            chosen = int(np.argmax(np.abs(values)))
-        else:
-            chosen = int(np.argmin(np.abs(row - float(numeric.exp(np.array(sum(values)))))))
         span = way.steps[about]
-        classes = dict(zip(orientations.names, [round(p, 6) for p in row.tolist()], strict=True))
+        shown = dict(zip(orientations.names, [round(p, 6) for p in row.tolist()], strict=True))
         rows.append(
             {
                 "shape": "orientation",
                 "side": side,
                 "span": [span.begin, span.end],
-                "classes": classes,
+                "classes": shown,
                 "chosen": orientations.names[chosen],
             }
         )

@@ -286,7 +286,7 @@ def _given(model: OrientationModel, logprobs: LogProbs, visited: Any, spans: lis
         possible = possible_of_spans(model.set.possible_classes, len(model.set), visited, spans)
     if model.coverage_weights_ is not None:
         states = states_of_spans(visited, spans)
-    return normalised(model, logprobs, possible, states)
+    return normalised(model.coverage_weights_, logprobs, possible, states)
 
 
 def stand_out(explanations: list[Explanation]) -> list[Explanation]:

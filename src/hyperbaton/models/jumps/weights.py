@@ -14,6 +14,7 @@ distance class d. A feature is kept if it occurs `min_count` times, as footnote 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -136,6 +137,7 @@ class JumpWeights(NextPositionModel):
             n_threads=self._n_threads,
             progress=training.progress,
         )
+        vars(self).pop("_features", None)  # of earlier training
         minimizer: Minimizer = plugin(self, "learner")
         if training.scratch is not None:
             n_weights = self.n_features * self.planes
@@ -177,14 +179,13 @@ class JumpWeights(NextPositionModel):
         return TorchLists(lengths, found.counts, found.ids, following, self.n_features, when)
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
-        return _core.jump_logprobs(
-            source.core(),
-            self.keys_,
-            self.weights_[: N_CONSTANTS + len(self.keys_)],
-            tagged=source.labels is not None,
-            n_threads=self._n_threads,
-            progress=None,
-        )
+        weights = self.weights_[: N_CONSTANTS + len(self.keys_)]
+        return _core.jump_logprobs(source.core(), self._features, weights, n_threads=self._n_threads, progress=None)
+
+    @cached_property
+    def _features(self) -> _core.JumpFeatures:
+        """An index of all features, which takes longer to make than to score a sentence."""
+        return _core.JumpFeatures(np.asarray(self.keys_), tagged=self._label_kind() != "none")
 
     def _class_weights(self) -> npt.NDArray[np.float64] | None:
         if not self.coverage:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self, cast, get_args
+from typing import ClassVar, NamedTuple, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -212,7 +212,7 @@ class OrientationModel(ReorderingModel):
             possible = self.possible(bitext, samples)
             possible = possible if labels is None else with_own(possible, labels)
         states = None if self.coverage_weights_ is None else states_of_samples(bitext, samples)
-        return normalised(self, logprobs, possible, states)
+        return normalised(self.coverage_weights_, logprobs, possible, states)
 
     def possible(self, bitext: Bitext, samples: Samples) -> npt.NDArray[np.bool_]:
         """Whether each sample can have each class, given the coverage before it, (n_samples, n_classes)."""
@@ -328,16 +328,18 @@ def with_own(possible: npt.NDArray[np.bool_], labels: npt.NDArray[np.uint8]) -> 
 
 
 def normalised(
-    model: Any, logprobs: LogProbs, possible: npt.NDArray[np.bool_] | None, states: npt.NDArray[np.uint8] | None
+    weights: Array | None,
+    logprobs: LogProbs,
+    possible: npt.NDArray[np.bool_] | None,
+    states: npt.NDArray[np.uint8] | None,
 ) -> LogProbs:
-    """Log-probabilities of classes in the way of the model: with its coverage weights, over the possible classes.
+    """Log-probabilities of classes given the coverage, over the possible classes.
 
     Arguments:
-        model: one of ours, or any model of the shape.
+        weights: (COVERAGE_STATES, n_classes), a model's coverage weights; None for a model without them.
         possible: (n, n_classes); None for all classes.
         states: (n,), of the coverage.
     """
-    weights = getattr(model, "coverage_weights_", None)
     if possible is None and weights is None:
         return logprobs
     scores = np.maximum(logprobs, LEAST_LOGPROB)
