@@ -154,8 +154,6 @@ def form_fault(value: object, form: Form, where: str = "") -> str | None:
 
 
 def _is_of(value: object, kind: Form) -> bool:
-    if kind is Any:
-        return True
     if kind is str:
         return isinstance(value, str) and "\0" not in value and _is_text(value)
     if kind is int or (kind is float and isinstance(value, int)):

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError, one_line
 from hyperbaton.base.memory import parse_memory
@@ -227,12 +227,21 @@ def _flag(opt: Option) -> Any:
     return typer.Option(*names, help=help, autocompletion=completion, metavar="PATH" if opt.path else value_name(opt.type))
 
 
-def _shown_name(name: str, info: Any) -> str:
+def flags_of(name: str, info: OptionInfo) -> list[str]:
+    """The flags of an option of a command; of several names, typer keeps the first as the default.
+
+    >>> flags_of("for_", typer.Option("--for", "-f")), flags_of("max_length", typer.Option())
+    (['--for', '-f'], ['--max-length'])
+    """
+    names = [flag for flag in (info.default, *(info.param_decls or ())) if isinstance(flag, str)]
+    return [flag for each in names for flag in each.split("/")] or [f"--{name.replace('_', '-')}"]
+
+
+def _shown_name(name: str, info: OptionInfo | ArgumentInfo) -> str:
     """The name of a parameter in messages: its long flag, or the name of the argument."""
     if not isinstance(info, OptionInfo):
         return str(info.metavar or name.upper())
-    long = (flag for flag in info.param_decls or () if flag.startswith("--"))
-    return next(long, f"--{name.replace('_', '-')}").partition("/")[0]
+    return next(flag for flag in flags_of(name, info) if flag.startswith("--"))
 
 
 def _declared(name: str, kind: Any, info: Any, role: Role | None) -> tuple[Any, Option | None]:

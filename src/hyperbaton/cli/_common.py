@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
@@ -48,7 +47,7 @@ def append_parts(outputs: Mapping[str, Output], parts: Mapping[str, Path]) -> No
         part.unlink()
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a result for programs to stdout."""
     print(json.dumps(value, ensure_ascii=False, indent=1))
 

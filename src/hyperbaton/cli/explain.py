@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, get_args, get_type_hints
@@ -11,7 +11,7 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, options_of
-from hyperbaton.cli import Json, Verify
+from hyperbaton.cli import Json, Verify, flags_of
 from hyperbaton.cli._common import print_json, print_table, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.evaluate import Question
@@ -25,7 +25,9 @@ def chosen_options(words: Sequence[str]) -> dict[str, type]:
 
     All models are imported only if the command line has a flag that the command itself does not define.
     """
-    if {word.partition("=")[0] for word in words if word.startswith("-")} <= set(_own_flags()):
+    declared = {name: get_args(kind)[1:2] for name, kind in get_type_hints(explain, include_extras=True).items()}
+    own = {flag for name, infos in declared.items() for info in infos for flag in flags_of(name, info)}
+    if {word.partition("=")[0] for word in words if word.startswith("-")} <= own:
         return {}
     kinds = dict.fromkeys(MODELS[name].questions for name in MODELS)
     columns = [(field.name, get_type_hints(kind)[field.name], field) for kind in kinds for field in fields(kind)]
@@ -112,15 +114,6 @@ def explain(
             print(part)
         else:
             print_table(part)
-
-
-def _own_flags() -> Iterator[str]:
-    """The flags of the command that do not depend on models."""
-    for name, kind in get_type_hints(explain, include_extras=True).items():
-        for info in get_args(kind)[1:2]:
-            # typer keeps the first of several names as the default.
-            names = [info.default, *(getattr(info, "param_decls", None) or ())]
-            yield from [name for name in names if isinstance(name, str)] or [f"--{name.replace('_', '-')}"]
 
 
 def _questions_for(model: ReorderingModel | RuleTable, about: Questions) -> Questions:

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import ArtefactError, DamagedError, OptionError
-from hyperbaton.base.forms import Form, JsonObject, Layout, within
+from hyperbaton.base.forms import Form, Json, JsonObject, Layout, within
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Display
@@ -279,7 +279,7 @@ class System(Display, Picklable):
         references: dict[str, dict[str, str]] = {}
         reordering: list[JsonObject] = []
 
-        def refers(name: str, part: Any) -> bool:
+        def refers(name: str, part: object) -> bool:
             location = next((known.location for known in self.located if known.part is part), None)
             # Parts in the folder that this system replaces must be copied.
             if copy or location is None or location.is_inside(folder):
@@ -394,7 +394,7 @@ class System(Display, Picklable):
         return system.with_weights(details["weights"])
 
 
-def _reordering_form(entry: Any) -> Form:
+def _reordering_form(entry: Json) -> Form:
     """The form of a reordering model in a manifest: a table, sparse features, or the use of a model."""
     if isinstance(entry, dict) and "table" in entry:
         return {"name": str, "table": str, "collapse": bool}

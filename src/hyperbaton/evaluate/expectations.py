@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from hyperbaton.align import VisitOrders
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Integers
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
@@ -165,13 +166,13 @@ def _jumps(model: Any, way: Path) -> Any:
     return model.jump_logprobs(*asked)
 
 
-def _jump(current: int, row: Any, chosen: int) -> Expectation:
+def _jump(current: int, row: numeric.Floats, chosen: int) -> Expectation:
     """The expectation of a jump model after a word, from its log-probabilities of the next one."""
     words = [round(p, 6) for p in numeric.exp(row).tolist()]
     return {"shape": "next_position", "from": current, "words": words, "chosen": chosen}
 
 
-def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> Any:
+def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> numeric.Floats | None:
     """log P(NP | CP, covered) of the single sentence; None if unknown.
 
     Visit orders do not define a coverage without a current word, as after phrases without links at the start.
@@ -182,7 +183,7 @@ def _row_left(logprobs: JumpLogProbs, current: int, covered: list[int]) -> Any:
         return None if logprobs.class_weights is not None else numeric.log_softmax(masked[None])[0]
     order = [word for word in covered if word != current] + ([] if current < 0 else [current])
     visits = VisitOrders(np.array(order, np.uint16), np.array([0, len(order)]))
-    return logprobs.remaining(visits)[0][-1]
+    return np.asarray(logprobs.remaining(visits)[0][-1])
 
 
 def _visits(links: Sequence[tuple[int, int]]) -> list[int]:
@@ -252,7 +253,7 @@ def _options_left(model: Any, name: str, way: Path) -> Sequence[Expectation | No
     ]
 
 
-def _words_left(words: Sequence[int], scores: Any, chosen: int) -> Expectation:
+def _words_left(words: Sequence[int], scores: npt.ArrayLike, chosen: int) -> Expectation:
     """The expectation of a step model: shares of the remaining words."""
     natural = np.asarray(scores, np.float64)
     shares = numeric.exp(numeric.log_softmax(natural)).tolist()
@@ -279,7 +280,7 @@ def _of_table(name: str, table: ReorderingTable, way: Path) -> list[Sequence[Exp
 
 
 def _classes(
-    way: Path, classes: Any, probabilities: Any, orientations: OrientationSet, side: str
+    way: Path, classes: Integers, probabilities: numeric.Floats, orientations: OrientationSet, side: str
 ) -> list[Expectation | None]:
     """Class probabilities at each step, and the class of the step."""
     rows: list[Expectation | None] = []

@@ -279,7 +279,9 @@ def explain_sentence(
     return _explanations(model, text, options, logprobs, counts, features, spans=True)
 
 
-def _given(model: OrientationModel, logprobs: LogProbs, visited: Any, spans: list[tuple[int, int]]) -> LogProbs:
+def _given(
+    model: OrientationModel, logprobs: LogProbs, visited: npt.NDArray[np.bool_], spans: list[tuple[int, int]]
+) -> LogProbs:
     """Probabilities of spans, given the translated words, from the model."""
     possible = states = None
     if model.classes == "possible":

@@ -105,7 +105,7 @@ def jump_reasons(
         expectation["reasons"] = {bar: rows for bar, rows in reasons.items() if rows}
 
 
-def _heaviest(weights: Sequence[tuple[str, float]], n: int) -> list[list[Any]]:
+def _heaviest(weights: Sequence[tuple[str, float]], n: int) -> list[list[str | float]]:
     """The n largest, as plain values."""
     heaviest = sorted((pair for pair in weights if abs(pair[1]) >= _LEAST), key=lambda pair: -abs(pair[1]))[:n]
     return [[name, round(weight, 4)] for name, weight in heaviest]

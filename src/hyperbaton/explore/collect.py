@@ -15,11 +15,10 @@ translated words: of the training text, the test reference, and each system.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -140,7 +139,12 @@ def _sentences(run: Run, n: int) -> Objects:
 
 
 def _translations(
-    run: Run, output: TestOutput, sentences: Objects, selection: PageSelection, threads: int | None, progress: Any
+    run: Run,
+    output: TestOutput,
+    sentences: Objects,
+    selection: PageSelection,
+    threads: int | None,
+    progress: Callable[[int], bool | None],
 ) -> Objects:
     """The first sentences as translated by a system."""
     system, options = run.load(output)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import Form, JsonObject
+from hyperbaton.base.forms import Form, Json, JsonObject
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.decode import Decoding, System
 from hyperbaton.metrics import make_metric
@@ -43,10 +42,10 @@ class Run:
         self._results = read_json(root / RESULTS)
         self.title: str = self.result(str, "title")
         self.metrics: list[str] = self.result([str], "options", "translation", "metrics")
-        self.models: dict[str, list[str]] = self.result({"*": [Any]}, "options", "translation", "systems")
+        self.models: dict[str, list[str]] = self.result({"*": [object]}, "options", "translation", "systems")
         self._folders: dict[str, Path] = {row["stage"]: root / "stages" / row["folder"] for row in read_plan(root)}
 
-    def result(self, form: Form, *keys: str) -> Any:
+    def result(self, form: Form, *keys: str) -> Json:
         """A value of the results, by its keys."""
         return json_field(self.root / RESULTS, self._results, form, *keys)
 
@@ -104,10 +103,10 @@ class Run:
         if limit not in limits:
             raise OptionError(f"the run has no distortion limit {limit}; it has: {', '.join(map(str, limits))}")
         stage = limits[limit]
-        columns: list[str] = self._option(stage, [Any], "columns")
+        columns: list[str] = self._option(stage, [object], "columns")
         return TestOutput(system, stage.removeprefix(f"translate.{system}."), limit, tuple(columns), self.folder(stage))
 
-    def _option(self, stage: str, form: Form, name: str) -> Any:
+    def _option(self, stage: str, form: Form, name: str) -> Json:
         file = self.folder(stage) / STAGE_FILE
         return json_field(file, read_json(file), form, "options", name)
 

@@ -12,6 +12,7 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
@@ -198,7 +199,7 @@ class Samples(Display):
 STORED = Kind(KIND, within(KIND, Samples.LAYOUT))
 
 
-def _optional(package: str) -> Any:
+def _optional(package: str) -> ModuleType:
     """An optional package."""
     try:
         return importlib.import_module(package)

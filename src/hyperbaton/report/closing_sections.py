@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.forms import Json
@@ -140,11 +139,11 @@ def _toml(options: Mapping[str, Json], path: str) -> Iterator[str]:
             yield from _toml(table, inner)
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _is_tables(value: Any) -> bool:
+def _is_tables(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
@@ -154,7 +153,7 @@ def _key(key: str) -> str:
     )
 
 
-def _toml_value(value: Any) -> str:
+def _toml_value(value: Json) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(k)} = {_toml_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):

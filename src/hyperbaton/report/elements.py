@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeGuard
 
 from matplotlib.figure import Figure
 
+from hyperbaton.base.forms import Json
+
 NOTHING = "–"
 
 
@@ -177,12 +179,12 @@ def in_digits(value: float, decimals: int) -> str:
     return f"{value:z,.{decimals}f}".replace("-", "−")
 
 
-def number(value: Any, decimals: int = 0, **more: Any) -> Number | None:
+def number(value: Json, decimals: int = 0, **more: Any) -> Number | None:
     """A cell with a value that may be missing."""
     return Number(float(value), decimals, **more) if is_number(value) else None
 
 
-def is_number(value: Any) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -194,12 +196,12 @@ def plain_table(name: str, caption: str, rows: Sequence[dict[str, object]], note
     return Table(name, caption, [TableColumn(key.replace("_", " ")) for key in keys], [Group(cells)], note)
 
 
-def _decimals(values: Iterable[Any]) -> int:
+def _decimals(values: Iterable[object]) -> int:
     texts = [f"{value:.3f}".rstrip("0") for value in values if is_number(value)]
     return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
-def _cell(value: Any, decimals: int) -> Cell:
+def _cell(value: object, decimals: int) -> Cell:
     if value is None:
         return None
     return number(value, decimals) if is_number(value) else str(value)

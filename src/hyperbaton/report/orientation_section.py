@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.report import prose
@@ -91,7 +90,7 @@ def _clusters(models: Sequence[Mapping[str, Json]]) -> list[JsonObject]:
     return sorted(rows.values(), key=lambda row: -float(row["n"] or 0))[:_MOST_CLUSTERS]
 
 
-def _file(name: Any) -> str:
+def _file(name: object) -> str:
     """A name as part of a file's name."""
     return "".join(c if c.isalnum() or c in "-_" else "-" for c in str(name)).strip("-") or "model"
 

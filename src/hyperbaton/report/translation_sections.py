@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.forms import Json
@@ -33,7 +32,7 @@ NO_LIMIT = "none"
 Row = Mapping[str, Json]
 
 
-def mark(p: Any) -> str:
+def mark(p: Json) -> str:
     """The mark of a significant difference.
 
     >>> mark(0.2), mark(0.03), mark(0.002)
@@ -271,7 +270,7 @@ def _by_limit(rows: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, lis
     return [(limit, [row for row in rows if limit_of(row) == limit]) for limit in limits]
 
 
-def _estimate(score: Any) -> Mapping[str, Json]:
+def _estimate(score: Json) -> Mapping[str, Json]:
     return score if isinstance(score, dict) else {"value": score}
 
 
@@ -279,9 +278,9 @@ def _arrow(metric: str) -> str:
     return "↑" if wanted(metric) == "high" else "↓"
 
 
-def _better(metric: str, delta: Any) -> bool:
+def _better(metric: str, delta: Json) -> bool:
     return is_number(delta) and (delta > 0) == (wanted(metric) == "high")
 
 
-def _p(p: Any) -> str:
+def _p(p: Json) -> str:
     return f", p = {p:.3f}" if is_number(p) else ""

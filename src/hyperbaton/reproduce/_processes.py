@@ -6,18 +6,20 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import TypeVar
 
 from hyperbaton.base.errors import HyperbatonError
+
+T = TypeVar("T")
 
 _CONTEXT = multiprocessing.get_context("spawn")
 _running: set[BaseProcess] = set()
 _lock = threading.Lock()
 
 
-def in_process(function: Callable[..., Any], *arguments: Any) -> Any:
+def in_process(function: Callable[..., T], *arguments: object) -> T:
     """The result of a function of a module, called in a fresh process; both must be picklable."""
     here, there = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_answer, args=(there, function, arguments))
@@ -26,7 +28,7 @@ def in_process(function: Callable[..., Any], *arguments: Any) -> Any:
         _running.add(process)
     there.close()
     try:
-        result, reason = here.recv()
+        answer: tuple[T, str | None] = here.recv()
     except EOFError:
         process.join()
         ended = f"was ended by signal {-process.exitcode}" if process.exitcode and process.exitcode < 0 else "ended early"
@@ -36,6 +38,7 @@ def in_process(function: Callable[..., Any], *arguments: Any) -> Any:
         here.close()
         with _lock:
             _running.discard(process)
+    result, reason = answer
     if reason is not None:
         raise HyperbatonError(reason)
     return result
@@ -55,7 +58,7 @@ def _leave_with_parent() -> None:
         os._exit(1)
 
 
-def _answer(pipe: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def _answer(pipe: Connection, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:
         pipe.send((function(*arguments), None))

@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
@@ -288,16 +288,16 @@ class Ni11(Paper):
         return Ni11Page(results, self._kinds, self._repeats, tuple(MODELS_OF), titles).elements(item)
 
 
-def bare_logprobs(model: OrientationModel, occurrences: Occurrences) -> Any:
+def bare_logprobs(model: OrientationModel, occurrences: Occurrences) -> numeric.Floats:
     """LR without a back-off: relative frequencies of the phrase pair, and monotone order for an unseen pair."""
     if not isinstance(model, Lexicalized) or model.pairs_ is None:
         raise OptionError("only a lexicalized model has frequencies of phrase pairs")
     counts = model.pairs_.at(model.known(occurrences).pair_keys()).astype(np.float64)
     counts[counts.sum(axis=1) == 0, model.class_names.index("d=0")] = 1
     with np.errstate(divide="ignore"):
-        return numeric.log(counts / counts.sum(axis=1, keepdims=True))
+        return np.asarray(numeric.log(counts / counts.sum(axis=1, keepdims=True)))
 
 
-def possible_logprobs(logprobs: Any, possible: Any) -> Any:
+def possible_logprobs(logprobs: numeric.Floats, possible: npt.NDArray[np.bool_]) -> numeric.Floats:
     """Log-probabilities, normalised over the classes that are possible given the coverage."""
     return numeric.log_softmax(np.where(possible, logprobs, -1e9))

@@ -18,7 +18,7 @@ import time
 import traceback
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.executors import do_shards, open_executor, worker_name
@@ -65,7 +65,7 @@ def _do_as_task(order: JsonObject, shard: int) -> None:
     do(order)
 
 
-def _module(order: JsonObject) -> Any:
+def _module(order: JsonObject) -> ModuleType:
     return importlib.import_module(f"hyperbaton.run.stages.{order['kind']}")
 
 

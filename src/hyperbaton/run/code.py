@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from hyperbaton import _core
 
@@ -40,7 +39,7 @@ def code_key(module: str, options: Mapping[str, object]) -> str:
     return digest.hexdigest()
 
 
-def _words(value: Any) -> Iterator[str]:
+def _words(value: object) -> Iterator[str]:
     """Every word of the options, including names of plug-ins."""
     if isinstance(value, str):
         yield from re.findall(r"[A-Za-z_][\w-]*", value)

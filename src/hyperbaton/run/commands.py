@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.run.models import FROM_CORPUS
 from hyperbaton.run.plan import Plan
@@ -20,7 +19,7 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
         paths = [stage.folder(root) / f"{split}.{name}" for stage in (*stages, plan.corpus[split])]
         return next((path for path in paths if path.exists()), paths[-1])
 
-    def columns(split: str) -> list[Any]:
+    def columns(split: str) -> list[object]:
         return [column(split, name) for name in ("source", "target", "links")]
 
     commands = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
@@ -28,7 +27,7 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
     for shape in dict.fromkeys(model.cls.shape for model in experiment.models.values()):
         models = [model for model in experiment.models.values() if model.cls.shape == shape]
         folders = [plan.stages[plan.train_name(m, side)].folder(root) / "model" for m in models for side in m.sides]
-        options: list[Any] = ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
+        options: list[object] = ["--max-length", evaluating.max_length, "--max-distance", evaluating.max_distance]
         for annotation, name in FROM_CORPUS.items():
             if any(annotation in m.annotations for m in models):
                 options += [f"--{annotation.replace('_', '-')}", column(evaluating.split, name)]
@@ -38,7 +37,7 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
     return commands
 
 
-def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
+def _scoring(plan: Plan, root: Path, columns: list[object]) -> list[str]:
     """One command for each system at each limit, against the first baseline."""
     how = plan.experiment.translation
     commands = []
@@ -47,7 +46,7 @@ def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
             outputs = [
                 plan.stages[plan.translate_name(system, r, limit)].folder(root) for r in range(how.counts.tuning_runs)
             ]
-            words: list[Any] = ["hyperbaton", "score", outputs[0] / "hypotheses", columns[1]]
+            words: list[object] = ["hyperbaton", "score", outputs[0] / "hypotheses", columns[1]]
             for output in outputs[1:]:
                 words += ["--run", output / "hypotheses"]
             for output in outputs:
@@ -62,5 +61,5 @@ def _scoring(plan: Plan, root: Path, columns: list[Any]) -> list[str]:
     return commands
 
 
-def _shell(*words: Any) -> str:
+def _shell(*words: object) -> str:
     return shlex.join(map(str, words))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from hyperbaton.align import ALIGNERS, WordAligner
 from hyperbaton.base.errors import InputError, OptionError
@@ -31,6 +31,9 @@ from hyperbaton.run.models import NamedModel, read_models
 from hyperbaton.run.stage import SPLITS
 from hyperbaton.run.stages import stage_modules
 from hyperbaton.run.translation import Translation, read_translation
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 COLUMNS = ("source", "target", "links", "tags", "trees")
 
@@ -307,7 +310,7 @@ def _read_aligner(table: KeyTable) -> WordAligner:
     return table.options(ALIGNERS[name], ["aligner"])
 
 
-def _two(table: KeyTable, first: type[Any], second: type[Any]) -> tuple[Any, Any]:
+def _two(table: KeyTable, first: type[A], second: type[B]) -> tuple[A, B]:
     """A table with the options of two classes."""
     own = {opt.name for opt in options_of(first)}
     rest = {key: table.rest.pop(key) for key in list(table.rest) if key not in own}

@@ -20,10 +20,10 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
-from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.options import Option, options_of
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class KeyTable:
     Keys may be written with - or _.
     """
 
-    def __init__(self, file: str, path: str, values: Any) -> None:
+    def __init__(self, file: str, path: str, values: Json) -> None:
         self.file, self.path = file, path
         if not isinstance(values, dict):
             raise OptionError(f"{file}: key '{path}': must be a table, not {values!r}")
@@ -59,7 +59,7 @@ class KeyTable:
         value: T = self._checked(Option(key, kind, minimum=minimum), self.rest.pop(key))
         return value
 
-    def _checked(self, opt: Option, value: Any) -> Any:
+    def _checked(self, opt: Option, value: Json) -> Json:
         try:
             return opt.check(value)
         except OptionError as error:

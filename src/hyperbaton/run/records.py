@@ -8,16 +8,16 @@ hyperbaton.base.errors.InputError: results.json: 'title' is a whole number, not 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.forms import Form, form_fault
+from hyperbaton.base.forms import Form, Json, form_fault
 from hyperbaton.run.stage import read_json
 
 PLAN = "plan.json"
 
 
-def json_field(path: Path, value: Any, form: Form, *keys: str) -> Any:
+def json_field(path: Path, value: Json, form: Form, *keys: str) -> Json:
     """The value under keys in the content of a JSON file, which must have a given form (`base/forms.py`).
 
     >>> json_field(Path("a.json"), {"b": {"c": [1, 2]}}, list[int], "b", "c")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject
@@ -71,7 +70,7 @@ def status_rows(root: Path) -> list[JsonObject]:
             row |= {"state": "done", "seconds": round(seconds, 1), "MiB": round(peak), "output MiB": round(output, 1)}
             if "workers" in record:  # the run used an executor
                 row["shards"] = json_field(file, record, int, "shards")
-                row["workers"] = len(json_field(file, record, [Any], "workers"))
+                row["workers"] = len(json_field(file, record, [object], "workers"))
         elif any(folder.parent.glob(f"{folder.name}.*.incomplete")):
             row["state"] = "begun"
         rows.append(row)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
@@ -211,7 +210,7 @@ def _read_fix(table: KeyTable, systems: Mapping[str, Json]) -> dict[str, dict[st
     return fix
 
 
-def _limit(table: KeyTable, key: str, value: Any) -> int:
+def _limit(table: KeyTable, key: str, value: Json) -> int:
     if value == "none":
         return NO_LIMIT
     try:

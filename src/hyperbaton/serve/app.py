@@ -7,7 +7,6 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -125,5 +124,5 @@ class Record:
         self.service.log(line)
 
 
-def _shown(texts: Any) -> str:
+def _shown(texts: object) -> str:
     return json.dumps(texts, ensure_ascii=False)

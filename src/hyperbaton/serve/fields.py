@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qsl
 
 from hyperbaton.base.forms import Json, JsonObject
@@ -54,13 +53,13 @@ class Field:
     name: str
     kind: str
     help: str
-    default: Any = None
+    default: Json = None
     minimum: int | None = None
     maximum: int | None = None
     choices: Sequence[str] | None = None
     required: bool = False
 
-    def read(self, values: Mapping[str, Json]) -> Any:
+    def read(self, values: Mapping[str, Json]) -> Json:
         """The value of the field; null means that it is missing."""
         value = values.get(self.name)
         if value is None:
@@ -76,7 +75,7 @@ class Field:
                 raise Refusal(400, f"{self.name} must be between {low} and {high}")
         return value
 
-    def _converted(self, value: Any) -> Any:
+    def _converted(self, value: Json) -> Json:
         kind = self.kind
         if kind == "integer" and isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
             value = int(value[:12])
@@ -97,7 +96,7 @@ class Field:
         return schema | {name: value for name, value in extra.items() if value is not None}
 
 
-def _is_kind(value: Any, kind: str) -> bool:
+def _is_kind(value: Json, kind: str) -> bool:
     if kind == "string":
         return isinstance(value, str)
     if kind == "strings":
@@ -168,7 +167,7 @@ def _parse_json(body: bytes) -> JsonObject:
     return values
 
 
-def _check_unicode(values: Any) -> None:
+def _check_unicode(values: Json) -> None:
     """Refuse JSON escapes of unpaired surrogates, which no response could contain."""
     try:
         json.dumps(values, ensure_ascii=False).encode("utf-8")

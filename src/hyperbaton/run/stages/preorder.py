@@ -9,10 +9,10 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.corpus import Links, Tags
 from hyperbaton.corpus.files import write_pieces
@@ -101,7 +101,7 @@ def run(work: Work) -> None:
     work.write_json("quality.json", rows)
 
 
-def results(plan: Plan, root: Path) -> Any:
+def results(plan: Plan, root: Path) -> Json:
     """The agreement of the text's order with its links, before and after."""
     stage = plan.stages.get("preorder")
     return stage and read_json(stage.folder(root) / "quality.json")

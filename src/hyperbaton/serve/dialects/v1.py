@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import Decoding, System
@@ -199,7 +199,7 @@ def _answer(answered: EngineAnswer, asked: JsonObject, details: bool) -> JsonObj
     return found | ({"conflicts": answered.conflicts} if answered.conflicts else {})
 
 
-def _forced(request: EngineRequest, reference: Any) -> EngineRequest:
+def _forced(request: EngineRequest, reference: Json) -> EngineRequest:
     """The request with forced translations added."""
 
     def answer(answered: EngineAnswer) -> list[JsonObject]:
@@ -208,12 +208,12 @@ def _forced(request: EngineRequest, reference: Any) -> EngineRequest:
     return replace(request, answer=answer, n_best=1, reference=[" ".join(line) for line in _lists(reference)])
 
 
-def _lists(tokens: list[Any]) -> list[list[str]]:
+def _lists(tokens: list[Json]) -> list[list[str]]:
     """Tokens of sentences; those of a single sentence need not be in a list."""
     return [tokens] if not tokens or isinstance(tokens[0], str) else tokens
 
 
-def _glossary(terms: Any, engine: Engine, while_wanted: Callable[[Any], Any]) -> Glossary | None:
+def _glossary(terms: Json, engine: Engine, while_wanted: Callable[[Any], Any]) -> Glossary | None:
     if terms is None:
         return None
     if len(terms) > 10_000 or not all(isinstance(value, str) for value in terms.values()):
@@ -238,13 +238,13 @@ def _constraints(rows: list[JsonObject]) -> dict[int, Constraints]:
     return found
 
 
-def _whole(value: Any) -> int:
+def _whole(value: Json) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
         raise ValueError(value)
     return value
 
 
-def _words(value: Any) -> str:
+def _words(value: Json) -> str:
     if not isinstance(value, str) or not 0 < len(value.split()) <= 255:
         raise ValueError(value)
     return " ".join(value.split())
