@@ -7,7 +7,7 @@ reads a file of `pack` and writes the network's log posteriors of the gold sente
 The *student* reads both sentences with bidirectional LSTMs, scores each pair of words by the product of their states, and
 learns the posteriors of the hidden Markov model (cross-entropy, in both directions, null included).
 
-The *teacher* predicts each word from the other sentence and from the rest of its own, in both directions:
+The *teacher* predicts each word from the other sentence and from the other words of the same sentence, in both directions:
 
     p(y_j | x, y without y_j) = Σ_i p(a_j = i | context_j, x) · p(y_j | x_i)
 
