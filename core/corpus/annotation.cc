@@ -75,20 +75,19 @@ std::uint16_t add_label(Vocabulary& labels, std::string_view label, std::size_t 
 
 void check_word(std::string_view annotated, const SpelledText& text, std::size_t sentence, std::size_t position,
                 std::size_t line) {
-  const auto place = " of the text's line " + std::to_string(sentence + 1);
+  const auto place = ", but line " + std::to_string(sentence + 1) + " of the text has ";
   if (position >= text.length(sentence))
-    throw LineError(line, "word " + std::to_string(position + 1) + ", " + quoted(annotated) + ", exceeds the " +
-                              std::to_string(text.length(sentence)) + place);
+    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + place + "only " +
+                              counted(text.length(sentence), "word"));
   const auto word = text.word(sentence, position);
   if (!same_word(annotated, word))
-    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + ", that" + place + " is " +
-                              quoted(word));
+    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + place + quoted(word));
 }
 
 void check_length(std::size_t n_words, const SpelledText& text, std::size_t sentence, std::size_t line) {
   if (n_words != text.length(sentence))
-    throw LineError(line, counted(n_words, "word") + " for the " + std::to_string(text.length(sentence)) +
-                              " of the text's line " + std::to_string(sentence + 1));
+    throw LineError(line, counted(n_words, "word") + ", but line " + std::to_string(sentence + 1) + " of the text has " +
+                              std::to_string(text.length(sentence)));
 }
 
 }  // namespace hyperbaton

@@ -201,9 +201,9 @@ def test_tags(tmp_path: Path, content: bytes, what: str) -> None:
         (b"(S a b)\n", "2: 1 line for the 2 of the text"),
         (b"(S a b)\n(S c)\n\n", "3: more lines than the 2 of the text"),
         (b"\n\n\n", "3: 3 lines for the 2 of the text"),
-        (b"(S a x)\n\n", "1: word 2 is 'x', that of the text's line 1 is 'b'"),
-        (b"(S a)\n\n", "1: 1 word for the 2 of the text's line 1"),
-        (b"\n(S c d)\n", "2: word 2, 'd', exceeds the 1 of the text's line 2"),
+        (b"(S a x)\n\n", "1: word 2 is 'x', but line 1 of the text has 'b'"),
+        (b"(S a)\n\n", "1: 1 word, but line 1 of the text has 2"),
+        (b"\n(S c d)\n", "2: word 2 is 'd', but line 2 of the text has only 1 word"),
         (b"(S a b\n\n", "1: a bracket is not closed"),
         (b"(S a b))\n\n", "1: there is one closing bracket too many"),
         (b"(S a b) (S a b)\n\n", "1: more than one tree on the line"),
@@ -214,7 +214,7 @@ def test_tags(tmp_path: Path, content: bytes, what: str) -> None:
         (b"3\t(S c)\n", "1: there is no sentence 3: the text has 2"),
         (b"2\t(S c)\n1\t(S a b)\n", "2: sentence 1 is repeated or out of order: numbers must increase"),
         (b"1\t(S a b)\n(S c)\n", "2: expected a sentence number, a tab and a tree, found '(S c)'"),
-        (b"1\t(S a b)\n2\t(S d)\n", "2: word 1 is 'd', that of the text's line 2 is 'c'"),
+        (b"1\t(S a b)\n2\t(S d)\n", "2: word 1 is 'd', but line 2 of the text has 'c'"),
     ],
 )
 def test_trees(tmp_path: Path, content: bytes, what: str) -> None:
@@ -233,8 +233,8 @@ def row(number: object, form: str, head: object) -> str:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (row(1, "a", 0) + row(2, "x", 1), "2: word 2 is 'x', that of the text's line 1 is 'b'"),
-        (row(1, "a", 0) + "\n", "2: 1 word for the 2 of the text's line 1"),
+        (row(1, "a", 0) + row(2, "x", 1), "2: word 2 is 'x', but line 1 of the text has 'b'"),
+        (row(1, "a", 0) + "\n", "2: 1 word, but line 1 of the text has 2"),
         (row(1, "a", 0) + row(2, "b", 1) + "\n", "4: the file ends after 1 sentence; the text has 2"),
         (row(1, "a", 0) + row(3, "b", 1), "2: expected word 2, found '3'"),
         (row(1, "a", 2) + row(2, "b", 1), "1: the heads form a circle: the word is its own ancestor"),
