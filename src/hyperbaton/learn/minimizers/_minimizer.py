@@ -105,5 +105,5 @@ class QuasiNewton(Minimizer):
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:
         # Weights and gradients of the current point and of two trials, the start, the direction, the curvature, the weights
-        # in another order; pairs of floats for each step, and one pair more; about one vector that lies between others.
+        # in another order; pairs of floats for each step, and one pair more; about one vector for gaps between them.
         return (10 + self.memory + 1 + 1) * 8 * n_weights
