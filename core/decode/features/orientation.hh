@@ -33,7 +33,7 @@ struct OptionScorer {
   std::optional<PossibleClasses> possible;
   // (kCoverageStates, classes): added to the scores in each coverage state (phrases/coverage_state.hh) before
   // normalisation; may be empty.
-  std::span<const float> coverage;
+  std::span<const float> coverage{};
   // Scores are weighted sums over sparse features; values count the classes of steps, from which the values of sparse
   // features are derived elsewhere. Discontinuous steps also get the sum over the words that they skip: for words [a, b)
   // of a sentence it is between[b] - between[a] in the rows of the sentence, which has one row more than words. May be
