@@ -14,9 +14,8 @@ probabilities.
 prior. Its weight λ, `smoothing`, keeps a rare word from becoming the origin of everything around it. k is a prior count of
 word pairs: `alike` for words that are written alike, and `prior_weight` · p(t | s) for translations known to a saved model,
 `prior`. Model 1 starts from these counts, if there are any, and jumps start from those of the saved model. With
-`stem_prior`, the first iterations of both models use words cut to their first letters. The others start from the jumps of
-these stems and add counts of `stem_weight` · p(stem of t | stem of s) · f(t) / f(stem of t), so that rare forms of a word
-share the statistics of all its forms.
+`stem_prior`, a first training on words cut to their first letters adds counts of `stem_weight` · p(stem of t | stem of s) ·
+f(t) / f(stem of t), so that rare forms of a word share the statistics of all its forms.
 
 **Agreement** (Liang, Taskar and Klein 2006). With a and b the two directions' posteriors of a link, plain EM maximises
 each likelihood with the expected counts a and b. Training by agreement maximises
@@ -43,7 +42,7 @@ Nothing here is random, and the number of threads does not change a single link.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 
@@ -90,7 +89,7 @@ CONFIDENCES = {"links": 0.3, "phrases": 0.3}
 SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not saved
 SMALLEST_PRIOR = 1e-4  # smallest probability of pairs of a prior model
 SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
-STEM_ITERATIONS = 3, 1  # of model 1 and of the hidden Markov model that use stems, if there are more
+STEM_HMM_ITERATIONS = 2  # of the training on stems, at most
 
 
 @dataclass(frozen=True)
@@ -113,8 +112,8 @@ class Aligner(WordAligner):
     'book'
     """
 
-    model1_iterations: int = option(5, "iterations of IBM model 1, on stems and words", minimum=0)
-    hmm_iterations: int = option(5, "iterations of the hidden Markov model, on stems and words", minimum=0)
+    model1_iterations: int = option(5, "iterations of IBM model 1", minimum=0)
+    hmm_iterations: int = option(5, "iterations of the hidden Markov model", minimum=0)
     freedom: float = option(
         0.1,
         "how far the two directions may disagree: 0 forces full agreement, 1 trains them independently",
@@ -164,25 +163,18 @@ class Aligner(WordAligner):
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
-        on_stems = self._stem_iterations(source, target)
-        rounds = Rounds(
-            self.model1_iterations - on_stems[0],
-            self.hmm_iterations - on_stems[1],
-            self.freedom,
-            self.null_probability,
-            self.max_length,
-        )
-        before, after = _in_turn(progress, sum(on_stems), rounds.model1_iterations + rounds.hmm_iterations)
+        n_before = self._stem_iterations(source, target)
+        before, after = _in_turn(progress, n_before, self.model1_iterations + self.hmm_iterations)
         stems = None
-        if any(on_stems):
+        if n_before:
             place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
-            stems = self._fit_stems(on_stems, source, target, threads, before, place)
+            stems = self._stem_counts(source, target, threads, before, place)
         corpus: Arguments = {
             "n_source_words": len(self.vocabularies_[0]),
             "n_target_words": len(self.vocabularies_[1]),
             "options": _core.AlignerOptions(
-                model1_iterations=rounds.model1_iterations,
-                hmm_iterations=rounds.hmm_iterations,
+                model1_iterations=self.model1_iterations,
+                hmm_iterations=self.hmm_iterations,
                 null_probability=self.null_probability,
                 smoothing=self.smoothing,
                 freedom=self.freedom,
@@ -196,51 +188,45 @@ class Aligner(WordAligner):
             self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
             return self
         training = _core.AlignerTraining(source.core_tokens, target.core_tokens, **corpus)
-        self.logprobs_ = train_in_shards((source, target), training, rounds, sharding, after)
+        self.logprobs_ = train_in_shards(
+            (source, target),
+            training,
+            Rounds(**{f.name: getattr(self, f.name) for f in fields(Rounds)}),
+            sharding,
+            after,
+        )
         self.model_ = training.model
         self.model_ = self._model_of(self._model_arrays(0.0))  # without the texts that training uses
         return self
 
-    def _prior(self, source: Text, target: Text, stems: Aligner | None) -> _core.AlignerPrior | None:
-        """The prior of the words of both normalised texts, with counts and jumps from an aligner of their stems."""
+    def _prior(self, source: Text, target: Text, stems: WordPairCounts | None) -> _core.AlignerPrior | None:
+        """The prior of the words of both normalised texts, with counts from stems."""
         counts, jumps = alike_words(self.vocabularies_, self.alike) if self.alike else None, None
-        if stems is not None:
-            known = self._stem_counts(source, target, stems)
-            counts = known if counts is None else counts + known
-            jumps = stems._both_jumps()
         if self.prior is not None:
             model = self._prior_model(self.prior)
             check_languages(self.prior, model.vocabularies_, (source, target))
             lexicon = model.model_.lexicon(SMALLEST_PRIOR)
             known = translations(model.vocabularies_, self.vocabularies_, lexicon, self.prior_weight)
             counts = known if counts is None else counts + known
-            jumps = model._both_jumps()
+            jumps = model.model_.jump_weights(False), model.model_.jump_weights(True)
+        if stems is not None:
+            counts = stems if counts is None else counts + stems
         if counts is None or len(counts.sources) == 0:
             return None
         starts, targets, values = counts.by_source(len(source.vocabulary))
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
 
-    def _stem_iterations(self, source: Text, target: Text) -> tuple[int, int]:
-        """How many iterations of each model use stems; none if no word of the normalised texts is longer than a stem."""
+    def _stem_iterations(self, source: Text, target: Text) -> int:
+        """Iterations of the training on stems; none if no word of the normalised texts is longer than a stem."""
         words = (word for text in (source, target) for word in text.vocabulary.words())
         if not self.stem_prior or not self.stem_weight or all(len(word) <= self.stem_prior for word in words):
-            return 0, 0
-        model1, hmm = (
-            max(0, min(most, n - 1))
-            for most, n in zip(STEM_ITERATIONS, (self.model1_iterations, self.hmm_iterations), strict=True)
-        )
-        return model1, hmm
+            return 0
+        return self.model1_iterations + min(self.hmm_iterations, STEM_HMM_ITERATIONS)
 
-    def _fit_stems(
-        self,
-        iterations: tuple[int, int],
-        source: Text,
-        target: Text,
-        threads: int | None,
-        progress: Progress | None,
-        sharding: Sharding | None,
-    ) -> Aligner:
-        """An aligner of the stems of both normalised texts."""
+    def _stem_counts(
+        self, source: Text, target: Text, threads: int | None, progress: Progress | None, sharding: Sharding | None
+    ) -> WordPairCounts:
+        """Translations of stems as translations of words."""
         if sharding is not None:
             sharding.folder.mkdir(exist_ok=True)
         stems = replace(
@@ -251,23 +237,15 @@ class Aligner(WordAligner):
             drop_target=None,
             prior=None,
             stem_prior=0,
-            model1_iterations=iterations[0],
-            hmm_iterations=iterations[1],
+            hmm_iterations=min(self.hmm_iterations, STEM_HMM_ITERATIONS),
         )
-        return stems.fit(Bitext(source, target), threads=threads, progress=progress, sharding=sharding)
-
-    def _stem_counts(self, source: Text, target: Text, stems: Aligner) -> WordPairCounts:
-        """Translations of stems as translations of words."""
+        stems.fit(Bitext(source, target), threads=threads, progress=progress, sharding=sharding)
         numbers = [
             rule.numbers(text.vocabulary, forms)
             for rule, text, forms in zip(stems.normalizations_, (source, target), stems.vocabularies_, strict=True)
         ]
         lexicon = stems.model_.lexicon(SMALLEST_STEM)
         return stem_translations((source, target), (numbers[0], numbers[1]), lexicon, self.stem_weight, SMALLEST_STEM)
-
-    def _both_jumps(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """The jump weights of both directions."""
-        return self.model_.jump_weights(False), self.model_.jump_weights(True)
 
     def _prior_model(self, path: str) -> Aligner:
         """A saved model whose words are normalised in the same way."""
