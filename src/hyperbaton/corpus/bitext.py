@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ class SentencePair(Drawing):
 
     drawn_by: ClassVar = "hyperbaton.report.picture:draw_sentence_pair"
 
-    def __iter__(self) -> Iterator[list[str] | list[tuple[int, int]] | None]:
+    def __iter__(self) -> Iterator[Any]:  # each part has its own type
         return iter((self.source, self.target, self.links))
 
     def __repr__(self) -> str:
