@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
@@ -17,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from hyperbaton.base.errors import OptionError
+from hyperbaton.cli._run import carry_out
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
 from hyperbaton.run.completion import finish
@@ -324,3 +327,10 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
     assert results["findings"][2] == "Nothing was translated."
     assert results["next_position"][0]["n"] > 100
     assert re.match(r"cleaning train: ratio 1\.1 drops \d+\.\d% of the pairs", finish(plan, tmp_path).warnings[0])
+
+
+def test_a_folder_that_no_report_can_name_is_refused_first(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"\xff")
+    with pytest.raises(OptionError, match=r"--output .*: the name is not UTF-8"):
+        carry_out(tmp_path / "no-experiment.toml", folder)
+    assert not folder.exists()

@@ -155,7 +155,7 @@ def form_fault(value: object, form: Form, where: str = "") -> str | None:
 
 def _is_of(value: object, kind: Form) -> bool:
     if kind is str:
-        return isinstance(value, str) and "\0" not in value and _is_text(value)
+        return isinstance(value, str) and "\0" not in value and is_text(value)
     if kind is int or (kind is float and isinstance(value, int)):
         return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
     if isinstance(kind, type) and not typing.get_args(kind):
@@ -167,7 +167,8 @@ def _is_whole(text: str) -> bool:
     return re.fullmatch("-?[0-9]{1,18}", text) is not None
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
+    """Whether a string can be written as UTF-8; names of files may contain other bytes."""
     try:
         value.encode()
     except UnicodeEncodeError:

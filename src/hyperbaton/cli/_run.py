@@ -6,7 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import n_shards, open_executor
+from hyperbaton.base.forms import is_text
 from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
 from hyperbaton.cli._common import say
 from hyperbaton.run.completion import finish
@@ -30,6 +32,8 @@ def carry_out(
     quiet: bool = False,
 ) -> None:
     """Run an experiment; print the findings and the path of the report."""
+    if not is_text(str(folder)):
+        raise OptionError(f"--output {folder}: the name is not UTF-8, so the report could not contain it; choose another")
     plan = make_plan(read_experiment(experiment, settings), memory)
     if executor is None:
         limits = MachineLimits(jobs, n_threads(threads), plan.memory)
