@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.corpus import Annotations, Tags
+from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.data import generate
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.models import MODELS, StepModel, Steps
-from hyperbaton.phrases import PhraseTable, extract
+from hyperbaton.phrases import Options, PhraseTable, extract
 
 
 class NearFirst(StepModel):
@@ -67,6 +67,30 @@ def test_every_shape_says_what_it_expected() -> None:
             near = by_model["NEAR"]
             assert set(near["words"]) == set(range(n_words)) - covered and near["chosen"] == step.begin
             covered |= set(range(step.begin, step.end))
+
+
+class ByTag:
+    """An orientation model that prefers a class by the tag of the first word."""
+
+    orientations, needs = "three", ("source_tags",)
+
+    def option_logprobs(self, source: Text, options: Options, annotations: Annotations) -> np.ndarray:
+        assert annotations.source_tags is not None
+        first = source.offsets[options.source.sentence] + options.source.begin
+        scores = np.eye(3)[np.asarray(annotations.source_tags.labels)[first] % 3]
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+
+
+def test_orientation_models_are_asked_with_tags() -> None:
+    made = generate(60, seed=1)
+    table = PhraseTable.build(made.bitext, extract(made.bitext, max_length=3))
+    first = made.bitext.source.select(np.array([0]))
+    annotations = Annotations(source_tags=Tags.of([" ".join(made.source_tags[0])], first))
+    translator = Translator(System.of(table, reordering={"TAG": ByTag()}), threads=1)
+    found = translator.translate_batch([" ".join(first[0])], NBest(1), annotations=annotations)
+    for step, rows in zip(found.steps(0), expectations(found, 0, 0), strict=True):
+        (row,) = rows
+        assert np.log(row["classes"][row["chosen"]]) == pytest.approx(step.features["TAG"][0], abs=1e-3)
 
 
 def test_models_scored_in_the_core_score_what_could_have_followed() -> None:

@@ -51,6 +51,10 @@ class Path:
         """The orientation classes of the steps, by model."""
         return self.found.step_classes(self.piece, self.path)
 
+    def needed(self, model: object) -> tuple[Annotations, ...]:
+        """The annotations, if the model needs them."""
+        return (self.annotations,) if getattr(model, "needs", ()) else ()
+
     def visited(self) -> npt.NDArray[np.bool_]:
         """Which words are translated before each step, (n_steps, n_words)."""
         visited = np.zeros((len(self.steps), self.source.n_tokens), bool)
@@ -123,7 +127,7 @@ def expected(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 @expected.register(PerOption)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    logprobs = np.asarray(model.option_logprobs(way.source, way.own_options()), np.float64)
+    logprobs = np.asarray(model.option_logprobs(way.source, way.own_options(), *way.needed(model)), np.float64)
     orientations = orientations_of(model)
     side = getattr(model, "side", "before")
     visited, spans = way.visited(), [(step.begin, step.end) for step in way.steps]
@@ -162,8 +166,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 def _jumps(model: Any, way: Path) -> Any:
     """The scores of a jump model for the single sentence."""
-    asked = (way.source, way.annotations) if getattr(model, "needs", ()) else (way.source,)
-    return model.jump_logprobs(*asked)
+    return model.jump_logprobs(way.source, *way.needed(model))
 
 
 def _jump(current: int, row: numeric.Floats, chosen: int) -> Expectation:
