@@ -180,12 +180,13 @@ def run_limited(folder: Path, *arguments: str, limit: str = MEMORY) -> subproces
 @linux_only
 def test_extract_keeps_to_its_memory(tmp_path: Path) -> None:
     """A process that may not have more memory extracts what takes several times as much without the option."""
-    write_pairs(tmp_path, n_pairs=60_000, n_words=3000, length=12)
+    write_pairs(tmp_path, n_pairs=40_000, n_words=3000, length=12)
+    memory = "208M"
     extract = ["extract", "source", "target", "links"]
     tables = ["--moses", "moses", "--reordering", "msd-bidirectional-fe"]
-    limited = run_limited(tmp_path, *extract, "-o", "phrases", "--memory", MEMORY, *tables)
+    limited = run_limited(tmp_path, *extract, "-o", "phrases", "--memory", memory, *tables, limit=memory)
     assert limited.returncode == 0, limited.stderr
-    free = run_limited(tmp_path, *extract, "-o", "other")
+    free = run_limited(tmp_path, *extract, "-o", "other", limit=memory)
     assert free.returncode == 1
     assert "not enough memory" in free.stderr
 
@@ -236,9 +237,11 @@ def test_training_fits_into_the_memory_that_it_names(tmp_path: Path) -> None:
 @linux_only
 def test_orientation_models_keep_to_their_memory(tmp_path: Path) -> None:
     """The memory limit applies to samples and their rows of features."""
-    write_pairs(tmp_path, n_pairs=30_000, n_words=3, length=12)
-    check_training(tmp_path, "dpr", "--learner", "lbfgs:max-passes=1", "--global-learner", "sgd:max-passes=1")
-    check_training(tmp_path, "dual_mlr", "--learner", "dual_eg:max-passes=2", memory="208M")
+    write_pairs(tmp_path, n_pairs=20_000, n_words=3, length=12)
+    check_training(
+        tmp_path, "dpr", "--learner", "lbfgs:max-passes=1", "--global-learner", "sgd:max-passes=1", memory="208M"
+    )
+    check_training(tmp_path, "dual_mlr", "--learner", "dual_eg:max-passes=2", memory="176M")
 
 
 def check_training(folder: Path, model: str, *options: str, memory: str = MEMORY) -> None:
