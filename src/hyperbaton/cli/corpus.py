@@ -97,7 +97,6 @@ def corpus(
         None if aligner == NONE else aligner,
         seed,
     )
-    say("reading mtdata's index of datasets (the first time takes about a minute)", quiet)
     with Bars(quiet) as bars:
         made = get_corpus(names, output, how, languages=languages, threads=n_threads(threads), bars=bars)
     for warning in made.report.warnings:

@@ -95,7 +95,10 @@ def get_corpus(
     for tokenizer in how.tokenizers:
         _ = None if tokenizer is None else TOKENIZERS[tokenizer]
     tagger = None if how.tagger is None else TAGGERS.make(how.tagger)
+    reading = bars.stage("reading mtdata's index of datasets (a minute the first time)")
+    reading(0, 1)
     catalogue = Catalogue()
+    reading(1, 1)
     pair = None if languages is None else catalogue.parse_languages(languages)
     pair = pair or catalogue.find(names[0]).languages
     sets = {"train": [catalogue.find(name, pair) for name in names]}
