@@ -199,6 +199,7 @@ def test_training_keeps_to_its_memory(tmp_path: Path) -> None:
     check_training(tmp_path, "pair", "--min-count", "20", "--learner", "lbfgs:max-passes=1")
 
 
+@pytest.mark.slow
 def test_training_says_how_much_memory_it_needs(files: list[str], tmp_path: Path) -> None:
     """Weights, gradients and the vectors of L-BFGS are in the account, before features are written."""
     bitext = Bitext.read(*files)

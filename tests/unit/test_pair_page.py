@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from hyperbaton.align import Aligner
 from hyperbaton.corpus import Bitext
@@ -63,6 +64,7 @@ def test_the_verb(tmp_path: Path) -> None:
     assert len(lines) == 5 and values == sorted(values)
 
 
+@pytest.mark.slow
 def test_words_light_up_on_both_sides(tmp_path: Path, chromium: Any) -> None:
     _, _, text = page()
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
