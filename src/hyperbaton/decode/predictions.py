@@ -27,7 +27,7 @@ from hyperbaton.decode.result import NO_CLASS, Translations
 from hyperbaton.decode.scorers import ModelUse, OptionScores
 from hyperbaton.models import Batch
 from hyperbaton.phrases import Samples, extract
-from hyperbaton.phrases.coverage import possible_of_samples, possible_of_spans, states_of_samples, states_of_spans
+from hyperbaton.phrases.coverage import possible_of_samples, states_of_samples
 
 
 @dataclass
@@ -126,19 +126,10 @@ def _step_logprobs(
 ) -> npt.NDArray[np.float64]:
     """Log-probabilities of the classes of the steps of a path; those of side `after` are about the previous step."""
     if scores.side == "after":
-        previous = np.concatenate([options[:1], options[:-1]])
-        return scores.logprobs(previous, None, None)
-    if not scores.possible and scores.coverage is None:
-        return scores.logprobs(options, None, None)
+        return scores.logprobs(np.concatenate([options[:1], options[:-1]]))
     source = translations.batch.options.source
     spans = [(int(b), int(b) + int(n)) for b, n in zip(source.begin[options], source.length[options], strict=True)]
-    visited = np.zeros((len(spans), int(translations.batch.source.lengths[piece])), bool)
-    for at, (begin, end) in enumerate(spans):
-        visited[at + 1 :, begin:end] = True
-    orientations = scores.orientations
-    possible = possible_of_spans(orientations.possible_classes, len(orientations), visited, spans)
-    states = states_of_spans(visited, spans)
-    return scores.logprobs(options, possible if scores.possible else None, states)
+    return scores.step_logprobs(options, spans, int(translations.batch.source.lengths[piece]))
 
 
 def _options_of(bitext: Bitext, samples: Samples, batch: Batch) -> npt.NDArray[np.int64]:

@@ -6,7 +6,8 @@ natural logs of probabilities, or any score where higher is better. Values below
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from typing import Any, Protocol, cast
 
@@ -18,8 +19,9 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.models import Batch, PerJump, PerOption, PerStep, normalised
+from hyperbaton.models import Batch, PerJump, PerOption, PerStep, needed
 from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, ReorderingType, orientation_set
+from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 from hyperbaton.phrases.orientation import Side
 
 FLOOR = -100.0
@@ -43,9 +45,23 @@ class OptionScores:
     possible: bool = False
     coverage: Array | None = None
 
-    def logprobs(self, options: Array, possible: Array | None, states: Array | None) -> Array:
+    def logprobs(self, options: Array, possible: Array | None = None, states: Array | None = None) -> Array:
         """Log-probabilities (n, n_classes) of options, each with its possible classes and its coverage state."""
+        from hyperbaton.models import normalised  # which imports the base classes of models; tables do without
+
         return normalised(self.coverage, self.scores[options].astype(np.float64), possible, states)
+
+    def step_logprobs(self, options: Array, spans: Sequence[tuple[int, int]], n_words: int) -> Array:
+        """Log-probabilities (n_steps, n_classes) of the options of a path, given the words translated before each."""
+        if not self.possible and self.coverage is None:
+            return self.logprobs(options)
+        visited = np.zeros((len(spans), n_words), bool)
+        for at, (begin, end) in enumerate(spans):
+            visited[at + 1 :, begin:end] = True
+        orientations, possible = self.orientations, None
+        if self.possible:
+            possible = possible_of_spans(orientations.possible_classes, len(orientations), visited, spans)
+        return self.logprobs(options, possible, states_of_spans(visited, spans))
 
     def scorer(self, weights: list[float]) -> _core.OptionScorer:
         """The scorer of the search, with one weight, or one for each class."""
@@ -206,26 +222,33 @@ def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Fe
 
 def _class_scores(model: Any, use: ModelUse, batch: Batch) -> OptionScores:
     """The scores of an orientation model in this use."""
-    known = (batch.annotations,) if getattr(model, "needs", ()) else ()
-    scores = np.asarray(model.option_logprobs(batch.source, batch.options, *known))
+    scores = np.asarray(model.option_logprobs(batch.source, batch.options, *needed(model, batch.annotations)))
     if scores.shape[0] != len(batch.options):
         raise OptionError(f"a model must score {len(batch.options)} options, not {scores.shape[0]}")
     if use.use == "scaled":
         scores = -numeric.exp(-np.maximum(scores, LEAST)) / use.beta
-    orientations = orientations_of(model)
-    side = cast(Side, getattr(model, "side", "before"))
-    possible = getattr(model, "classes", "all") == "possible"
-    coverage = getattr(model, "coverage_weights_", None)
-    if use.use == "scaled" and (possible or coverage is not None):
+    found = replace(scores_of(model, scores), times_distance=use.use == "scaled")
+    if found.times_distance and (found.possible or found.coverage is not None):
         raise OptionError("a model that uses the coverage must be used directly: it cannot scale the distance")
-    return OptionScores(scores, orientations, side, use.use == "scaled", possible, coverage)
+    return found
+
+
+def scores_of(model: Any, scores: Array) -> OptionScores:
+    """Scores (n_options, n_classes) of an orientation model, with its classes and its use of the coverage."""
+    return OptionScores(
+        scores,
+        orientations_of(model),
+        cast(Side, getattr(model, "side", "before")),
+        possible=getattr(model, "classes", "all") == "possible",
+        coverage=getattr(model, "coverage_weights_", None),
+    )
 
 
 @scorer_of.register(PerJump)
 def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
-    asked = (batch.source, batch.annotations) if getattr(model, "needs", ()) else (batch.source,)
+    logprobs = model.jump_logprobs(batch.source, *needed(model, batch.annotations))
     remaining = getattr(model, "candidates", "all") == "remaining"
-    return _jump_scorer(model.jump_logprobs(*asked), weights[0], use.inside, remaining)
+    return _jump_scorer(logprobs, weights[0], use.inside, remaining)
 
 
 @scorer_of.register(PerStep)

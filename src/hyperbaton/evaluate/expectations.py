@@ -27,10 +27,9 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
 from hyperbaton.decode.derivations import Derivations
-from hyperbaton.decode.scorers import orientations_of
-from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, normalised
+from hyperbaton.decode.scorers import scores_of
+from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, needed
 from hyperbaton.phrases import Options, OrientationSet
-from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
 Expectation = dict[str, object]
 
@@ -50,17 +49,6 @@ class Path:
     def classes(self) -> dict[str, npt.NDArray[np.uint8]]:
         """The orientation classes of the steps, by model."""
         return self.found.step_classes(self.piece, self.path)
-
-    def needed(self, model: object) -> tuple[Annotations, ...]:
-        """The annotations, if the model needs them."""
-        return (self.annotations,) if getattr(model, "needs", ()) else ()
-
-    def visited(self) -> npt.NDArray[np.bool_]:
-        """Which words are translated before each step, (n_steps, n_words)."""
-        visited = np.zeros((len(self.steps), self.source.n_tokens), bool)
-        for at, step in enumerate(self.steps):
-            visited[at + 1 :, step.begin : step.end] = True
-        return visited
 
     def own_options(self) -> Options:
         """The options of the steps, of this sentence alone."""
@@ -127,18 +115,10 @@ def expected(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 @expected.register(PerOption)
 def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
-    logprobs = np.asarray(model.option_logprobs(way.source, way.own_options(), *way.needed(model)), np.float64)
-    orientations = orientations_of(model)
-    side = getattr(model, "side", "before")
-    visited, spans = way.visited(), [(step.begin, step.end) for step in way.steps]
-    possible = states = None
-    if getattr(model, "classes", "all") == "possible":
-        possible = possible_of_spans(orientations.possible_classes, len(orientations), visited, spans)
-    if getattr(model, "coverage_weights_", None) is not None:
-        states = states_of_spans(visited, spans)
-    weights = getattr(model, "coverage_weights_", None)
-    probabilities = numeric.exp(normalised(weights, logprobs, possible, states))
-    return _classes(way, way.classes[name][:, 0], probabilities, orientations, side)
+    logprobs = model.option_logprobs(way.source, way.own_options(), *needed(model, way.annotations))
+    scores, spans = scores_of(model, np.asarray(logprobs)), [(step.begin, step.end) for step in way.steps]
+    probabilities = numeric.exp(scores.step_logprobs(np.arange(len(spans)), spans, way.source.n_tokens))
+    return _classes(way, way.classes[name][:, 0], probabilities, scores.orientations, scores.side)
 
 
 @expected.register(PerJump)
@@ -166,7 +146,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 def _jumps(model: Any, way: Path) -> Any:
     """The scores of a jump model for the single sentence."""
-    return model.jump_logprobs(way.source, *way.needed(model))
+    return model.jump_logprobs(way.source, *needed(model, way.annotations))
 
 
 def _jump(current: int, row: numeric.Floats, chosen: int) -> Expectation:

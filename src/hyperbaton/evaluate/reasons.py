@@ -16,7 +16,7 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.decode import ModelUse, Translations
 from hyperbaton.evaluate.expectations import Path
-from hyperbaton.models import OrientationModel, PerJump
+from hyperbaton.models import OrientationModel, PerJump, needed
 from hyperbaton.phrases import Occurrences, Options
 
 UNKNOWN = "\ue000"  # from a private range: it never occurs as a word or tag
@@ -38,14 +38,12 @@ def add_reasons(
             about = [(numbers[expectation["span"][0], expectation["span"][1]], expectation) for expectation in own]
             class_reasons(model, walk.source, walk.own_options(), about, n_reasons)
         elif isinstance(model, PerJump):
-            needs_annotations = bool(getattr(model, "needs", ()))
 
-            def logprobs(
-                source: Text, annotations: Annotations, model: Any = model, annotated: bool = needs_annotations
-            ) -> Any:
-                return model.jump_logprobs(source, annotations) if annotated else model.jump_logprobs(source)
+            def logprobs(source: Text, annotations: Annotations, model: Any = model) -> Any:
+                return model.jump_logprobs(source, *needed(model, annotations))
 
-            jump_reasons(logprobs, walk.source, walk.annotations if needs_annotations else Annotations(), own, n_reasons)
+            (annotations,) = needed(model, walk.annotations) or (Annotations(),)
+            jump_reasons(logprobs, walk.source, annotations, own, n_reasons)
 
 
 def class_reasons(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hyperbaton.models.shapes.batch import Batch
     from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpRows, NextPositionModel
     from hyperbaton.models.shapes.orientation import OrientationModel, normalised
-    from hyperbaton.models.shapes.protocols import PerJump, PerOption, PerStep
+    from hyperbaton.models.shapes.protocols import PerJump, PerOption, PerStep, needed
     from hyperbaton.models.shapes.step import StepModel, Steps, python_steps
 else:
     __getattr__ = names_from(
@@ -35,7 +35,7 @@ else:
             "shapes.batch": ("Batch",),
             "shapes.next_position": ("JumpLogProbs", "JumpRows", "NextPositionModel"),
             "shapes.orientation": ("OrientationModel", "normalised"),
-            "shapes.protocols": ("PerJump", "PerOption", "PerStep"),
+            "shapes.protocols": ("PerJump", "PerOption", "PerStep", "needed"),
             "shapes.step": ("StepModel", "Steps", "python_steps"),
         },
     )
@@ -57,6 +57,7 @@ __all__ = [
     "StepModel",
     "Steps",
     "load_model",
+    "needed",
     "normalised",
     "python_steps",
 ]

@@ -6,7 +6,10 @@ A function whose work depends on the shape is generic (`functools.singledispatch
 from __future__ import annotations
 
 from abc import ABC, ABCMeta
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus import Annotations
 
 
 class _Answers(ABCMeta):
@@ -45,3 +48,8 @@ class PerStep(ABC, metaclass=_Answers):
     """`step_scores(steps)`: scores and states of many steps; or `step_scorer(batch, weight)`: a scorer in the core."""
 
     methods = ("step_scores", "step_scorer")
+
+
+def needed(model: object, annotations: Annotations) -> tuple[Annotations, ...]:
+    """The last argument of a model's scores: the annotations, if it needs any."""
+    return (annotations,) if getattr(model, "needs", ()) else ()
