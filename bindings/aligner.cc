@@ -1,10 +1,13 @@
 #include "align/aligner.hh"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
+#include "align/link_network.hh"
 #include "texts.hh"
 
 namespace hyperbaton::bindings {
@@ -13,6 +16,7 @@ namespace {
 
 using Words = Array<std::uint32_t>;
 using Offsets = Array<std::int64_t>;
+using Rows = Array<std::int32_t>;
 using BothWays = std::pair<Array<float>, Array<float>>;  // of generated target words, and of source words
 
 BitextView view_bitext(const BoundTokens& source, const BoundTokens& target) {
@@ -75,20 +79,41 @@ struct BoundTraining {
 HYPERBATON_BINDINGS(aligner) {
   using namespace nb::literals;
 
+  nb::class_<LinkNetwork>(m, "LinkNetwork", "A network that corrects posteriors of links, over borrowed embeddings.")
+      .def(
+          "__init__",
+          [](LinkNetwork* self, const std::map<std::string, Array2<std::uint16_t>>& arrays, const Rows& source_words,
+             const Rows& source_stems, const Rows& target_words, const Rows& target_stems) {
+            HalfMatrices matrices;
+            for (const auto& [name, array] : arrays)
+              matrices.emplace(name, HalfMatrix{{array.data(), array.size()}, array.shape(0), array.shape(1)});
+            if (source_words.size() != source_stems.size() || target_words.size() != target_stems.size())
+              throw Error("the arrays of the aligner do not match");
+            new (self) LinkNetwork(matrices, {LinkNetwork::WordRows{view(source_words), view(source_stems)},
+                                              LinkNetwork::WordRows{view(target_words), view(target_stems)}});
+          },
+          nb::arg("arrays").noconvert(), nb::arg("source_words").noconvert(), nb::arg("source_stems").noconvert(),
+          nb::arg("target_words").noconvert(), nb::arg("target_stems").noconvert(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          "Half-precision arrays, as bits, by name, and rows of the embeddings by word; they must not be modified.");
+
   nb::class_<AlignmentModel>(m, "AlignmentModel", "Hidden Markov models of word alignment in both directions.")
       .def(
           "__init__",
           [](AlignmentModel* self, const Offsets& starts, const Words& targets, const Array2<float>& probabilities,
-             const BothWays& nulls, const BothWays& jumps, float null_probability, int max_length) {
+             const BothWays& nulls, const BothWays& jumps, float null_probability, int max_length,
+             std::shared_ptr<LinkNetwork> network) {
             const auto outside = [&](std::uint32_t word) { return word >= nulls.first.size(); };
             if (starts.size() != nulls.second.size() + 1 || std::ranges::any_of(view(targets), outside))
               throw Error("the arrays of the aligner do not match");
             new (self) AlignmentModel{Lexicon(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
                                       {copy(nulls.first), copy(nulls.second)},
                                       {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
-                                      null_probability};
+                                      null_probability,
+                                      std::move(network)};
           },
-          "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a)
+          "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a,
+          "network"_a.none() = nb::none())
       .def(
           "lexicon", [](const AlignmentModel& self, float smallest) { return list_pairs(self.lexicon, smallest); },
           "smallest"_a, "Starts by source word, target words, and rows of p(target | source), p(source | target).")

@@ -1,7 +1,7 @@
 """Training of `encoder` on a machine that has only NumPy and PyTorch, and what each part of it buys.
 
     python -m benchmarks.encoder pack SRC TGT LINKS -o FOLDER --source-tags TAGS --held-out NAME=SRC,TGT,LINKS,TAGS
-    python benchmarks/encoder/gpu.py FOLDER OUT --jobs '420000 all' '200000 remaining no-tags' --keep '420000 all'
+    PYTHONPATH=src:. python -m benchmarks.encoder.gpu FOLDER OUT --jobs '420000 all' '200000 remaining' --keep '420000 all'
     python -m benchmarks.encoder unpack OUT SRC TGT LINKS --source-tags TAGS --job 420000-all -o MODEL
 
 `pack` writes what training reads. `gpu.py` trains one network for each job, several at a time, prints a line of figures

@@ -1,4 +1,4 @@
-"""Train networks on a GPU from what `pack` wrote; needs NumPy and PyTorch, not hyperbaton.
+"""Train networks on a GPU from what `pack` wrote; needs NumPy and PyTorch, not the core of hyperbaton.
 
 A job is words: the number of sentence pairs; for jumps `all` or `remaining`, for orientations `all` or `possible`; and
 changes: no-tags, no-distances, coverage, OPTION=NUMBER of `Schedule` or `Shape` (epochs=10, hidden=256).
@@ -8,32 +8,26 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib.util
+import importlib
 import json
 import subprocess
 import sys
 import time
-import types
 from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).resolve()
-NETWORKS = HERE.parents[2] / "src/hyperbaton/models/networks"
+from benchmarks.coreless import without_core
+
 # Bytes of a file of arrays, at most.
 LARGEST = 15 << 20
 
 
 def training_code(name: str):
-    """A module of the package, by its full name, so that modules find each other."""
-    for package in ("hyperbaton", "hyperbaton.models", "hyperbaton.models.networks"):
-        sys.modules.setdefault(package, types.ModuleType(package))
-    full = f"hyperbaton.models.networks.{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, NETWORKS / f"{name}.py")
-        sys.modules[full] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[full])
-    return sys.modules[full]
+    """A module of the package."""
+    without_core()
+    package = "network" if name == "training" else "models.networks"
+    return importlib.import_module(f"hyperbaton.{package}.{name}")
 
 
 class JumpJob:
@@ -42,7 +36,6 @@ class JumpJob:
     over = "remaining"
 
     def __init__(self, sizes: dict, tags: bool, changes: list[str]) -> None:
-        training_code("training")
         self.code = training_code("jumps")
         self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
         self.shape = self.code.JumpShape(sizes["n_words"], n_labels, 256, 32, 128, "no-distances" not in changes)
@@ -60,7 +53,6 @@ class OrientationJob:
     over = "possible"
 
     def __init__(self, sizes: dict, tags: bool, changes: list[str]) -> None:
-        training_code("training")
         self.code = training_code("orientations")
         self.tags, n_labels = tags, sizes["n_labels"] if tags else 0
         self.shape = self.code.OrientationShape(
@@ -197,7 +189,17 @@ def main() -> None:
         if waiting and len(running) < args.together:
             job = waiting.pop(0)
             keep = ["--keep", job] if job in args.keep else []
-            command = [sys.executable, str(HERE), str(args.folder), str(args.out), "--jobs", job, "--inside", *keep]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.encoder.gpu",
+                str(args.folder),
+                str(args.out),
+                "--jobs",
+                job,
+                "--inside",
+                *keep,
+            ]
             running.append(subprocess.Popen([*command, "--device", args.device]))
         time.sleep(0.2)
 

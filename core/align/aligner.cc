@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "align/link_network.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -285,9 +287,13 @@ void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_th
                    const Visit& visit) {
   parallel_chunks(bitext.n_sentences(), kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     PairPosteriors pair;
+    const auto* network = model.network.get();
+    LinkNetwork::Encoded encoded;
+    if (network) encoded = network->encode(model, bitext, begin, end);
     for (std::size_t s = begin; s < end; ++s) {
       const bool fits = model.fits(bitext.source[s], bitext.target[s]);
       if (fits) pair.run(model, bitext.source[s], bitext.target[s], true);
+      if (fits && network) network->correct(encoded, s - begin, pair);
       visit(fits ? &pair : nullptr, s);
     }
   });

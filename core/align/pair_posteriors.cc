@@ -54,7 +54,13 @@ void PairPosteriors::run(const AlignmentModel& model, std::span<const WordId> so
                            emissions_[direction].data(), nulls.data()};
     logprob_[direction] = chained ? sums_[direction].run(seen, model.jumps[direction], model.null_probability)
                                   : sums_[direction].run_model1(seen, model.null_probability);
+    posteriors_[direction] = sums_[direction].posterior();
   }
+}
+
+void PairPosteriors::replace(std::array<std::vector<float>, 2> posteriors) {
+  replaced_ = std::move(posteriors);
+  for (const auto direction : {kToTarget, kToSource}) posteriors_[direction] = replaced_[direction];
 }
 
 }  // namespace hyperbaton

@@ -77,7 +77,10 @@ def test_faults_are_one_line(texts: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "short").write_text("one line\n")
     for arguments, message in [
         (("align", texts[0], tmp_path / "short"), "short:2: the file ends after 1 line"),
-        (("align", *texts, "--aligner", "eflomal", "--save-model", tmp_path / "m"), "only the aligner hmm"),
+        (
+            ("align", *texts, "--aligner", "eflomal", "--save-model", tmp_path / "m"),
+            "the aligner eflomal can neither load nor save models",
+        ),
         (("align", *texts, "--model", tmp_path / "none"), "no such artefact"),
         (("align", *texts, "--prior", tmp_path / "none"), "no such artefact"),
         (("align", *texts, "--prior", tmp_path, "--model", tmp_path), "--model and --prior: a saved model is not trained"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
 ORDER = [
+    "network",
     "corpus",
     "align",
     "phrases",
@@ -25,7 +26,7 @@ ORDER = [
     "serve",
     "integrations",
 ]
-LEAVES = {"learn", "metrics"}  # import base alone
+LEAVES = {"learn", "metrics", "network"}  # import base alone
 AHEAD = {
     "data": {"corpus", "align"},
     "tune": {"metrics"},
@@ -44,7 +45,7 @@ CORE = {
     "metrics": set(),
     "tune": set(),
     "learn": set(),
-    "align": {"corpus"},
+    "align": {"corpus", "network"},
     "lm": {"corpus"},
     "phrases": {"align", "corpus"},
     "rules": {"align", "corpus", "phrases"},

@@ -1,10 +1,9 @@
-"""A neural aligner, trained on the bitext and on the posteriors of the hidden Markov model: an experiment.
+"""The aligner `neural` by hand-made links: its error rates, its training on another machine, and its speed.
 
     python -m benchmarks.align.neural pack DATA -o packed --pairs 100000
-    python benchmarks/align/neural/train.py packed/ja-en.npz -o trained --network teacher
-    python -m benchmarks.align.neural score packed trained
+    PYTHONPATH=src:. python -m benchmarks.align.neural.gpu packed/ja-en.npz -o trained --hidden 32 64 --device cuda
+    python -m benchmarks.align.neural score DATA packed trained
 
-`pack` trains the built-in aligner on the gold sentences and the training text of each gold set, as
-benchmarks.align.published does, and writes words and posteriors. `train.py` needs only NumPy and PyTorch, so that a machine
-with only these can train. `score` prints error rates of the hidden Markov model, of the network, and of both mixed.
+`pack` trains the hidden Markov model and writes it, with the sentences and posteriors that the networks learn from.
+`gpu.py` needs only NumPy and PyTorch. `score` prints error rates and the speed of linking.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ class WordAligner(CheckedOptions, abc.ABC):
     stem: int = option(0, "compare only this many leading letters of a word; 0 compares all", minimum=0)
     drop_source: str | None = option(None, "file of source words to leave without links, such as particles", path=True)
     drop_target: str | None = option(None, "file of target words to leave without links, such as articles", path=True)
+    seed: int = field(default=1, kw_only=True)  # of aligners whose training is random
 
     @abc.abstractmethod
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:

@@ -55,7 +55,7 @@ def align(
         str,
         typer.Option(
             metavar="NAME",
-            help="hmm is built in; eflomal needs hyperbaton[eflomal]. Options can also be given as NAME:OPTION=VALUE.",
+            help="hmm, neural (to train it needs hyperbaton[torch]) or eflomal; options also as NAME:OPTION=VALUE.",
             autocompletion=ALIGNERS.names,
         ),
         reads_options(ALIGNERS),
@@ -69,9 +69,7 @@ def align(
     scores: Annotated[
         str | None, typer.Option(help="Write log-probabilities of pairs and posteriors of links; - is stdout."), WRITES_FILE
     ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Ignored, since training is not random; accepted for scripts that pass it.", min=0)
-    ] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of neural; the other aligners have none.", min=0)] = 1,
     force: Force = False,
     verify: Verify = False,
     executor: ExecutorAddress = None,
@@ -103,13 +101,14 @@ def align(
         hyperbaton align web.zh web.en --model aligner -o web.links --executor dask://10.0.0.1:8786 --shards 200
     """
     learner = _merged(aligner, options)
-    own = learner if type(learner) is Aligner else None  # only the built-in one saves models and scores links
+    learner.seed = seed
+    own = learner if isinstance(learner, Aligner) else None  # other programs save no models and score no links
     _check(None if own is not None else aligner, target, model, save_model, scores, format)
     if own is not None and own.prior is not None and model is not None:
         raise OptionError("--model and --prior: a saved model is not trained, so there is no use for a prior")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
     if (executor is not None or shards > 1) and (own is None or target is None):
-        raise OptionError("--executor and --shards need the aligner hmm, and the two sides in separate files")
+        raise OptionError("--executor and --shards need the aligner hmm or neural, and the two sides in separate files")
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
     n = n_threads(threads)
@@ -156,9 +155,9 @@ def _check(
     if format not in FORMATS:
         raise OptionError(f"unknown link format {format!r}; known: {', '.join(FORMATS)}")
     if other and (model or save_model):
-        raise OptionError(f"only the aligner {HMM} can load and save models, not {other}")
+        raise OptionError(f"the aligner {other} can neither load nor save models")
     if other and (scores or format != PLAIN):
-        raise OptionError(f"only the aligner {HMM} scores links, not {other}: leave out --scores and --format")
+        raise OptionError(f"the aligner {other} does not score links: leave out --scores and --format")
     if target is None and model is None:
         raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
     if model is not None and save_model is not None:

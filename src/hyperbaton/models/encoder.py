@@ -25,9 +25,10 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
-from hyperbaton.models.networks.encoder import SentenceNetwork, needing_torch
+from hyperbaton.models.networks.encoder import SentenceNetwork
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.network.words import needing_torch
 
 if TYPE_CHECKING:
     from hyperbaton.models.networks.jumps import JumpSentences, JumpShape

@@ -27,9 +27,10 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
-from hyperbaton.models.networks.encoder import FIRST, SentenceNetwork, frequent_rows, needing_torch, rows_of
+from hyperbaton.models.networks.encoder import SentenceNetwork
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.network.words import FIRST, frequent_rows, needing_torch, rows_of
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 

@@ -45,21 +45,22 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.align.base import Removals, Vocabularies, WordAligner
+from hyperbaton.align.base import ALIGNERS, Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores, most_certain
 from hyperbaton.align.training import Rounds, train_in_shards
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.executors import Sharding
-from hyperbaton.base.forms import within
+from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import Arguments, from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
@@ -146,6 +147,7 @@ class Aligner(WordAligner):
         minimum=0,
         maximum=1,
     )
+    confidences: ClassVar[dict[str, float]] = CONFIDENCES
     max_length: int = option(1000, "longer sentences are skipped in training and get no links", minimum=1, maximum=5000)
 
     def fit(
@@ -164,7 +166,7 @@ class Aligner(WordAligner):
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
         n_before = self._stem_iterations(source, target)
-        before, after = _in_turn(progress, n_before, self.model1_iterations + self.hmm_iterations)
+        before, after = in_turn(progress, n_before, self.model1_iterations + self.hmm_iterations)
         stems = None
         if n_before:
             place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
@@ -229,16 +231,16 @@ class Aligner(WordAligner):
         """Translations of stems as translations of words."""
         if sharding is not None:
             sharding.folder.mkdir(exist_ok=True)
-        stems = replace(
-            self,
-            lowercase=False,
-            stem=self.stem_prior,
-            drop_source=None,
-            drop_target=None,
-            prior=None,
-            stem_prior=0,
-            hmm_iterations=min(self.hmm_iterations, STEM_HMM_ITERATIONS),
-        )
+        options = {f.name: getattr(self, f.name) for f in fields(Aligner)} | {
+            "lowercase": False,
+            "stem": self.stem_prior,
+            "drop_source": None,
+            "drop_target": None,
+            "prior": None,
+            "stem_prior": 0,
+            "hmm_iterations": min(self.hmm_iterations, STEM_HMM_ITERATIONS),
+        }
+        stems = Aligner(**options)
         stems.fit(Bitext(source, target), threads=threads, progress=progress, sharding=sharding)
         numbers = [
             rule.numbers(text.vocabulary, forms)
@@ -275,7 +277,7 @@ class Aligner(WordAligner):
         """
         if self.precision is None:
             return self._links(bitext, threads, progress)
-        before, after = _in_turn(progress, 1, 1)
+        before, after = in_turn(progress, 1, 1)
         links = self._links(bitext, threads, before)
         return most_certain(links, self.score(bitext, links, threads=threads, progress=after).confidences, self.precision)
 
@@ -289,7 +291,7 @@ class Aligner(WordAligner):
         return Links(posteriors.links.points[sure], kept[posteriors.links.offsets])
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        confidence = CONFIDENCES[self.for_] if self.confidence is None else self.confidence
+        confidence = self.confidences[self.for_] if self.confidence is None else self.confidence
         to_target, to_source = self._fitted().model_.directed_links(
             bitext.source.core_tokens, bitext.target.core_tokens, confidence, threads, progress
         )
@@ -375,25 +377,26 @@ class Aligner(WordAligner):
         arrays = {**self._fitted()._model_arrays(smallest), "logprobs": self.logprobs_}
         for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
             arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
-        drops = {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}
-        save(path, STORED, arrays, options=to_mapping(self), details={"drop": drops})
+        save(path, STORED, arrays, options=to_mapping(self), details=self._details())
+
+    def _details(self) -> JsonObject:
+        """What is saved in addition to arrays and options."""
+        return {"drop": {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}}
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Aligner:
-        """Open a saved model; the words to leave out are saved with it."""
-        return read_artefact(path, STORED, cls._read, content=True)
+        """Open a saved model, this aligner's or one of a derived aligner; the words to leave out are saved with it."""
+        return read_artefact(path, STORED, _read, content=True)
 
-    @classmethod
-    def _read(cls, artefact: Artefact) -> Aligner:
-        aligner = from_mapping(cls, artefact.options)
+    def _restore(self, artefact: Artefact) -> None:
+        """Take over what was saved."""
         drops, arrays = artefact.details["drop"], artefact.arrays()
-        source, target = (Normalization(aligner.lowercase, aligner.stem, frozenset(drops[side])) for side in SIDES)
-        aligner.normalizations_ = source, target
+        source, target = (Normalization(self.lowercase, self.stem, frozenset(drops[side])) for side in SIDES)
+        self.normalizations_ = source, target
         words = [Vocabulary.from_arrays(arrays, side) for side in SIDES]
-        aligner.vocabularies_ = words[0], words[1]
-        aligner.logprobs_ = arrays["logprobs"]
-        aligner.model_ = aligner._model_of(arrays)
-        return aligner
+        self.vocabularies_ = words[0], words[1]
+        self.logprobs_ = arrays["logprobs"]
+        self.model_ = self._model_of(arrays)
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
         """The arrays of the model, without word pairs whose probabilities are below `smallest` in both directions."""
@@ -414,7 +417,12 @@ class Aligner(WordAligner):
             jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
             null_probability=self.null_probability,
             max_length=self.max_length,
+            network=self._network_of(arrays),
         )
+
+    def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
+        """The network that corrects the posteriors of the model, if there is one."""
+        return None
 
     def __getstate__(self) -> Arguments:
         state = dict(vars(self))
@@ -431,7 +439,17 @@ class Aligner(WordAligner):
         return self
 
 
-def _in_turn(progress: Progress | None, first: int, second: int) -> tuple[Progress | None, Progress | None]:
+def _read(artefact: Artefact) -> Aligner:
+    name = artefact.details.get("aligner", "hmm")
+    cls = ALIGNERS[name]
+    if not issubclass(cls, Aligner):
+        raise DamagedError(f"an aligner {name} cannot be loaded")
+    aligner = from_mapping(cls, artefact.options)
+    aligner._restore(artefact)
+    return aligner
+
+
+def in_turn(progress: Progress | None, first: int, second: int) -> tuple[Progress | None, Progress | None]:
     """One progress for two trainings with these numbers of iterations."""
     if progress is None or first == 0:
         return progress, progress

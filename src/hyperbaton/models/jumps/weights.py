@@ -70,7 +70,7 @@ class _JumpObjective:
             raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
         try:
             from hyperbaton.models.jumps import torch_objective
-            from hyperbaton.models.networks.training import device_fault
+            from hyperbaton.network.training import device_fault
         except ImportError as error:
             raise import_failure(error, "PyTorch", "torch", "torch") from None
         if fault := device_fault(device):

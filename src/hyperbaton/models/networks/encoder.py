@@ -7,8 +7,7 @@ trained with PyTorch and used without it: the forward pass is in the core, with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,19 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import Cancelled, DamagedError, OptionError, import_failure
+from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import TrainingStates
+from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, needing_torch, rows_of, stopping
 
 if TYPE_CHECKING:
-    from hyperbaton.models.networks.training import Schedule, State, Task
+    from hyperbaton.network.training import Schedule, State, Task
 
-# Rows of the embeddings before those of words and labels: unknown, start and end of sentence.
-UNKNOWN, FIRST = 0, 3
 _STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": list[float]}})
 
 
@@ -105,7 +103,7 @@ class SentenceNetwork(ReorderingModel):
             n_threads=self._n_threads,
             state=self._saved_state(text),
             after_epoch=self._save_state(text),
-            progress=_stopping(progress),
+            progress=stopping(progress),
         )
         self.take(arrays, history)
 
@@ -165,48 +163,7 @@ class SentenceNetwork(ReorderingModel):
         return {**to_mapping(self), "seed": self.seed}
 
 
-def frequent_rows(tokens: Array, n_words: int, most: int, min_count: int) -> Array:
-    """A row for each of `n_words` words: those of the most frequent ones follow the special rows, others are unknown.
-
-    >>> frequent_rows(np.array([2, 0, 2, 0, 2, 1]), 4, most=2, min_count=2).tolist()
-    [3, 0, 4, 0]
-    """
-    counts = np.bincount(tokens, minlength=n_words)[:n_words]
-    frequent = np.argsort(-counts, kind="stable")[:most]
-    frequent = np.sort(frequent[counts[frequent] >= min_count])
-    rows = np.zeros(n_words, np.int32)
-    rows[frequent] = FIRST + np.arange(len(frequent), dtype=np.int32)
-    return rows
-
-
-def rows_of(rows: Array, tokens: Array) -> Array:
-    """The row of each word; words of other texts are unknown."""
-    known = tokens < len(rows)
-    return np.where(known, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
-
-
-@contextmanager
-def needing_torch() -> Iterator[None]:
-    """Wrap imports that need PyTorch: say what to install if it is missing."""
-    try:
-        yield
-    except ImportError as error:
-        raise import_failure(error, "PyTorch", "torch", "torch") from None
-
-
 def _torch_side() -> ModuleType:
     with needing_torch():
-        from hyperbaton.models.networks import training
+        from hyperbaton.network import training
     return training
-
-
-def _stopping(progress: Progress | None) -> Progress | None:
-    """Progress that raises an error to stop."""
-    if progress is None:
-        return None
-
-    def report(done: int, total: int) -> None:
-        if progress(done, total) is False:
-            raise Cancelled("cancelled")
-
-    return report

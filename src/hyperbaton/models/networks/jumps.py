@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.models.networks.training import EncodedText, ReaderShape, SentenceReader, Tokens
+from hyperbaton.network.training import DecisionTask, EncodedText, ReaderShape, SentenceReader, Tokens
 
 # The smallest distances |j − i| of the buckets of one direction.
 DISTANCES = (1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 41)
@@ -140,7 +140,7 @@ class JumpData(EncodedText):
 
 
 @dataclass(frozen=True)
-class NextWords:
+class NextWords(DecisionTask):
     """The next word of each jump, among all, or among those not yet visited."""
 
     shape: JumpShape

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.models.networks.training import EncodedText, ReaderShape, SentenceReader, Tokens
+from hyperbaton.network.training import DecisionTask, EncodedText, ReaderShape, SentenceReader, Tokens
 
 # Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word after it.
 _PLACES = 4
@@ -111,7 +111,7 @@ class OrientationData(EncodedText):
 
 
 @dataclass(frozen=True)
-class Orientations:
+class Orientations(DecisionTask):
     """The class of each phrase pair, among those that are possible."""
 
     shape: OrientationShape

@@ -1,16 +1,17 @@
 """Training of networks that encode whole sentences, on a CPU or a GPU: the common part.
 
-`SentenceReader` encodes the sentence; `jumps` and `orientations` contain the networks, each a `SentenceReader` with
-additional layers. These files need only NumPy and PyTorch, so that a machine with only these can train
-(benchmarks/encoder). The learned parameters are a dictionary of arrays, with the names and shapes that the forward pass of
-the core reads (`SentenceReader.arrays`).
+`SentenceReader` encodes a sentence; the networks in models/networks and align/neural add layers to it. These files need
+only NumPy and PyTorch, so that a machine with only these can train (benchmarks/encoder, benchmarks/align/neural). The
+learned parameters are a dictionary of arrays, with the names and shapes that the forward pass of the core reads
+(`SentenceReader.arrays`).
 
-`train` performs a `Task`, which defines the network, the text, and the decisions of a batch of sentences. A sentence of n
+`train` performs a `Task`, which defines the network, the text, and the loss of a batch of sentences. A sentence of n
 words is n + 2 tokens: the start, the words, the end.
 """
 
 from __future__ import annotations
 
+import abc
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -95,12 +96,20 @@ class SentenceReader(nn.Module):
         if self.label is not None:
             nn.init.zeros_(self.label.weight[UNKNOWN])  # training text has no unknown label
 
-    def read(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
-        """States, shape (batch, tokens, 2 · hidden); `lengths` are those of the sentences, in tokens."""
+    def inputs(self, words: Tensor, labels: Tensor | None) -> Tensor:
+        """Inputs of the LSTM, shape (batch, tokens, 2 · hidden)."""
         x = self.word(words)
         if self.label is not None:
             x = torch.cat([x, self.label(labels)], -1)
-        x = self.input(self.dropout(x))
+        inputs: Tensor = self.input(self.dropout(x))
+        return inputs
+
+    def read(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
+        """States, shape (batch, tokens, 2 · hidden); `lengths` are those of the sentences, in tokens."""
+        return self.states(self.inputs(words, labels), lengths)
+
+    def states(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """States from inputs."""
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
         states: Tensor = self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
         return states
@@ -165,22 +174,11 @@ class Tokens(NamedTuple):
     lengths: Tensor  # (size,), tokens
 
 
-class EncodedText:
-    """Sentences on a device, split into batches; `usable` are those used in training."""
+class Batching:
+    """Sentences, or sentence pairs, in batches of similar length; `usable` are those used in training."""
 
-    def __init__(self, words: Array, labels: Array | None, offsets: Array, device: str) -> None:
-        self.device = torch.device(device)
-        self.has_labels = labels is not None
-        self.lengths: Array = np.diff(offsets)
-        self.usable: Array = np.arange(len(self.lengths))
-        self._columns: dict[str, Tensor] = {}
-        labels = np.zeros(0, np.int32) if labels is None else labels
-        self._add(words=words, labels=labels, offsets=offsets, lengths=self.lengths)
-
-    def _add(self, **columns: Array) -> None:
-        """Copy columns to the device."""
-        for name, column in columns.items():
-            self._columns[name] = torch.as_tensor(np.ascontiguousarray(column).astype(np.int32), device=self.device)
+    lengths: Array
+    usable: Array
 
     def batches(self, chosen: Array, tokens: int, rng: np.random.Generator | None = None) -> list[Array]:
         """Group sentences by similar length, with a limit on padded tokens; in random order if there is a generator."""
@@ -202,12 +200,34 @@ class EncodedText:
             found = [found[k] for k in order]
         return found
 
+
+class EncodedText(Batching):
+    """Sentences on a device."""
+
+    def __init__(self, words: Array, labels: Array | None, offsets: Array, device: str) -> None:
+        self.device = torch.device(device)
+        self.has_labels = labels is not None
+        self.lengths = np.diff(offsets)
+        self.usable = np.arange(len(self.lengths))
+        self._columns: dict[str, Tensor] = {}
+        labels = np.zeros(0, np.int32) if labels is None else labels
+        self._add(words=words, labels=labels, offsets=offsets, lengths=self.lengths)
+
+    def _add(self, **columns: Array) -> None:
+        """Copy columns to the device."""
+        for name, column in columns.items():
+            self._columns[name] = torch.as_tensor(np.ascontiguousarray(column).astype(np.int32), device=self.device)
+
     def tokens(self, chosen: Array) -> Tokens:
         """The chosen sentences."""
         words = self._padded(chosen, "words", START, END, UNKNOWN)
         labels = self._padded(chosen, "labels", START, END, UNKNOWN) if self.has_labels else None
         lengths = self._columns["lengths"][torch.as_tensor(chosen, device=self.device)].long()
         return Tokens(words, labels, lengths + 2)
+
+    def hidden(self, batch: Any, rate: float) -> Any:
+        """A batch with some words replaced by the unknown word."""
+        return batch._replace(tokens=hide_words(batch.tokens, rate))
 
     def _padded(self, chosen: Array, name: str, start: int, end: int, rest: int) -> Tensor:
         """A column of words, with values for the start, the end, and the padding, (size, n + 2)."""
@@ -224,17 +244,42 @@ class EncodedText:
         return rows
 
 
-class Task(Protocol):
-    """A training task: a network, a text, and the decisions in its sentences."""
+def hide_words(tokens: Tokens, rate: float) -> Tokens:
+    """Replace words by the unknown word, at random."""
+    words = tokens.words
+    hidden = torch.rand(words.shape, device=words.device) < rate
+    return tokens._replace(words=words.masked_fill(hidden & (words >= FIRST), UNKNOWN))
 
-    def network(self, dropout: float) -> SentenceReader:
-        """An untrained network."""
+
+class Task(Protocol):
+    """A training task: a network, a text, and a loss."""
+
+    def network(self, dropout: float) -> Any:
+        """An untrained network, with a method `arrays` for what is learned."""
 
     def data(self, device: str) -> Any:
-        """The text: a `Text` with a method `batch`, whose result has `tokens`."""
+        """The text: a `Batching` with methods `batch` and `hidden`."""
 
+    def loss(self, network: Any, batch: Any, done: float) -> tuple[Tensor, int]:
+        """A sum and the number of its terms; `done` is the completed fraction of the training."""
+
+    def held_out(self, network: Any, data: Any, sentences: Array) -> float:
+        """A measure that is higher for better networks."""
+
+
+class DecisionTask(abc.ABC):
+    """A task whose loss is −Σ log p of decisions."""
+
+    @abc.abstractmethod
     def decisions(self, network: Any, batch: Any) -> tuple[Tensor, Tensor]:
         """Log-probabilities of the possible choices, (n, choices), and the actual choices, (n,)."""
+
+    def loss(self, network: Any, batch: Any, done: float) -> tuple[Tensor, int]:
+        logprobs, chosen = self.decisions(network, batch)
+        return -logprobs.gather(1, chosen[:, None]).sum(), len(chosen)
+
+    def held_out(self, network: Any, data: Any, sentences: Array) -> float:
+        return figures(self, network, data, sentences)[1]
 
 
 def train(
@@ -246,7 +291,7 @@ def train(
     after_epoch: Callable[[State], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[dict[str, Array], list[float]]:
-    """Train; returns the arrays of the best epoch and the held-out mean log-probability after each epoch.
+    """Train; returns the arrays of the best epoch and the held-out measure after each epoch.
 
     Arguments:
         n_threads: number of CPU threads; 0 leaves PyTorch's choice.
@@ -281,19 +326,16 @@ def train(
                     group["lr"] = schedule.step * _step_size((epoch + k / len(batches)) / schedule.epochs)
                 batch = data.batch(part)
                 if schedule.word_dropout:
-                    words = batch.tokens.words
-                    dropped = torch.rand(words.shape, device=data.device) < schedule.word_dropout
-                    words = words.masked_fill(dropped & (words >= FIRST), UNKNOWN)
-                    batch = batch._replace(tokens=batch.tokens._replace(words=words))
+                    batch = data.hidden(batch, schedule.word_dropout)
                 optimizer.zero_grad(set_to_none=True)
-                total, n = _loss(task, network, batch)
+                total, n = task.loss(network, batch, (epoch + k / len(batches)) / schedule.epochs)
                 (total / n).backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(network.parameters(), 1.0)
                 optimizer.step()
                 done += len(part)
                 if progress is not None:
                     progress(done, schedule.epochs * len(chosen))
-            history.append(figures(task, network, data, held_out if n_held_out else chosen[:2000])[1])
+            history.append(task.held_out(network, data, held_out if n_held_out else chosen[:2000]))
             if len(history) == 1 or history[-1] > max(history[:-1]):
                 best = network.arrays()
             if after_epoch is not None:
@@ -333,13 +375,7 @@ def _step_size(part: float) -> float:
     return _END_SIZE + (1 - _END_SIZE) * (1 + math.cos(math.pi * (part - _RISE) / (1 - _RISE))) / 2
 
 
-def _loss(task: Task, network: SentenceReader, batch: Any) -> tuple[Tensor, int]:
-    """−Σ log p of the decisions, and their number."""
-    logprobs, chosen = task.decisions(network, batch)
-    return -logprobs.gather(1, chosen[:, None]).sum(), len(chosen)
-
-
-def figures(task: Task, network: SentenceReader, data: Any, sentences: Array) -> tuple[float, float]:
+def figures(task: DecisionTask, network: SentenceReader, data: Any, sentences: Array) -> tuple[float, float]:
     """Percent of the decisions of these sentences that are predicted, and their mean log-probability."""
     network.eval()
     right, total, n = 0, 0.0, 0
@@ -353,7 +389,7 @@ def figures(task: Task, network: SentenceReader, data: Any, sentences: Array) ->
     return 100 * right / max(n, 1), total / max(n, 1)
 
 
-def _state_arrays(network: SentenceReader, optimizer: torch.optim.Optimizer, best: Mapping[str, Array]) -> dict[str, Array]:
+def _state_arrays(network: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Array]) -> dict[str, Array]:
     """Everything that changes in training, by name."""
     found: dict[str, Array] = {f"best.{name}": array for name, array in best.items()}
     for name, parameter in network.named_parameters():
@@ -364,7 +400,7 @@ def _state_arrays(network: SentenceReader, optimizer: torch.optim.Optimizer, bes
     return found
 
 
-def _restore(network: SentenceReader, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _restore(network: nn.Module, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Restore the result of `_state_arrays`; returns the best arrays."""
     with torch.no_grad():
         for name, parameter in network.named_parameters():

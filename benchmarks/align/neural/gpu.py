@@ -1,0 +1,86 @@
+"""Train the networks of the aligner `neural` on a machine that has NumPy and PyTorch, but not hyperbaton's core.
+
+    PYTHONPATH=src:. python -m benchmarks.align.neural.gpu packed/ja-en.npz -o trained --hidden 32 64 --device cuda
+
+reads a file of `pack`, trains the teacher once and a student for each size, and writes their arrays for `score`. Options of
+the aligner are given as flags; several students are trained in processes of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from benchmarks.coreless import without_core
+
+TEACHER = "teacher"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("packed", type=Path, help="a file that `pack` wrote")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="folder for arrays")
+    parser.add_argument("--hidden", type=int, nargs="+", default=[32], help="sizes of students")
+    parser.add_argument("--teacher", type=Path, help="arrays of a trained teacher; otherwise one is trained")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--teacher-epochs", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--teacher-size", type=int, default=256)
+    options = parser.parse_args()
+    without_core()
+
+    from hyperbaton.align.aligners.neural import Neural, Training
+    from hyperbaton.align.neural.pairs import PairTexts, SideText
+
+    stored = np.load(options.packed)
+    sides = [SideText(*(stored[f"{side}.{part}"] for part in SideText._fields)) for side in ("source", "target")]
+    texts = PairTexts(*sides, stored["points"], stored["point_offsets"], stored["posteriors"] / np.float32(255))
+    options.output.mkdir(parents=True, exist_ok=True)
+    name, start = options.packed.stem, time.perf_counter()
+
+    def training(hidden: int) -> Training:
+        aligner = Neural(
+            hidden=hidden,
+            teacher_epochs=options.teacher_epochs,
+            epochs=options.epochs,
+            teacher_size=options.teacher_size,
+            device=options.device,
+        )
+        return Training(aligner, texts, 0)
+
+    def tell(what: str, history: list[float]) -> None:
+        seconds = round(time.perf_counter() - start, 1)
+        print(json.dumps({"set": name, "network": what, "held_out": history, "seconds": seconds}), flush=True)
+
+    if options.teacher is None:
+        arrays, history = training(1).teach()
+        tell(TEACHER, history)
+        options.teacher = options.output / f"{name}.{TEACHER}.npz"
+        np.savez(options.teacher, **arrays)
+    if len(options.hidden) > 1:
+        again = [
+            sys.executable,
+            "-m",
+            "benchmarks.align.neural.gpu",
+            str(options.packed),
+            "-o",
+            str(options.output),
+            "--device",
+            options.device,
+        ]
+        again += ["--teacher", str(options.teacher), "--epochs", str(options.epochs)]
+        again += ["--teacher-size", str(options.teacher_size)]
+        students = [subprocess.Popen([*again, "--hidden", str(hidden)]) for hidden in options.hidden]
+        sys.exit(max(student.wait() for student in students))
+    arrays, history = training(options.hidden[0]).learn(dict(np.load(options.teacher)))
+    tell(f"student {options.hidden[0]}", history)
+    np.savez(options.output / f"{name}.{options.hidden[0]}.npz", **arrays)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+#include "align/link_network.hh"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/errors.hh"
+#include "base/half.hh"
+#include "base/math.hh"
+
+namespace hyperbaton {
+
+namespace {
+
+// The following four are those of align/neural/student.py.
+constexpr float kSmallestPosterior = 0.03f;  // posteriors below this in both directions count as 0
+constexpr float kPosteriorFloor = 3e-3f;     // added to posteriors before their logarithm
+constexpr float kWindowScale = 4.0f;         // of the weighted sums of the window
+constexpr std::size_t kWindowSide = 3;
+
+constexpr std::array<const char*, 2> kSides{"source.", "target."};
+
+HalfMatrices side_arrays(const HalfMatrices& arrays, const std::string& prefix) {
+  HalfMatrices found;
+  for (const auto& [name, matrix] : arrays)
+    if (name.starts_with(prefix)) found.emplace(name.substr(prefix.size()), matrix);
+  return found;
+}
+
+std::size_t n_columns(const HalfMatrices& arrays, const std::string& name) {
+  const auto place = arrays.find(name);
+  if (place == arrays.end() || place->second.n_columns == 0) throw Error("the network has no array " + name);
+  return place->second.n_columns;
+}
+
+void add_row(const HalfMatrix& table, std::int32_t row, float scale, float* sum) {
+  if (row < 0 || static_cast<std::size_t>(row) >= table.n_rows) throw Error("a word is not in the embedding");
+  const auto* values = table.values.data() + static_cast<std::size_t>(row) * table.n_columns;
+  for (std::size_t k = 0; k < table.n_columns; ++k) sum[k] += scale * from_half(values[k]);
+}
+
+float log_of(float posterior) { return static_cast<float>(math::log(static_cast<double>(posterior + kPosteriorFloor))); }
+
+// A matrix of word pairs with a border of zeros.
+class Bordered {
+ public:
+  Bordered(std::size_t n, std::size_t m) : width_(m + 2), values_((n + 2) * width_, 0) {}
+  float& at(std::size_t i, std::size_t j) { return values_[(i + 1) * width_ + j + 1]; }
+  // The weighted sum of the window around a pair.
+  float window(std::size_t i, std::size_t j, const std::array<float, kWindowSide * kWindowSide>& weights) const {
+    float sum = 0;
+    for (std::size_t di = 0; di < kWindowSide; ++di)
+      for (std::size_t dj = 0; dj < kWindowSide; ++dj)
+        sum += weights[di * kWindowSide + dj] * values_[(i + di) * width_ + j + dj];
+    return sum;
+  }
+
+ private:
+  std::size_t width_;
+  std::vector<float> values_;
+};
+
+}  // namespace
+
+LinkNetwork::Side::Side(const HalfMatrices& arrays, const std::string& name, const WordRows& word_rows, float scale)
+    : rows(word_rows), encoder(side_arrays(arrays, name)), vector_scale(1) {
+  const auto own = side_arrays(arrays, name);
+  const std::size_t state = encoder.state_size(), n_keys = find_matrix(own, "key.weight", state, state).n_rows;
+  key = LinearLayer(n_keys + 1, state);
+  key.put_weights(find_matrix(own, "key.weight", n_keys, state), 0, scale);
+  key.put_bias(find_matrix(own, "key.bias", 1, n_keys), 0, scale);
+  key.put_weights(find_matrix(own, "null.weight", 1, state), n_keys);
+  key.put_bias(find_matrix(own, "null.bias", 1, 1), n_keys);
+  const std::size_t n_values = n_columns(own, "vector");
+  word_vectors = find_matrix(own, "vector", own.at("word").n_rows, n_values);
+  stem_vectors = find_matrix(own, "stem_vector", own.at("label").n_rows, n_values);
+}
+
+LinkNetwork::LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 2>& rows)
+    : n_keys_(n_columns(arrays, "source.key.weight")),
+      n_values_(n_columns(arrays, "source.vector")),
+      sides_{Side(arrays, kSides[0], rows[0], 1.0f / std::sqrt(static_cast<float>(n_keys_))),
+             Side(arrays, kSides[1], rows[1], 1.0f)} {
+  if (sides_[1].encoder.state_size() != n_keys_ || sides_[1].word_vectors.n_columns != n_values_)
+    throw Error("the arrays of the network do not match");
+  sides_[0].vector_scale = 1.0f / std::sqrt(static_cast<float>(n_values_));
+  const auto& mix = find_matrix(arrays, "mix", 2, 3);
+  const auto& window = find_matrix(arrays, "window.weight", 2, 2 * kWindowSide * kWindowSide);
+  const auto& bias = find_matrix(arrays, "window.bias", 1, 2);
+  for (std::size_t d = 0; d < 2; ++d) {
+    for (std::size_t k = 0; k < 3; ++k) mix_[d][k] = from_half(mix.values[3 * d + k]);
+    for (std::size_t k = 0; k < 2 * kWindowSide * kWindowSide; ++k)
+      window_[d][k / (kWindowSide * kWindowSide)][k % (kWindowSide * kWindowSide)] =
+          from_half(window.values[2 * kWindowSide * kWindowSide * d + k]);
+    window_bias_[d] = from_half(bias.values[d]);
+  }
+}
+
+LinkNetwork::Encoded LinkNetwork::encode(const AlignmentModel& model, BitextView bitext, std::size_t begin,
+                                         std::size_t end) const {
+  Encoded encoded;
+  for (std::size_t n = 0; n < 2; ++n) {
+    const Side& side = sides_[n];
+    const TextView text = n == 0 ? bitext.source : bitext.target;
+    EncodedSide& out = encoded[n];
+    std::vector<std::int32_t> words, stems;
+    for (std::size_t s = begin; s < end; ++s) {
+      if (model.fits(bitext.source[s], bitext.target[s]))
+        for (const auto word : text[s]) {
+          const bool known = word < side.rows.words.size();
+          words.push_back(known ? side.rows.words[word] : 0);
+          stems.push_back(known ? side.rows.stems[word] : 0);
+        }
+      out.offsets.push_back(static_cast<std::int64_t>(words.size()));
+    }
+    const std::size_t width = n_keys_ + n_values_;
+    out.vectors.assign(words.size() * width, 0);
+    out.nulls.resize(words.size());
+    side.encoder.for_each({words, stems, out.offsets}, 1, {}, [&](const SentenceEncoder::Encoded& states) {
+      std::vector<float> keys;
+      side.key.apply(states.states, keys, states.n_tokens);
+      for (std::size_t b = 0; b < states.sentences.size(); ++b) {
+        const std::size_t s = states.sentences[b];
+        const auto first = static_cast<std::size_t>(out.offsets[s]), last = static_cast<std::size_t>(out.offsets[s + 1]);
+        for (std::size_t word = first; word < last; ++word) {
+          const float* row = keys.data() + (states.starts[b] + 1 + word - first) * side.key.width();
+          float* vector = out.vectors.data() + word * width;
+          std::copy_n(row, n_keys_, vector);
+          out.nulls[word] = row[n_keys_];
+          add_row(side.word_vectors, words[word], side.vector_scale, vector + n_keys_);
+          add_row(side.stem_vectors, stems[word], side.vector_scale, vector + n_keys_);
+        }
+      }
+    });
+  }
+  return encoded;
+}
+
+void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteriors& pair) const {
+  const std::size_t n = pair.n_source(), m = pair.n_target(), width = n_keys_ + n_values_;
+  const auto source = static_cast<std::size_t>(encoded[0].offsets[index]);
+  const auto target = static_cast<std::size_t>(encoded[1].offsets[index]);
+  Panels panels(m, width);
+  for (std::size_t j = 0; j < m; ++j)
+    for (std::size_t k = 0; k < width; ++k) panels.at(j, k) = encoded[1].vectors[(target + j) * width + k];
+  std::vector<float> scores(n * panels.width(), 0);
+  add_products(panels, {encoded[0].vectors.data() + source * width, width}, {scores.data(), panels.width()}, n);
+  const float log_floor = log_of(0);
+  std::array<std::vector<float>, 2> logs{std::vector<float>(n * m, log_floor), std::vector<float>(n * m, log_floor)};
+  std::array<std::vector<float>, 2> nulls{std::vector<float>(m, 1), std::vector<float>(n, 1)};
+  std::array<Bordered, 2> inputs{Bordered(n, m), Bordered(n, m)};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < m; ++j) {
+      inputs[0].at(i, j) = math::sigmoid(scores[i * panels.width() + j]);
+      const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
+      if (std::max(to_target, to_source) < kSmallestPosterior) continue;
+      logs[kToTarget][i * m + j] = log_of(to_target);
+      logs[kToSource][i * m + j] = log_of(to_source);
+      nulls[kToTarget][j] -= to_target;
+      nulls[kToSource][i] -= to_source;
+      inputs[1].at(i, j) = (to_target + to_source) / 2;
+    }
+  std::array<std::vector<float>, 2> corrected;
+  for (const auto direction : {kToTarget, kToSource}) {
+    const auto [a, b, c] = mix_[direction];
+    const std::size_t n_words = direction == kToTarget ? m : n, n_states = direction == kToTarget ? n : m;
+    auto& values = corrected[direction];
+    values.resize(n * m);
+    for (std::size_t word = 0; word < n_words; ++word) {
+      const float null = std::clamp(nulls[direction][word], 0.0f, 1.0f);
+      const float null_score = encoded[direction == kToTarget].nulls[(direction == kToTarget ? target : source) + word];
+      const float of_null = null_score + (b + c) * log_of(null);
+      float* row = values.data() + word * n_states;
+      float most = of_null;
+      for (std::size_t state = 0; state < n_states; ++state) {
+        const std::size_t i = direction == kToTarget ? state : word, j = direction == kToTarget ? word : state;
+        const float near = window_bias_[direction] + inputs[0].window(i, j, window_[direction][0]) +
+                           inputs[1].window(i, j, window_[direction][1]);
+        row[state] = a * scores[i * panels.width() + j] + b * logs[direction][i * m + j] +
+                     c * logs[1 - direction][i * m + j] + kWindowScale * near;
+        most = std::max(most, row[state]);
+      }
+      float sum = math::exp_bounded(of_null - most);
+      for (std::size_t state = 0; state < n_states; ++state) sum += row[state] = math::exp_bounded(row[state] - most);
+      for (std::size_t state = 0; state < n_states; ++state) row[state] /= sum;
+    }
+  }
+  pair.replace(std::move(corrected));
+}
+
+}  // namespace hyperbaton

@@ -1,0 +1,217 @@
+"""A network that corrects the links of the hidden Markov model; training needs PyTorch, linking does not.
+
+Trained on the bitext alone, in three steps:
+
+1. The hidden Markov model of `hmm`, with all of its options.
+2. The *teacher* predicts each word from the other sentence and from the other words of its own sentence, in both
+   directions. Which word it predicts from is the alignment (after Zenkel, Wuebker and DeNero 2020, and Chen, Sun and Liu
+   2021). It starts from the posteriors of step 1, which small texts need.
+3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teacher's. It is small, and its
+   forward pass is in the core (core/align/link_network), so that linking takes no PyTorch and a fraction of the time.
+
+What is saved is the hidden Markov model and the student. Everything that works with a model of `hmm` works with it: scores,
+thresholds, lexicons, streams, shards and the service; log-probabilities of sentence pairs and translation probabilities are
+those of the hidden Markov model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from hyperbaton import _core
+from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner, in_turn
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import Sharding
+from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.options import option
+from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.store import Arrays
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.network.words import FIRST, frequent_rows, needing_torch, stopping
+
+if TYPE_CHECKING:
+    from hyperbaton.align.neural.pairs import PairTexts
+    from hyperbaton.align.neural.teacher import TeacherTask
+    from hyperbaton.network.training import ReaderShape, Schedule, Task
+
+_STEM = 4  # letters
+_MIN_COUNT = 2  # words and stems that are rarer have no embedding
+_LONGEST = 60  # longer sentences are left out of the training of networks
+_HELD_OUT = 0.01
+_CONFIDENCE = 0.25  # chosen on hand-made links (docs/results/align.md)
+_SIDES = ("source", "target")
+
+
+@dataclass
+class Neural(Aligner):
+    """The aligner `hmm`, corrected by a network trained on the bitext alone (needs PyTorch to train, not to use)."""
+
+    teacher_size: int = option(256, "size of the teacher's LSTM layers in one direction", minimum=1, maximum=4096)
+    teacher_epochs: int = option(6, "passes over the text to train the teacher", minimum=1)
+    hidden: int = option(64, "size of the network's LSTM layers in one direction", minimum=1, maximum=1024)
+    word_size: int = option(96, "size of its word embeddings", minimum=1, maximum=4096)
+    vector_size: int = option(64, "size of the word vectors that it compares directly", minimum=1, maximum=4096)
+    epochs: int = option(6, "passes over the text to train the network", minimum=1)
+    max_words: int = option(30_000, "maximum number of words with embeddings, the most frequent", minimum=1)
+    batch_tokens: int = option(8192, "maximum number of words in a batch; less for small texts", minimum=1)
+    confidence: float | None = option(
+        None,
+        f"lowest mean posterior of a link in one direction [default: {_CONFIDENCE}]",
+        minimum=0,
+        maximum=1,
+    )
+    confidences: ClassVar[dict[str, float]] = dict.fromkeys(CONFIDENCES, _CONFIDENCE)
+    device: str = option("cpu", "where PyTorch computes, e.g. cpu or cuda")
+
+    def fit(
+        self,
+        bitext: Bitext,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        sharding: Sharding | None = None,
+    ) -> Neural:
+        side = _torch_side()
+        if fault := side.device_fault(self.device):
+            raise OptionError(f"device {self.device}: {fault}")
+        vars(self).pop("network_", None)
+        before, after = in_turn(progress, 1, 9)
+        super().fit(bitext, threads=threads, progress=before, sharding=sharding)
+        training = Training(self, self.prepare(bitext, threads), threads or default_threads())
+        before, after = in_turn(after, 3 * self.teacher_epochs, 2 * self.epochs)
+        teacher, _ = training.teach(before)
+        arrays, _ = training.learn(teacher, after)
+        self.take(arrays)
+        return self
+
+    def prepare(self, bitext: Bitext, threads: int | None = None) -> PairTexts:
+        """The input of training in PyTorch: sentences as rows of embeddings, with the posteriors of the models."""
+        with needing_torch():
+            from hyperbaton.align.neural.pairs import SMALLEST_POSTERIOR, PairTexts, SideText
+        source, target = (side.text for side in self.normalize(bitext))
+        points, offsets, posteriors = self.model_.posteriors(
+            source.core_tokens, target.core_tokens, SMALLEST_POSTERIOR, threads or default_threads(), None
+        )
+        self.rows_ = {
+            f"{name}.{part}": rows
+            for name, text in zip(_SIDES, (source, target), strict=True)
+            for part, rows in zip(("words", "stems"), self._rows(text), strict=True)
+        }
+        sides = [
+            SideText(self.rows_[f"{name}.words"][text.tokens], self.rows_[f"{name}.stems"][text.tokens], text.offsets)
+            for name, text in zip(_SIDES, (source, target), strict=True)
+        ]
+        return PairTexts(sides[0], sides[1], points, offsets, posteriors)
+
+    def take(self, arrays: dict[str, Array]) -> None:
+        """Use a trained student, by its arrays."""
+        self.network_ = arrays
+        self.model_ = self._model_of(self._model_arrays(0.0))
+
+    def _rows(self, text: Text) -> tuple[Array, Array]:
+        """Rows of the embeddings of words and of stems, by word."""
+        n_words = len(text.vocabulary)
+        words = frequent_rows(text.tokens, n_words, self.max_words, _MIN_COUNT)
+        numbers: dict[str, int] = {}
+        stems = np.array([numbers.setdefault(word[:_STEM], len(numbers)) for word in text.vocabulary.words()], np.int64)
+        return words, frequent_rows(stems[text.tokens], len(numbers), len(numbers), _MIN_COUNT)[stems]
+
+    def _details(self) -> JsonObject:
+        return {**super()._details(), "aligner": "neural", "seed": self.seed}
+
+    def _model_arrays(self, smallest: float) -> dict[str, Array]:
+        arrays = super()._model_arrays(smallest)
+        arrays |= {f"network.{name}": array for name, array in getattr(self, "network_", {}).items()}
+        return arrays | {f"rows.{name}": array for name, array in getattr(self, "rows_", {}).items()}
+
+    def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
+        network, rows = (
+            {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+            for prefix in ("network.", "rows.")
+        )
+        self.rows_ = rows
+        if not network:
+            return None
+        self.network_ = network
+        bits = {name: array.view(np.uint16) for name, array in network.items()}
+        return _core.LinkNetwork(bits, *(rows[f"{side}.{part}"] for side in _SIDES for part in ("words", "stems")))
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training of both networks; needs PyTorch, but not the core."""
+
+    aligner: Neural
+    texts: PairTexts
+    threads: int
+
+    def teach(self, progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
+        """Train a teacher; returns its arrays, and minus its held-out loss after each epoch."""
+        schedule = self._schedule(self.aligner.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
+        return self._run(self._lesson(), schedule, progress)
+
+    def learn(self, teacher: dict[str, Array], progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
+        """Train a student; returns its arrays, and minus its held-out loss after each epoch."""
+        from hyperbaton.align.neural.student import StudentShape, StudentTask
+
+        options = self.aligner
+        network = self._lesson().network(0.0).take(teacher).to(options.device)
+        sides = self._shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
+        task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, network)
+        schedule = self._schedule(options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
+        arrays, history = self._run(task, schedule, progress)
+        return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
+
+    def _lesson(self) -> TeacherTask:
+        from hyperbaton.align.neural.teacher import TeacherShape, TeacherTask
+
+        size = self.aligner.teacher_size
+        return TeacherTask(self.texts, TeacherShape(self._shapes(size, size // 4 or 1, size)), _LONGEST)
+
+    def _run(self, task: Task, schedule: Schedule, progress: Progress | None) -> tuple[dict[str, Array], list[float]]:
+        result: tuple[dict[str, Array], list[float]] = _torch_side().train(
+            task, schedule, n_threads=self.threads, progress=stopping(progress)
+        )
+        return result
+
+    def _shapes(self, word_size: int, stem_size: int, hidden: int) -> tuple[ReaderShape, ReaderShape]:
+        source, target = (
+            _torch_side().ReaderShape(
+                n_words=_n_rows(side.words),
+                n_labels=_n_rows(side.stems),
+                word_size=word_size,
+                label_size=stem_size,
+                hidden=hidden,
+            )
+            for side in (self.texts.source, self.texts.target)
+        )
+        return source, target
+
+    def _schedule(self, epochs: int, *, dropout: float, word_dropout: float, step: float) -> Schedule:
+        schedule: Schedule = _torch_side().Schedule(
+            dropout=dropout,
+            word_dropout=word_dropout,
+            step=step,
+            epochs=epochs,
+            patience=epochs,
+            batch_tokens=self.aligner.batch_tokens,
+            held_out=_HELD_OUT,
+            seed=self.aligner.seed,
+            device=self.aligner.device,
+        )
+        return schedule
+
+
+def _n_rows(rows: Array) -> int:
+    return int(rows.max(initial=FIRST - 1)) + 1
+
+
+def _torch_side() -> ModuleType:
+    with needing_torch():
+        from hyperbaton.network import training
+    return training

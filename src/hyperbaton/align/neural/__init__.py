@@ -1,0 +1,1 @@
+"""The networks of the aligner `neural`, trained with PyTorch."""

@@ -1,0 +1,156 @@
+"""Sentence pairs with the posteriors of the hidden Markov models, for training with PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperbaton.base.arrays import Array
+from hyperbaton.network.training import Batching, EncodedText, Tokens, hide_words
+
+# Those of core/align/link_network.cc: posteriors below the first in both directions count as 0; the second is added to
+# posteriors before their logarithm.
+SMALLEST_POSTERIOR, POSTERIOR_FLOOR = 0.03, 3e-3
+_IMPOSSIBLE = -1e4
+
+
+class SideText(NamedTuple):
+    """Sentences as rows of the embeddings of words and of stems."""
+
+    words: Array  # (n_tokens,), without start and end
+    stems: Array  # (n_tokens,)
+    offsets: Array  # (n_sentences + 1,)
+
+
+class PairTexts(NamedTuple):
+    """Both sides, and every link with its posteriors if one of them reaches `SMALLEST_POSTERIOR`."""
+
+    source: SideText
+    target: SideText
+    points: Array  # (n_points, 2): positions
+    point_offsets: Array  # (n_sentences + 1,)
+    posteriors: Array  # (n_points, 2): to the target, to the source
+
+
+class Side(NamedTuple):
+    """One side of a batch; `seen` are its tokens, some of them replaced by the unknown word in training."""
+
+    tokens: Tokens
+    seen: Tokens
+
+    @property
+    def inside(self) -> Tensor:
+        """Whether there is a word, (size, n)."""
+        place = torch.arange(self.tokens.words.shape[1] - 2, device=self.tokens.words.device)
+        return place < self.tokens.lengths[:, None] - 2
+
+    @property
+    def n_words(self) -> int:
+        return int(self.tokens.lengths.sum()) - 2 * len(self.tokens.lengths)
+
+
+class Both(NamedTuple):
+    """Values of word pairs in both directions, null being the last row or column."""
+
+    to_target: Tensor  # (size, n + 1, m)
+    to_source: Tensor  # (size, n, m + 1)
+
+
+class PairBatch(NamedTuple):
+    """Sentence pairs with the models' posteriors."""
+
+    source: Side
+    target: Side
+    models: Both
+
+    @property
+    def n_words(self) -> int:
+        return self.source.n_words + self.target.n_words
+
+    def normalised(self, scores: Both) -> Both:
+        """Log posteriors: a softmax over the words of the other side and null."""
+        outside = (~torch.nn.functional.pad(side.inside, (0, 1), value=True) for side in (self.source, self.target))
+        rows, columns = outside
+        return Both(
+            scores.to_target.masked_fill(rows[:, :, None], _IMPOSSIBLE).log_softmax(1),
+            scores.to_source.masked_fill(columns[:, None, :], _IMPOSSIBLE).log_softmax(2),
+        )
+
+    def cross_entropy(self, wanted: Both, logprobs: Both) -> Tensor:
+        """−Σ over the words of both sides."""
+        to_target = ((wanted.to_target * logprobs.to_target).sum(1) * self.target.inside).sum()
+        to_source = ((wanted.to_source * logprobs.to_source).sum(2) * self.source.inside).sum()
+        return -(to_target + to_source)
+
+
+class PairData(Batching):
+    """Sentence pairs on a device; those with an empty side or one longer than `longest` are left out."""
+
+    def __init__(self, texts: PairTexts, device: str, longest: int) -> None:
+        sides = (texts.source, texts.target)
+        self.device = torch.device(device)
+        self._sides = [EncodedText(side.words, side.stems, side.offsets, device) for side in sides]
+        lengths = [side.lengths for side in self._sides]
+        self.lengths = np.maximum(*lengths)
+        self.usable = np.flatnonzero((np.minimum(*lengths) > 0) & (self.lengths <= longest))
+        self._point_offsets = torch.as_tensor(texts.point_offsets.astype(np.int64), device=self.device)
+        self._points = torch.as_tensor(texts.points.astype(np.int32), device=self.device)
+        self._posteriors = torch.as_tensor(texts.posteriors.astype(np.float16), device=self.device)
+
+    def batch(self, chosen: Array) -> PairBatch:
+        """The chosen pairs."""
+        source, target = (side.tokens(chosen) for side in self._sides)
+        models = self._models(chosen, source.words.shape[1] - 2, target.words.shape[1] - 2)
+        return PairBatch(Side(source, source), Side(target, target), models)
+
+    def hidden(self, batch: PairBatch, rate: float) -> PairBatch:
+        """A batch with some words and half as many stems replaced by the unknown word."""
+
+        def hide(side: Side) -> Side:
+            seen = hide_words(side.tokens, rate)
+            stems = side.tokens.labels
+            if stems is not None:
+                both = hide_words(seen._replace(words=stems), 0.5).words
+                stems = torch.where(seen.words == side.tokens.words, stems, both)
+            return side._replace(seen=seen._replace(labels=stems))
+
+        return batch._replace(source=hide(batch.source), target=hide(batch.target))
+
+    def _models(self, chosen: Array, n: int, m: int) -> Both:
+        part = torch.as_tensor(chosen, device=self.device)
+        starts = self._point_offsets[part]
+        sizes = self._point_offsets[part + 1] - starts
+        pair = torch.repeat_interleave(torch.arange(len(part), device=self.device), sizes)
+        at = torch.arange(len(pair), device=self.device) - (torch.cumsum(sizes, 0) - sizes)[pair] + starts[pair]
+        both = torch.zeros(len(part), n, m, 2, device=self.device)
+        points = self._points[at].long()
+        both[pair, points[:, 0], points[:, 1]] = self._posteriors[at].float()
+        to_target, to_source = both[..., 0], both[..., 1]
+        nulls = (1 - to_target.sum(1, keepdim=True)).clamp(0, 1), (1 - to_source.sum(2, keepdim=True)).clamp(0, 1)
+        return Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2))
+
+
+class PairTask:
+    """The common part of training the teacher and the student."""
+
+    def __init__(self, texts: PairTexts, longest: int) -> None:
+        self.texts, self.longest = texts, longest
+
+    def data(self, device: str) -> PairData:
+        return PairData(self.texts, device, self.longest)
+
+    def loss(self, network: Any, batch: PairBatch, done: float) -> tuple[Tensor, int]:
+        raise NotImplementedError
+
+    def held_out(self, network: Any, data: PairData, sentences: Array) -> float:
+        """Minus the mean loss."""
+        network.eval()
+        total, n = 0.0, 0
+        with torch.no_grad():
+            for part in data.batches(sentences, 1 << 13):
+                loss, n_words = self.loss(network, data.batch(part), 1.0)
+                total, n = total + float(loss), n + n_words
+        return -total / max(n, 1)

@@ -1,0 +1,116 @@
+"""The student, which corrects the posteriors of the hidden Markov models; core/align/link_network has its formulas.
+
+It learns the mixture p^½ · q^½ of the teacher's posteriors p and the models' posteriors q.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hyperbaton.align.neural.pairs import POSTERIOR_FLOOR, Both, PairBatch, PairTask, PairTexts, Side
+from hyperbaton.align.neural.teacher import Teacher
+from hyperbaton.base.arrays import Array
+from hyperbaton.network.training import ReaderShape, SentenceReader
+
+_WINDOW_SCALE = 4.0  # that of core/align/link_network.cc
+_TEACHER, _MODELS = 0.5, 0.5  # exponents of the mixture
+
+
+class StudentShape(NamedTuple):
+    """Sizes; `vector_size` is that of the vectors of words and stems that are compared directly."""
+
+    sides: tuple[ReaderShape, ReaderShape]
+    vector_size: int
+
+
+class _SideReader(SentenceReader):
+    """The states of a side as keys, and its word vectors."""
+
+    heads = ("key", "null", "vector", "stem_vector")
+
+    def __init__(self, shape: ReaderShape, vector_size: int, dropout: float) -> None:
+        super().__init__(shape, dropout)
+        state = 2 * shape.hidden
+        self.key, self.null = nn.Linear(state, state), nn.Linear(state, 1)
+        self.vector = nn.Embedding(shape.n_words, vector_size)
+        self.stem_vector = nn.Embedding(shape.n_labels, vector_size)
+        self._initialise()
+        for embedding in (self.vector, self.stem_vector):
+            nn.init.normal_(embedding.weight, std=0.3)
+        nn.init.zeros_(self.null.bias)
+
+    def forward(self, side: Side) -> tuple[Tensor, Tensor, Tensor]:
+        """Keys, word vectors and scores of null, all (size, n, …)."""
+        words, stems, lengths = side.seen
+        states = self.read(words, stems, lengths)[:, 1:-1]
+        vectors = (self.vector(words) + self.stem_vector(stems))[:, 1:-1]
+        return self.key(states), vectors, self.null(states)
+
+
+class Student(nn.Module):
+    """The network that corrects posteriors."""
+
+    def __init__(self, shape: StudentShape, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.source, self.target = (_SideReader(side, shape.vector_size, dropout) for side in shape.sides)
+        self.mix = nn.Parameter(torch.tensor([[1.0, 0.7, 0.3], [1.0, 0.7, 0.3]]))
+        self.window = nn.Conv2d(2, 2, 3, padding=1)
+        nn.init.zeros_(self.window.weight)
+        nn.init.zeros_(self.window.bias)
+
+    def forward(self, batch: PairBatch) -> Both:
+        """Log posteriors."""
+        source, target = self.source(batch.source), self.target(batch.target)
+        scores = sum(torch.einsum("bik,bjk->bij", source[k], target[k]) / math.sqrt(source[k].shape[-1]) for k in (0, 1))
+        q, r = batch.models
+        log_q, log_r = (q + POSTERIOR_FLOOR).log(), (r + POSTERIOR_FLOOR).log()
+        inside = batch.source.inside[:, :, None] & batch.target.inside[:, None, :]
+        inputs = torch.stack([torch.sigmoid(scores), (q[:, :-1] + r[:, :, :-1]) / 2], 1)
+        near = _WINDOW_SCALE * self.window(inputs * inside[:, None])
+        mix, pairs = self.mix, (log_q[:, :-1], log_r[:, :, :-1])
+        to_target = mix[0, 0] * scores + mix[0, 1] * pairs[0] + mix[0, 2] * pairs[1] + near[:, 0]
+        to_source = mix[1, 0] * scores + mix[1, 1] * pairs[1] + mix[1, 2] * pairs[0] + near[:, 1]
+        nulls = (
+            target[2].transpose(1, 2) + (mix[0, 1] + mix[0, 2]) * log_q[:, -1:],
+            source[2] + (mix[1, 1] + mix[1, 2]) * log_r[:, :, -1:],
+        )
+        return batch.normalised(Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2)))
+
+    def arrays(self) -> dict[str, Array]:
+        """The learned parameters in half precision, with the names that the core reads."""
+        found = {
+            f"{name}.{part}": array
+            for name, side in (("source", self.source), ("target", self.target))
+            for part, array in side.arrays().items()
+        }
+        others = {"mix": self.mix, "window.weight": self.window.weight.flatten(1), "window.bias": self.window.bias}
+        return found | {name: value.detach().cpu().numpy().astype(np.float16) for name, value in others.items()}
+
+
+class StudentTask(PairTask):
+    """Correct the models' posteriors towards the teacher's."""
+
+    def __init__(self, texts: PairTexts, shape: StudentShape, longest: int, teacher: Teacher) -> None:
+        super().__init__(texts, longest)
+        self.shape, self.teacher = shape, teacher.eval()
+
+    def network(self, dropout: float) -> Student:
+        return Student(self.shape, dropout)
+
+    def loss(self, network: Student, batch: PairBatch, done: float) -> tuple[Tensor, int]:
+        with torch.no_grad():
+            wanted = self._mixture(batch)
+        return batch.cross_entropy(wanted, network(batch)), batch.n_words
+
+    def _mixture(self, batch: PairBatch) -> Both:
+        _, posteriors, _ = self.teacher(batch)
+        parts = (
+            _TEACHER * p + _MODELS * (q + POSTERIOR_FLOOR).log() for p, q in zip(posteriors, batch.models, strict=True)
+        )
+        logprobs = batch.normalised(Both(*parts))
+        return Both(logprobs.to_target.exp(), logprobs.to_source.exp())
