@@ -88,7 +88,7 @@ inline LinksView view_links(const Array2<std::uint16_t>& points, const Array<std
   return links;
 }
 
-// A reader of the core accepts bytes in pieces of any size and is told when the input ends.
+// A reader of the core accepts bytes in pieces of any size and is notified when the input ends.
 template <class Reader>
 nb::class_<Reader>& def_feed(nb::class_<Reader>& reader) {
   return reader

@@ -15,7 +15,7 @@ struct PslOptions {
   std::size_t max_passes;
   double tolerance;   // stop when the mean loss of a pass changes by less than this fraction
   double validation;  // fraction of rows held out to choose the best pass, unless validation rows are given; 0: none
-  std::size_t min_validation;  // least number of held-out rows: with fewer, the best pass would be chance
+  std::size_t min_validation;  // least number of held-out rows: with fewer, the best pass is a matter of chance
   std::size_t patience;        // passes without a new best on the held-out rows before stopping
   bool average;                // return the mean of the weights over all visits
 };

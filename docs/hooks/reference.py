@@ -22,6 +22,7 @@ from hyperbaton.learn import LEARNERS
 from hyperbaton.metrics import METRICS
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import ORIENTATIONS
+from hyperbaton.tune.optimizers import OPTIMIZERS
 
 DOCS = Path(__file__).parents[1]
 REGISTRIES: dict[str, Registry[Any]] = {
@@ -31,6 +32,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "metrics": METRICS,
     "orientations": ORIENTATIONS,
     "aligners": ALIGNERS,
+    "optimizers": OPTIMIZERS,
     "styles": STYLES,
 }
 

@@ -59,7 +59,7 @@ def test_each_direction_links_a_word_once(name: str) -> None:
         assert len({j for _, j in line}) == len(line)
 
 
-def test_directions_are_combined_as_asked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directions_are_combined_as_requested(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     aligner = fitted(name)
     directed = aligner.directed_links(BITEXT, 1, None)  # once: an aligner may draw samples
     monkeypatch.setattr(type(aligner), "directed_links", lambda *_: directed)
@@ -87,7 +87,7 @@ def test_words_that_are_left_out_have_no_links(name: str, tmp_path: Path) -> Non
     assert found and not any(s in ("das", "ein") or t == "is" for s, t in found)
 
 
-def test_links_are_those_of_the_words_as_they_are_compared(name: str) -> None:
+def test_words_are_compared_in_either_case(name: str) -> None:
     upper = Bitext.of([" ".join(line).upper() for line in BITEXT.source], [" ".join(line) for line in BITEXT.target])
     right = [
         sum((i, i) in line for line in fitted(name, upper, lowercase=lowercase).align(upper) for i in range(7))

@@ -44,7 +44,7 @@ def system() -> System:
 
 @pytest.fixture(scope="module")
 def services(system: System) -> Iterator[dict[str, Service]]:
-    """One service that anyone may ask, and one that wants keys."""
+    """A service without keys, and one that requires them."""
     made = {
         name: Service([Engine("german", system, "de", "en")], ServiceLimits(workers=1), keys=keys)
         for name, keys in (("open", None), ("keys", Keys(["secret-key"])))

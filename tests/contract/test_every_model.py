@@ -81,7 +81,7 @@ def test_a_loaded_model_is_the_same(model: ReorderingModel, loaded: ReorderingMo
     assert (loaded.summary(), loaded.needs, loaded.reads) == (model.summary(), model.needs, model.reads)
 
 
-def test_it_is_evaluated_and_says_its_shape(model: ReorderingModel, loaded: ReorderingModel, parts: Parts) -> None:
+def test_its_evaluation_has_its_shape(model: ReorderingModel, loaded: ReorderingModel, parts: Parts) -> None:
     held_out = HeldOut(parts.bitext.select(TEST), parts.of(model.reads, TEST))
     record = evaluate(model, held_out).record()
     assert record["shape"] == model.shape and record["n"] > 0 and 0 <= record[record["figure"]] <= 100

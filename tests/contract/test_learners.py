@@ -105,7 +105,7 @@ def test_threads_do_not_change_a_bit(name):
     np.testing.assert_array_equal(one.features, two.features)
 
 
-def test_a_cluster_is_what_fit_makes_of_its_rows(name):
+def test_fitting_a_cluster_equals_fitting_its_rows(name):
     matrix, _, labels = make_rows(seed=2)
     clusters = np.random.default_rng(1).integers(-1, 4, len(labels))
     clusters[clusters == 2] = 3
@@ -134,7 +134,7 @@ def test_a_cluster_is_what_fit_makes_of_its_rows(name):
             np.testing.assert_allclose(scores[here], alone.scores(matrix[here]), rtol=1e-3, atol=2e-3)
 
 
-def test_clusters_in_groups_are_those_of_all_at_once(name, monkeypatch):
+def test_clusters_in_groups_equal_those_of_one_call(name, monkeypatch):
     matrix, _, labels = make_rows()
     clusters = np.random.default_rng(1).integers(-1, 6, len(labels))
     clusters[clusters == 2] = 3
@@ -147,7 +147,7 @@ def test_clusters_in_groups_are_those_of_all_at_once(name, monkeypatch):
             np.testing.assert_array_equal(expected, whole.arrays()[array])
 
 
-def test_rows_made_in_pieces_are_learned_from_as_all_at_once(name, monkeypatch):
+def test_rows_computed_in_pieces_give_the_same_weights(name, monkeypatch):
     monkeypatch.setattr("hyperbaton.learn._learner.ROWS_TOGETHER", 50)
     matrix, binary, labels = make_rows()
     whole = quick(name).fit(matrix, labels, n_classes=3)

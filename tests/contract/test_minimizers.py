@@ -47,7 +47,7 @@ def fit(name: str, minimizer: str, parts: Parts, *, threads: int = 1, progress: 
     return model.fit(parts.bitext, parts.annotations.only(cls.uses), progress=progress)
 
 
-def test_models_learn_by_it_or_say_by_what_they_do(minimizer: str, parts: Parts) -> None:
+def test_models_use_the_minimizer_or_name_those_they_support(minimizer: str, parts: Parts) -> None:
     n_trained = 0
     for name in NAMES:
         calls: list[tuple[int, int]] = []

@@ -116,7 +116,7 @@ def test_leaves_fixed_weights_alone(decoder: MadeUp, name: str, value: float) ->
 
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
 @pytest.mark.parametrize("factor", [0.1, 20])
-def test_finds_the_size_of_weights_beside_a_fixed_one(name: str, factor: float) -> None:
+def test_finds_the_scale_of_weights_next_to_a_fixed_one(name: str, factor: float) -> None:
     decoder = MadeUp(n_best=60)
     hidden = np.array([2.0, -0.1, 3.0, 0.5, 0.0])
     start, fixed = hidden * factor, np.array([True, False, False, False, False])

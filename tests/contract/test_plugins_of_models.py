@@ -82,7 +82,7 @@ def test_algorithm_1_to_the_letter(parts: dict[str, Bitext]) -> None:
     assert to_mapping(model)["learner"] == "dual_eg:variance=0.1:initial=0.0001:step=fixed:max-passes=4:recheck=no"
 
 
-def test_an_instance_is_as_good_as_text(parts: dict[str, Bitext], held_out: Samples) -> None:
+def test_an_instance_works_like_text(parts: dict[str, Bitext], held_out: Samples) -> None:
     texts = fitted("maxent", parts, learner="sgd:variance=0.5:max-passes=2:tolerance=0.0001")
     instances = fitted("maxent", parts, learner=Sgd(variance=0.5, max_passes=2))
     assert to_mapping(texts) == to_mapping(instances)
@@ -99,7 +99,7 @@ def test_feature_sets_have_options(parts: dict[str, Bitext]) -> None:
     assert loose.feature_set_.smoothing == 3  # type: ignore[attr-defined]
 
 
-def test_mistakes_name_the_option_and_what_there_is() -> None:
+def test_errors_name_the_option_and_the_known_ones() -> None:
     for text, message in {
         "lbfsg": r"learner lbfsg: unknown learner 'lbfsg' \(did you mean lbfgs\?\)",
         "lbfgs:passes=3": r"learner lbfgs:passes=3: unknown option 'passes' \(did you mean max-passes\?\); known: i",

@@ -63,7 +63,7 @@ def test_few_pairs(smoothing: Smoothing, joint: list[int]) -> None:
     assert sum(map(len, smoothing.probabilities(none))) == 0
 
 
-def test_a_table_takes_it_by_name(smoothing: Smoothing) -> None:
+def test_a_phrase_table_finds_it_by_name(smoothing: Smoothing) -> None:
     bitext = Bitext.of(["a b", "a c"], ["x y", "x z"], [[(0, 0), (1, 1)]] * 2)
     name = SMOOTHINGS.name_of(smoothing)
     table = PhraseTable.build(bitext, extract(bitext), Scoring(smoothing=name.replace("_", "-")))

@@ -190,7 +190,7 @@ def test_several_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
         ("jeba", OptionError, r"unknown tagger 'jeba' \(did you mean jieba"),
     ],
 )
-def test_what_is_missing(text: str, kind: type[Exception], message: str) -> None:
+def test_a_missing_model_is_named(text: str, kind: type[Exception], message: str) -> None:
     library = LIBRARIES.get(text.partition(":")[0])
     if library is not None and find_spec(library) is None:
         pytest.skip(f"{library} is not installed")

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 NOT_RUN = {
     "cluster": "needs a scheduler on another machine; tests of executors have one here",
     "corpora": "downloads corpora",
-    "papers": "reproduces papers, from corpora",
+    "reproduce": "reproduces papers, from corpora",
     "results": "quotes commands that measure, on corpora",
     "serve": "starts servers that do not end; tests of the service ask them",
     "design": "shows pieces of code",

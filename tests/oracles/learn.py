@@ -89,7 +89,7 @@ def primal(rows, labels, weights, variance):
 
 
 def dual_eg(rows, labels, n_classes, variance, epsilon, initial, max_trials, n_passes, seed=0):
-    """AL14 Algorithm 1 with D computed anew for every trial; returns α, D by pass and the active rows by pass."""
+    """AL14 Algorithm 1 with D computed again for every trial; returns α, D by pass and the active rows by pass."""
     n = len(rows)
     alpha = np.full((n, n_classes), initial / (n_classes - 1))
     alpha[np.arange(n), labels] = 1 - initial

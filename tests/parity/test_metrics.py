@@ -24,7 +24,7 @@ N = 1000
 
 
 def perturbed(lines: list[str], seed: int, rate: float) -> list[str]:
-    """Something like translations of what these lines are translations of."""
+    """Plausible translations of the sentences that these lines translate."""
     rng = random.Random(seed)
     vocabulary = [word for line in lines for word in line.split()]
     changed = []

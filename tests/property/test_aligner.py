@@ -96,9 +96,7 @@ def test_finds_the_words_of_a_toy_language() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(corpora, st.floats(0, 5), st.floats(0.5, 5))
-def test_counts_before_the_text_are_added_to_those_of_the_text(
-    pairs: list[tuple[str, str]], smoothing: float, alike: float
-) -> None:
+def test_prior_counts_are_added_to_those_of_the_text(pairs: list[tuple[str, str]], smoothing: float, alike: float) -> None:
     bitext = Bitext.of([s for s, _ in pairs], [t for _, t in pairs])
     options = {"model1_iterations": 1, "hmm_iterations": 0, "freedom": 1.0}
     table = Aligner(**options, smoothing=smoothing, alike=alike).fit(bitext).lexical_table(smallest=0.0)  # type: ignore[arg-type]
@@ -180,7 +178,7 @@ def test_translations_of_stems_are_divided_by_frequency(chunk: int, monkeypatch:
         assert found[pair] == pytest.approx(values, rel=1e-5)
 
 
-def test_what_links_are_for_chooses_how_sure_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_purpose_of_links_sets_their_confidence(monkeypatch: pytest.MonkeyPatch) -> None:
     bitext, _ = generated(40, seed=10)
     aligner = Aligner().fit(bitext)
     few = aligner.align(bitext)

@@ -64,7 +64,7 @@ def test_the_search_scores_the_operations_of_what_it_translates() -> None:
     assert jumps > 50, "the sentences are too simple"
 
 
-def test_what_is_kept_of_phrase_pairs_is_that_of_their_table_and_model() -> None:
+def test_cached_phrase_pairs_belong_to_their_table_and_model() -> None:
     """Two tables number their pairs alike: one model with both in turn, then trained again, scores as new ones do."""
     made = generate(120, style="japanese", seed=5).bitext
     parts = [made.select(np.arange(0, 50)), made.select(np.arange(50, 100))]

@@ -145,7 +145,7 @@ def test_rule_files_are_checked(tmp_path: Any) -> None:
     assert read_rules("none") == ()
 
 
-def test_splice_keeps_what_hangs_below_two_that_go() -> None:
+def test_splice_keeps_the_children_of_removed_nodes() -> None:
     text = Text.of(["a b c"])
     trees = Trees.of(["(VP (X a) (VP (X b) (VP (X c))))"], text)
     changed = apply_rules(trees, parse_rules(["splice VP VP"]))

@@ -148,7 +148,7 @@ def test_a_device_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
         Text.read("/dev/zero")
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_missing_files_and_folders(tmp_path: Path) -> None:
     for read in (Text.read, read_conllu, lambda path: Tags.read(path, TEXT), lambda path: Links.read(path, TEXT, TEXT)):
         with pytest.raises(InputError, match=r"/missing: no such file$"):
             read(tmp_path / "missing")

@@ -251,7 +251,7 @@ def test_a_system_translates_with_it(parts: Parts, model: BlockMe, weights: dict
         Translator(system).translate(lines, annotations=other)
 
 
-def test_explain_tells_the_features_of_the_paper(model: BlockMe) -> None:
+def test_explain_shows_the_features_of_the_paper(model: BlockMe) -> None:
     rows = explain_blocks(model, family="sibling-tag", top=5, sort="count")
     assert [row.count for row in rows] == sorted((row.count for row in rows), reverse=True)
     assert all(row.node and row.coverage in (0, 1, 2) and row.orientation in (-1, 1) and row.alpha > 0 for row in rows)

@@ -1,4 +1,4 @@
-"""The program as a user meets it: data on stdout, talk on stderr, one line for what is wrong."""
+"""The program as a user meets it: data on stdout, messages on stderr, one line for an error."""
 
 from __future__ import annotations
 

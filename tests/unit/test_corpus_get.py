@@ -221,7 +221,7 @@ def test_other_files_are_kept(server: FileServer) -> None:
     get(TATOEBA, "--aligner", "none", "-o", "corpus")
     Path("corpus/notes").write_text("mine")
     message = get(TATOEBA, "-o", "corpus", status=1)
-    assert "corpus: would be replaced, but notes is no part of it; move that or choose another name" in message
+    assert "corpus: would be replaced, but notes is not part of it; move that or choose another name" in message
     assert Path("corpus/train.de").exists()
 
 

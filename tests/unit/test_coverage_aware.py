@@ -94,7 +94,7 @@ def test_a_forced_derivation_has_the_probabilities_of_its_samples(kind: str) -> 
 
 @pytest.mark.parametrize("name", ["dpr", "maxent"])
 @pytest.mark.parametrize("classes", ["all", "possible"])
-def test_coverage_tells_orientations(name: str, classes: str, parts: dict[str, Bitext], tmp_path: Path) -> None:
+def test_coverage_improves_orientations(name: str, classes: str, parts: dict[str, Bitext], tmp_path: Path) -> None:
     features = "context" if name == "dpr" else "dpr"
     plain, seeing = (
         MODELS[name](features=f"{features}:coverage={coverage}", classes=classes, orientations="five").fit(parts["train"])

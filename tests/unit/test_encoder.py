@@ -1,4 +1,4 @@
-"""The network of `encoder`: its forward pass against plain NumPy and PyTorch, and training that goes on after a stop."""
+"""The network of `encoder`: its forward pass against plain NumPy and PyTorch, and resumed training."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ class TestTraining:
         scores = torch_side.scores(torch_side.OrientationNetwork(shape).take(model.weights_), phrases)
         assert np.abs(numeric.log_softmax(scores.astype(np.float64)) - model.logprobs(occurrences)).max() < 1e-4
 
-    def test_training_of_orientations_goes_on_after_a_stop(self, bitext: Bitext, tmp_path: Path) -> None:
+    def test_training_of_orientations_resumes_after_an_interruption(self, bitext: Bitext, tmp_path: Path) -> None:
         options = {**TINY, "epochs": 3, "size": 8, "checkpoint": tmp_path / "model.training"}
         samples = extract(bitext, 8)
         whole = OrientationEncoder(**{**options, "checkpoint": None}).fit(bitext, samples=samples)
@@ -245,7 +245,7 @@ class TestTraining:
         assert min(seen) > 1 / 3
         assert all(np.array_equal(whole.weights_[name], array) for name, array in again.weights_.items())
 
-    def test_training_over_what_is_left_is_another_one_and_learns(self, bitext: Bitext) -> None:
+    def test_training_over_remaining_words_differs_and_learns(self, bitext: Bitext) -> None:
         trained = {kind: Encoder(candidates=kind, epochs=3, step=0.01, **TINY).fit(bitext) for kind in ("all", "remaining")}
         for model in trained.values():
             assert model.history_[-1] > model.history_[0]
@@ -274,6 +274,6 @@ class TestTraining:
         other.save(tmp_path / "model")
         assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
-    def test_a_device_that_is_not_there_is_one_line(self, bitext: Bitext) -> None:
+    def test_a_missing_device_is_a_one_line_error(self, bitext: Bitext) -> None:
         with pytest.raises(OptionError, match=r"^device nowhere: [^\n]+$"):
             Encoder(device="nowhere").fit(bitext)

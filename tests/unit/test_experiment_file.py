@@ -137,7 +137,7 @@ def test_mistakes_name_the_key_and_what_is_allowed(values: dict[str, Any], expec
     assert message(values).startswith(expected)
 
 
-def test_a_tokenizer_may_be_told_its_language() -> None:
+def test_a_tokenizer_may_be_given_its_language() -> None:
     values = tokenized(source="fugashi", source_language="ja", target="none", target_language="en")
     assert parse_experiment(values, "exp.toml", Path()).corpus.tokenizing.source_language == "ja"
 

@@ -129,7 +129,7 @@ def test_reasons_of_a_jump_are_the_words_that_matter() -> None:
     assert expectation["reasons"] == {"0": [["b (2)", -0.9163]], "2": [["b (2)", 1.0296]]}
 
 
-def test_a_run_that_is_not_there(
+def test_a_missing_run(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InputError, match=r"no finished run of an experiment \(there is no results.json\)"):

@@ -104,7 +104,7 @@ def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("coverage", [False, True])
 def test_the_optimum_over_remaining_words_is_found(name: str, coverage: bool, corpus: tuple[Bitext, Tags]) -> None:
-    """No weight can be changed for the better; and knowing what is left, the text is more probable."""
+    """No change of a weight lowers the objective, and the text is more probable given the remaining words."""
     bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
     fitted = model(name, learner=BEST, candidates="remaining", coverage=coverage).fit(bitext, annotations)
     training = JumpTraining(fitted._known(bitext.source, annotations), visit_order(bitext.need_links()), None)
@@ -136,7 +136,7 @@ def test_wrong_options_of_torch_say_so(corpus: tuple[Bitext, Tags]) -> None:
         model("pair", learner="torch:device-memory=much").fit(corpus[0])
 
 
-def test_a_device_that_is_not_there_is_named(corpus: tuple[Bitext, Tags]) -> None:
+def test_a_missing_device_is_named(corpus: tuple[Bitext, Tags]) -> None:
     pytest.importorskip("torch")
     with pytest.raises(OptionError, match="device gpu: Expected one of cpu, cuda"):
         model("pair", learner="torch:device=gpu").fit(corpus[0])
@@ -152,7 +152,7 @@ def test_adagrad_comes_near(name: str, corpus: tuple[Bitext, Tags]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_warm_start_is_adagrad_to_and_fro(name: str, corpus: tuple[Bitext, Tags]) -> None:
+def test_a_warm_start_is_adagrad_forward_and_backward(name: str, corpus: tuple[Bitext, Tags]) -> None:
     bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
     options = {"candidates": "remaining", "coverage": True, "min_count": 2}
     fitted = model(name, learner="lbfgs:max-passes=1", **options).fit(bitext, annotations)
@@ -178,7 +178,7 @@ def test_a_warm_start_is_adagrad_to_and_fro(name: str, corpus: tuple[Bitext, Tag
 
 
 @pytest.mark.slow
-def test_a_warm_start_changes_how_the_minimum_is_found_and_not_which(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+def test_a_warm_start_reaches_the_same_minimum(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
     # 40,000 sentences have two parts.
     made = generate(400, style="japanese", seed=3).bitext
     made = made.select(np.resize(np.argsort(made.source.lengths, kind="stable")[:8], 40_000))

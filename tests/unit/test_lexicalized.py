@@ -134,6 +134,6 @@ def pairs_of(table: PhraseTable) -> list[tuple[int, int]]:
     return list(zip(table.sources.tolist(), table.targets.tolist(), strict=True))
 
 
-def test_no_table_holds_what_depends_on_tags_or_on_more_than_the_source_phrase() -> None:
+def test_models_of_tags_or_of_the_ladder_have_no_table() -> None:
     assert Lexicalized(orientations="msd", units="tags").moses_table("backward") is None
     assert Lexicalized(orientations="msd", towards="ladder", conditioning="f").moses_table("backward") is None

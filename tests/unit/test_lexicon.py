@@ -43,7 +43,7 @@ def test_probabilities_are_those_of_counting() -> None:
     assert [e.source.encode() for e in entries] == sorted(e.source.encode() for e in entries)
 
 
-def test_the_empty_word_is_there_when_asked_for() -> None:
+def test_the_empty_word_is_listed_on_request() -> None:
     assert not any("NULL" in entry[:2] for entry in Lexicon.from_links(BITEXT))
     with_null = {entry[:2]: entry for entry in Lexicon.from_links(BITEXT, null=True)}
     assert with_null["ein", "NULL"].p_target == 0.5 and with_null["NULL", "a"].p_target == 1

@@ -119,7 +119,7 @@ def test_models_that_are_trained_in_memory_say_so(files: list[str], tmp_path: Pa
         MODELS["encoder_orientation"]().fit(Bitext.read(*files), scratch=Scratch(1024))
 
 
-def test_the_limit_is_what_a_stage_is_expected_to_take(tmp_path: Path) -> None:
+def test_the_memory_limit_caps_the_estimate_of_a_stage(tmp_path: Path) -> None:
     corpus = {"generate": {"sentences": 3_000_000, "dev": 100, "test": 100}}
     values = {"memory": "8G", "corpus": corpus, "models": {"dpr": {}, "sequence": {}, "osm": {}}}
     experiment = parse_experiment(values, "exp.toml", tmp_path)

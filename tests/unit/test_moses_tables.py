@@ -84,6 +84,6 @@ def test_names_of_reordering_types(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "wbe", "wbe-three-forward-fe", "msd-sideways-fe"])
-def test_names_that_are_none(name: str) -> None:
+def test_invalid_names(name: str) -> None:
     with pytest.raises(OptionError):
         ReorderingType.parse(name)

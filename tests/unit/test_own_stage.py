@@ -50,7 +50,7 @@ def test_a_stage_is_one_file(tmp_path: Path) -> None:
     (row,) = gather(plan, tmp_path / "run")["stages"]["long_words"]
     assert 0 < row["long"] < row["words"]
     write_report(write_results(plan, tmp_path / "run"), tmp_path / "report")
-    assert "What the stage long" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "Results of the stage long" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("long_words")

@@ -35,7 +35,7 @@ def test_the_page_has_every_word_and_link_and_loads_nothing() -> None:
     assert text.count('<li class="word') == sum(len(bitext.source[s]) + len(bitext.target[s]) for s in range(4))
 
 
-def test_odd_words_are_escaped_and_empty_sides_said() -> None:
+def test_odd_words_are_escaped_and_empty_sides_marked() -> None:
     bitext = Bitext.of(["</script> \"&'", ""], ["<b> x", "y"], [[(0, 0)], []])
     scores = PairScores(np.array([0.5]), bitext.need_links().offsets, np.array([[-1.0, -2.0], [np.nan, np.nan]]))
     text = pair_page(bitext, scores, [0, 1], "t")

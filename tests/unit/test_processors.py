@@ -123,8 +123,8 @@ def test_two_processors_give_the_same_bits(tmp_path: Path) -> None:
     assert [name for name in this if content(this[name]) != content(other[name])] == []
 
 
-def test_the_other_processor_is_another_one() -> None:
-    """Without what numeric.py does instead, results would differ: else the test above would show nothing."""
+def test_the_simulated_processor_changes_results_of_numpy() -> None:
+    """NumPy's own functions give other results there; otherwise the test above would prove nothing."""
     features = sys.modules[NUMPY].__cpu_features__
     if not features.get("X86_V3"):
         pytest.skip("this processor has nothing that could be taken from it")

@@ -228,6 +228,6 @@ def test_spans_come_back_on_hand_linked_text(corpora: Path) -> None:
     assert n_spans > 3000 and n_there > 0.8 * n_spans and n_back > 0.95 * n_there
 
 
-def test_comments_and_odd_tags_are_told_apart() -> None:
+def test_comments_and_odd_tags_are_distinguished() -> None:
     assert parse_inline("a <3 b < c").words == ["a", "<3", "b", "<", "c"]
     assert [e.tag for e in parse_inline("<a b c=d e='f>g'>x</a>").elements] == ["<a b c=d e='f>g'>"]

@@ -164,7 +164,7 @@ def test_paragraphs_in_paragraphs_out(system: System) -> None:
     assert translator.translate(["", " \n ", "sagte <a href='x'>sie</a>"]) == ["", " \n ", "<a href='x'>she</a> said"]
 
 
-def test_what_is_no_language_stays_whole(system: System) -> None:
+def test_addresses_and_numbers_are_not_split(system: System) -> None:
     translated = RawTranslator(Translator(system)).translate(
         ["Haus: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1.234,5 3:30 \ue007"]
     )

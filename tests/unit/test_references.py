@@ -105,7 +105,7 @@ def test_a_system_that_replaces_the_one_with_its_parts_keeps_them(experiment: Pa
     assert scores(System.load(plain)) == expected
 
 
-def test_parts_that_are_gone_or_changed(experiment: Path) -> None:
+def test_missing_or_changed_parts(experiment: Path) -> None:
     plain, lm = experiment / "systems" / "plain", experiment / "lm"
     advice = "put it back, or build the system again, with --copy if its parts may be moved or deleted"
     lm.rename(experiment / "elsewhere")
@@ -117,14 +117,14 @@ def test_parts_that_are_gone_or_changed(experiment: Path) -> None:
         System.load(plain)
 
 
-def test_a_part_that_is_built_again_alike_is_taken(experiment: Path) -> None:
+def test_an_identical_rebuilt_part_is_accepted(experiment: Path) -> None:
     bitext = Bitext.read(experiment / "src", experiment / "tgt", experiment / "links")
     shutil.rmtree(experiment / "lr")
     MODELS["lexicalized"]().fit(bitext).save(experiment / "lr")
     System.load(experiment / "systems" / "plain")
 
 
-def test_tables_of_moses_lie_in_the_system(tmp_path: Path) -> None:
+def test_tables_of_moses_are_stored_in_the_system(tmp_path: Path) -> None:
     import_moses(GOLDEN / "decode" / "wbe-msd.moses.ini").save(tmp_path / "system")
     assert references(tmp_path / "system") == {}
     system = System.load(tmp_path / "system")

@@ -269,7 +269,7 @@ def test_warnings_and_the_end_of_tuning_are_reported(tmp_path: Path) -> None:
         assert "mean of 3–4" in text
 
 
-def test_numbers_of_pictures_are_beside_them(report: Path) -> None:
+def test_the_numbers_of_a_picture_are_next_to_it(report: Path) -> None:
     for picture in (report / "figures").glob("*.svg"):
         head, *rows = picture.with_suffix(".csv").read_text(encoding="utf-8").splitlines()
         assert head == "axes,series,x,y" and rows, picture.name

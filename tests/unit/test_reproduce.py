@@ -1,4 +1,4 @@
-"""Reproducing the papers: small cells of each protocol on generated text, going on after an interruption, and the page."""
+"""Reproducing the papers: small cells of each protocol on generated text, resumed after an interruption, and the page."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_links_of_translations_belong_to_their_words(done: tuple[Plan, Path]) ->
         assert points and all(i in owner[j] and i < len(source.split()) for i, j in points)
 
 
-def test_nothing_is_done_twice_and_status_tells(done: tuple[Plan, Path]) -> None:
+def test_nothing_is_done_twice_and_status_says_so(done: tuple[Plan, Path]) -> None:
     plan, root = done
     said: list[str] = []
     execute(plan, root, observer=Watch(plan, root, MachineLimits(), said.append))
@@ -182,7 +182,7 @@ def test_a_moved_run_makes_what_its_systems_refer_to_before_they_are_used(done: 
         (tmp_path / "away").rename(root)
 
 
-def test_what_runs_is_told_with_the_time_left(done: tuple[Plan, Path], tmp_path: Path) -> None:
+def test_running_stages_are_reported_with_the_time_left(done: tuple[Plan, Path], tmp_path: Path) -> None:
     plan, root = done
     said: list[str] = []
     now = 100.0
@@ -223,7 +223,7 @@ def test_the_time_left_follows_the_share_of_the_processors(done: tuple[Plan, Pat
     assert watch.processor_seconds == {} and watch.seconds_left() > alone
 
 
-def test_running_stages_tell_their_processor_time() -> None:
+def test_running_stages_report_their_processor_time() -> None:
     burn = "import time\nwhile time.process_time() < 0.1: pass\nprint(flush=True)\ninput()"
     with subprocess.Popen([sys.executable, "-c", burn], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -234,7 +234,7 @@ def test_running_stages_tell_their_processor_time() -> None:
     assert _processor_seconds(process.pid) is None
 
 
-def test_stages_share_threads_with_those_that_fit_beside_them(tmp_path: Path) -> None:
+def test_stages_share_threads_with_those_that_can_run_at_the_same_time(tmp_path: Path) -> None:
     def stage(name: str, mib: float, needs: frozenset[str] = frozenset()) -> Any:
         return SimpleNamespace(
             name=name, folder_name=name, needs=needs, cost=SimpleNamespace(mib=mib), is_done=lambda root: False

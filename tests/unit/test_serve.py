@@ -70,7 +70,7 @@ class Running:
     def ask(
         self, path: str, body: Any = None, *, method: str | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        """Status and answer; a body that is no bytes is sent as JSON."""
+        """Status and answer; a body that is not bytes is sent as JSON."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         all_headers = dict(headers or {})
         if body is not None and not isinstance(body, bytes):
@@ -270,7 +270,7 @@ def test_moses(running_service: Running, moses: System) -> None:
     client("close")()
 
 
-def test_moses_tells_options_and_the_search_graph(running_service: Running, moses: System) -> None:
+def test_moses_returns_options_and_the_search_graph(running_service: Running, moses: System) -> None:
     with xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en") as client:
         answer: Any = client.translate({"text": LINES[0], "topt": True, "sg": 1, "align": True})
     found = Translator(moses).translate_batch([LINES[0]], NBest(), graph=True)
@@ -333,7 +333,7 @@ def test_moses_answers_many_calls_at_once(running_service: Running, moses: Syste
         assert answer[0]["faultCode"] == 400
 
 
-def test_v1_is_what_translate_says(running_service: Running, german: System, moses: System, expected: str) -> None:
+def test_v1_agrees_with_translate(running_service: Running, german: System, moses: System, expected: str) -> None:
     status, answer = running_service.ask("/v1/translate", {"text": TEXT, "source": "de", "details": True})
     assert status == 200 and answer["translations"][0]["text"] == expected
     lines = LINES[:8]
@@ -393,7 +393,7 @@ def test_openapi_describes_what_is_checked(running_service: Running) -> None:
     assert fields["nbest"]["maximum"] == 100 and "text" in fields
 
 
-def test_many_at_once_are_as_one(running_service: Running, german: System) -> None:
+def test_concurrent_requests_have_the_same_answers(running_service: Running, german: System) -> None:
     texts = [f"Das Haus {n}. {'Ja! ' * (n % 5)}" for n in range(60)]
     alone = RawTranslator(Translator(german)).translate(texts)
 
@@ -540,7 +540,7 @@ def test_a_full_queue_refuses(german: System) -> None:
         assert 'hyperbaton_requests_total{path="/translate",status="429"} 1' in service.ask("/metrics")[1]
 
 
-def test_a_request_that_takes_too_long_is_given_up(german: System) -> None:
+def test_a_request_that_takes_too_long_is_abandoned(german: System) -> None:
     with waiting(german, ServiceLimits(timeout=0.3, workers=1)) as service:
         status, answer = service.ask("/translate", GOOD)
         assert status == 504 and "not ready after 0.3 seconds" in answer["error"]
@@ -550,7 +550,7 @@ def test_a_request_that_takes_too_long_is_given_up(german: System) -> None:
         assert service.ask("/translate", GOOD)[0] == 200
 
 
-def test_workers_give_up_late_jobs_and_keep_none() -> None:
+def test_workers_abandon_late_jobs_and_keep_none() -> None:
     batcher = Batcher(n_workers=1, capacity=2, batch=1)
     late = Job("key", 1, None, lambda jobs: None, deadline=time.monotonic() - 1)
     batcher.submit(late)
@@ -564,7 +564,7 @@ def test_workers_give_up_late_jobs_and_keep_none() -> None:
     batcher.close()
 
 
-def test_a_client_that_goes_away_is_not_worked_for(german: System) -> None:
+def test_work_stops_when_the_client_disconnects(german: System) -> None:
     with waiting(german, ServiceLimits(workers=1)) as service:
         body = json.dumps(GOOD).encode()
         with socket.create_connection(("127.0.0.1", service.port)) as gone:
@@ -631,7 +631,7 @@ def test_keys(german: System, tmp_path: Path) -> None:
         Keys.read(str(path))
 
 
-def test_the_log_has_texts_only_if_wanted(german: System) -> None:
+def test_the_log_has_texts_only_on_request(german: System) -> None:
     with running([Engine("german", german, "de", "en")], log_texts=True) as service:
         service.ask("/translate?q=Ja!&source=de&target=en", b"")
     assert any('["Ja!"]' in line for line in service.log)
@@ -670,7 +670,7 @@ def test_systems_need_languages(moses: System, german: System, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signals_finish_what_was_taken(moses: System, tmp_path: Path, number: signal.Signals) -> None:
+def test_signals_finish_accepted_requests(moses: System, tmp_path: Path, number: signal.Signals) -> None:
     moses.save(tmp_path / "moses")
     command = [sys.executable, "-m", "hyperbaton", "serve", f"fr-en={tmp_path / 'moses'}", "--port", "0", "--batch", "1"]
     with started(command, stderr=subprocess.PIPE, text=True) as program:
@@ -692,7 +692,7 @@ def test_signals_finish_what_was_taken(moses: System, tmp_path: Path, number: si
         assert "stopped" in program.stderr.read()
 
 
-def test_a_port_that_is_taken_is_one_line(moses: System, tmp_path: Path) -> None:
+def test_a_port_in_use_is_a_one_line_error(moses: System, tmp_path: Path) -> None:
     moses.save(tmp_path / "moses")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

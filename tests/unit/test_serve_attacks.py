@@ -89,7 +89,7 @@ def answer_of(client: socket.socket) -> bytes:
     return answer
 
 
-def test_every_request_of_a_connection_must_come_in_time(system: System) -> None:
+def test_every_request_must_arrive_in_time(system: System) -> None:
     with serving(system, read_timeout=0.3, keep_alive=20) as service, connect(service) as slow:
         assert get(slow, "/health").startswith(b"HTTP/1.1 200")
         slow.sendall(half_head())
@@ -131,7 +131,7 @@ def test_connections_that_cannot_even_be_refused_are_closed(system: System) -> N
             assert get(refused, "/health") == b""
 
 
-def test_a_client_that_does_not_take_its_answer_is_cut_off() -> None:
+def test_a_client_that_does_not_read_its_response_is_disconnected() -> None:
     later: list[tuple[Callable[..., None], Any]] = []
     ended: list[str] = []
     protocol = object.__new__(Protocol)
@@ -216,7 +216,7 @@ def test_the_service_answers_while_a_request_takes_long(system: System, monkeypa
             go_on.set()
 
 
-def test_work_is_given_up_between_texts(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_is_abandoned_between_texts(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request of many texts that comes too late frees its thread."""
     with serving(system, timeout=0.3, workers=1) as service:
         raw = service.service.engines[0].raw
@@ -276,7 +276,7 @@ def test_reload(tmp_path: Path) -> None:
         assert service.ask("/translate", GOOD)[1] == {"translatedText": "Yeah!"}
 
 
-def test_requests_that_were_taken_finish_with_the_old_system(tmp_path: Path) -> None:
+def test_accepted_requests_finish_with_the_old_system(tmp_path: Path) -> None:
     folder = tmp_path / "system"
     make_system("yes").save(folder)
     engine = Engine.load(str(folder))

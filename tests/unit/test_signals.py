@@ -162,7 +162,7 @@ def _runs(pid: int) -> bool:
 
 
 def test_ignored_signals_stay_ignored(system: Path) -> None:
-    """nohup: the terminal may go."""
+    """nohup: the terminal may be closed."""
     command = ["translate", "system", "-", "-q", "--unbuffered"]
     with start(*command, cwd=system, listen=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
         assert process.stdin is not None and process.stdout is not None

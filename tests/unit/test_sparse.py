@@ -153,7 +153,7 @@ def test_lists_along_the_search_graph_have_sparse_features(parts: Parts) -> None
     assert tuned.score >= tuned.history[0].score
 
 
-def test_what_cannot_be_done_is_said(parts: Parts) -> None:
+def test_unsupported_combinations_are_refused(parts: Parts) -> None:
     lines = [" ".join(words) for words in parts.test.source][:5]
     references = [[" ".join(words) for words in parts.test.target][:5]]
     system = parts.system("hier-mslr")

@@ -1,4 +1,4 @@
-"""Stages are keyed by the code they run: what a change touches is done anew, and nothing else."""
+"""Stages are keyed by the code they run: a change repeats the stages that run the changed code, and no others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_change_of_an_optimizer_counts_where_it_is_named(before: dict[str, str
     assert changed("tune/optimizers/pro.py", before, monkeypatch) == set()
 
 
-def test_the_pages_of_the_report_are_no_part_of_any_stage(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_of_the_report_are_not_part_of_any_stage(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed("report/page.py", before, monkeypatch) == set()
     assert changed("cli/train.py", before, monkeypatch) == set()
 

@@ -108,7 +108,7 @@ def test_drawing_a_pair_as_text_imports_no_matplotlib(tmp_path: Path) -> None:
     "package", [align, corpus, decode, learn, minimizers, lm, models, phrases, report], ids=lambda package: package.__name__
 )
 def test_lazy_packages_give_the_names_that_they_list(package: object) -> None:
-    """What type checkers see, what `__all__` lists and what is imported on demand are written down apart."""
+    """What type checkers see, what `__all__` lists and what is imported on demand are written separately."""
     name, listed = package.__name__, package.__all__  # type: ignore[attr-defined]
     file = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
     (choice,) = (node for node in file.body if isinstance(node, ast.If))

@@ -300,7 +300,7 @@ def test_an_artefact_that_is_replaced_while_it_is_read_is_read_again(tmp_path: P
     assert seen == [0, 1, 2]
 
 
-def test_what_is_replaced_all_the_time_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_artefact_that_is_replaced_all_the_time_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_ATTEMPTS", 4)
     save(tmp_path / "x", "thing", {"a": np.zeros(3)})
     n_read = 0
@@ -338,7 +338,7 @@ def test_opening_while_the_manifest_is_read(
     assert n_read == 2
 
 
-def test_a_folder_that_is_put_aside_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_for_a_folder_that_was_moved_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the two steps of replacing a folder, where they cannot be one."""
     save(tmp_path / "x", "thing", {"a": np.zeros(3)})
     aside = tmp_path / "x.4000000-0123abcd.replaced"
@@ -371,7 +371,7 @@ def test_only_ordinary_files_are_read(tmp_path: Path, name: str, make: Callable[
         verify(tmp_path / "x")
 
 
-def test_what_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path / "x", "thing", ARRAYS)
     artefact, real, refused = Artefact(tmp_path / "x"), os.open, ["a.npy"]
 
@@ -412,10 +412,10 @@ A = np.arange(5, dtype=np.int32)
         ({"a": A}, {"details": {"names": ["x", 1]}}, r"'details\.names\.1' is a whole number, not text"),
     ],
 )
-def test_what_a_kind_declares(tmp_path: Path, arrays: Arrays, more: dict[str, Any], message: str) -> None:
+def test_content_must_match_its_kind(tmp_path: Path, arrays: Arrays, more: dict[str, Any], message: str) -> None:
     """A mistake of the program when it is saved, and damage when it is read."""
     given = {"seed": 1, "details": {"names": []}} | more
-    with pytest.raises(TypeError, match=f"this is no thing artefact: {message}"):
+    with pytest.raises(TypeError, match=f"not a valid thing artefact: {message}"):
         save(tmp_path / "x", THING, arrays, **given)
     assert not (tmp_path / "x").exists()
     save(tmp_path / "x", "thing", arrays, **given)
@@ -423,7 +423,7 @@ def test_what_a_kind_declares(tmp_path: Path, arrays: Arrays, more: dict[str, An
         Artefact(tmp_path / "x", THING)
 
 
-def test_what_fits_its_kind(tmp_path: Path) -> None:
+def test_content_that_matches_its_kind_is_accepted(tmp_path: Path) -> None:
     arrays = {"a": A, "part.keys": np.zeros(2, np.uint64), "part.values": np.zeros((2, 7), np.float32), "more": A}
     save(tmp_path / "x", THING, arrays, seed=1, details={"names": ["x"]})
     artefact = Artefact(tmp_path / "x", THING)

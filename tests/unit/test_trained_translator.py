@@ -75,7 +75,7 @@ def test_the_same_text_and_options_give_the_same_translator(translator: Translat
     assert {"extract", "language model", "train pair", "tune"} <= set(stages) and "align" not in stages
 
 
-def test_raw_text_if_it_knows_how(translator: Translator) -> None:
+def test_raw_text_with_text_processing(translator: Translator) -> None:
     side = TextSide("en", "none", "lowercase")
     raw = Translator(translator.system.with_text(TextProcessing(side, side)))
     shouted = LINE.upper()

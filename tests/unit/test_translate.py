@@ -68,7 +68,7 @@ def test_moses_export_reads_back(system: System, tmp_path: Path) -> None:
     assert back.weights == system.weights
 
 
-def test_export_leaves_out_rows_that_a_table_has_not(system: System, tmp_path: Path) -> None:
+def test_export_leaves_out_rows_missing_from_a_table(system: System, tmp_path: Path) -> None:
     model = system.reordering["LexicalReordering0"]
     assert isinstance(model, ReorderingTable)
     holes = model.probabilities.copy()
@@ -168,7 +168,7 @@ def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
         assert isinstance(error, InputError) and str(error) == f"{tmp_path / 'long'}:2: more than 60000 tokens", verb
 
 
-def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
+def test_outputs_are_complete_or_missing(saved: Path, tmp_path: Path) -> None:
     source, out, trace = (tmp_path / name for name in ("source", "out.gz", "trace"))
     source.write_text("\n".join(LINES[:4]) + "\n", encoding="utf-8")
     plain = hyperbaton_bytes("translate", saved, source).stdout
@@ -205,7 +205,7 @@ def test_outputs_are_complete_or_not_there(saved: Path, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"source", "out.gz", "trace"}
 
 
-def test_lines_that_have_come_are_answered(saved: Path) -> None:
+def test_lines_are_answered_as_they_arrive(saved: Path) -> None:
     command = [sys.executable, "-m", "hyperbaton", "translate", str(saved)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
@@ -291,7 +291,7 @@ def test_broken_systems(saved: Path, tmp_path: Path) -> None:
         System.load(less)
 
 
-def test_distances_that_weigh_nothing_are_listed_all_the_same(system: System) -> None:
+def test_distances_with_weight_zero_are_listed_too(system: System) -> None:
     """Without weight, limit and future cost the search forgets where a phrase ended; tuning needs the distance even so."""
     bare = System.of(system.table, system.lms, {}, {"Distortion0": 0.0})
     options = Decoding(distortion_limit=-1, future_distortion=False)

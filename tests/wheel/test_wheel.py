@@ -46,7 +46,7 @@ def pythons() -> list[str]:
     return list(versions.values())
 
 
-def test_the_tag_is_true(wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_has_the_tag_of_its_content(wheel: Path, tmp_path: Path) -> None:
     assert re.search(r"-cp311-abi3-\w+\.whl$", wheel.name), wheel.name
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()

@@ -200,7 +200,7 @@ def save(
         }
         manifest = json.loads(json.dumps(manifest))  # as it will be read
         if (fault := kind.fault(manifest)) is not None:
-            raise TypeError(f"this is no {kind.name} artefact: {fault}")
+            raise TypeError(f"not a valid {kind.name} artefact: {fault}")
         manifest["checksum"] = manifest_checksum(manifest)
         text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True)
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")

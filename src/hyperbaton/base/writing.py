@@ -1,6 +1,6 @@
 """Atomic writes of files and folders, safe with concurrent writers.
 
-Each writer writes to `NAME.PID-RANDOM.incomplete` beside its target, and replaces the target when the data is complete and
+Each writer writes to `NAME.PID-RANDOM.incomplete` next to its target, and replaces the target when the data is complete and
 on the disk. If two writers have the same target, the last to finish wins; their data is never mixed. On systems that can
 exchange two folders in one step (Linux), the writer does so. Elsewhere the old folder is briefly renamed to
 `NAME.PID-RANDOM.replaced`; if the writer is killed then, the next one restores it.
@@ -229,7 +229,7 @@ def _renameat2() -> Callable[..., int] | None:
 
 @contextlib.contextmanager
 def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
-    """Create a temporary file or folder beside a path, locked by this writer, and remove it at the end."""
+    """Create a temporary file or folder next to a path, locked by this writer, and remove it at the end."""
     while True:
         aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{secrets.token_hex(4)}.{INCOMPLETE}")
         if folder:

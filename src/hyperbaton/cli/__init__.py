@@ -2,8 +2,8 @@
 
 The file `cli/evaluate_links.py` is the command `evaluate-links`; it defines one function of the same name, and HELP_GROUP,
 the title (one of `GROUPS`) under which help lists it. A parameter whose type is an options class becomes one flag for each
-option. stdout is data, stderr is talk. Exit status: 0 done, 1 bad input or failure (one line says why), 2 wrong usage,
-130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
+option. stdout is for data, stderr for messages. Exit status: 0 done, 1 bad input or failure (one line says why), 2 wrong
+usage, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _function(verb: str) -> Callable[..., Any]:
 
 @cache
 def _file(verb: str) -> str:
-    """The file of a command, read and not imported or parsed: that takes seconds for all of them."""
+    """The source of a command: importing or parsing all of them would take seconds."""
     return Path(__path__[0], f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8")
 
 
@@ -334,6 +334,6 @@ def _leave(message: str, status: int) -> NoReturn:
         sys.stdout.flush()
     except OSError:  # the message says why
         _drop_output()
-    with contextlib.suppress(OSError):  # stderr is closed: the exit status must do
+    with contextlib.suppress(OSError):  # stderr is closed: only the exit status is left
         print(f"hyperbaton: {one_line(message)}", file=sys.stderr, flush=True)
     sys.exit(status)

@@ -26,7 +26,7 @@ def say(message: str, quiet: bool = False) -> None:
 
 
 def need_as_many_lines(path: str, n_lines: int, beside: str, n_beside: int) -> None:
-    """Complain if a file does not have a line for each line of the file beside it."""
+    """Raise InputError unless a file has as many lines as the file parallel to it."""
     if n_lines != n_beside:
         what = f"has {counted(n_lines, 'line')}, but {shown(beside)} has {n_beside}; every sentence needs a line"
         raise InputError(what, shown(path), min(n_lines, n_beside) + 1)

@@ -105,7 +105,7 @@ def align(
     own = learner if isinstance(learner, Aligner) else None  # other programs save no models and score no links
     _check(None if own is not None else aligner, target, model, save_model, scores, format)
     if own is not None and own.prior is not None and model is not None:
-        raise OptionError("--model and --prior: a saved model is not trained, so there is no use for a prior")
+        raise OptionError("--model and --prior: a saved model is not trained, so a prior has no effect")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
     if (executor is not None or shards > 1) and (own is None or target is None):
         raise OptionError("--executor and --shards need the aligner hmm or neural, and the two sides in separate files")

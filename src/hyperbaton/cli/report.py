@@ -18,7 +18,7 @@ def report(
     results: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder, or its results.json."), READS],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder for the report; default: report/ beside results.json."),
+        typer.Option("--output", "-o", help="Folder for the report; default: report/ next to results.json."),
         WRITES_FOLDER,
     ] = None,
     quiet: Quiet = False,
@@ -37,4 +37,4 @@ def report(
 
     out = output or (results if results.is_dir() else results.parent) / "report"
     print(write_report(results, out))
-    say(f"beside it in {out}: report.md, tables/*.tex, figures/*.svg and *.png", quiet)
+    say(f"also in {out}: report.md, tables/*.tex, figures/*.svg and *.png", quiet)

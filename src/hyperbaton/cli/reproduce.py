@@ -63,7 +63,7 @@ def reproduce(
 
     The work is divided into cells, for example one model on one text. Each result is stored, so the same command
     continues an interrupted run. The page, OUTPUT/page, has every table and figure of the paper with the paper's numbers
-    beside ours, from the finished cells.
+    next to ours, from the finished cells.
 
     Examples:
 

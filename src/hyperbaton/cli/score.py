@@ -59,7 +59,7 @@ def score(
 
     All files after HYP are references for the same sentences; give the translations of another system with --against.
 
-    Each score has a 95% confidence interval from bootstrap samples of the sentences. With --against, the difference to
+    Each score has a 95% confidence interval from bootstrap samples of the sentences. With --against, the difference from
     the other system is printed with its p-value. With --systems, several systems are scored and compared with HYP; p_holm
     is p corrected for the number of systems. Intervals and p of systems with several runs include the differences between
     runs. Metrics of word order need the links of translations and references to the source.

@@ -36,7 +36,7 @@ STORED = Kind(
 class SentencePair(Drawing):
     """One sentence pair of a bitext, as lists; a notebook draws its links, phrases and jumps.
 
-    `links` is None if the bitext has none. A pair can be taken apart: `source, target, links = bitext[0]`.
+    `links` is None if the bitext has none. A pair can be unpacked: `source, target, links = bitext[0]`.
     """
 
     source: list[str]

@@ -9,7 +9,7 @@ the part of the log-likelihood Σ log p(h | g) p(w | h) that depends on the clas
 sentence has a boundary, a separate class, before its first and after its last word; empty sentences are not counted.
 
 Class numbers are those of `mkcls`: 0 is the boundary, and here also a word without a class; 1 is kept for words that
-`mkcls` was told to leave out; the classes are 2 … n_classes + 1, ours by falling frequency. If a text has no more
+`mkcls` leaves out; the classes are 2 … n_classes + 1, ours by falling frequency. If a text has no more
 distinct words than classes, each word has its own class; words of the vocabulary that do not occur have none.
 """
 

@@ -54,7 +54,7 @@ class TextSide(CheckedOptions):
     tokenizer: str = option("none", "name of the tokenizer; none splits at blanks")
     casing: str = option("none", "none, lowercase, or truecase as learned from training text", choices=CASINGS)
     escapes: bool = option(True, "keep the escapes of Moses' tokenizer (&apos;), as its training text has them")
-    placeholders: bool = option(False, "the training text has @number@ and @address@ in the place of numbers and addresses")
+    placeholders: bool = option(False, "the training text has @number@ and @address@ in place of numbers and addresses")
     tagger: str = option("", "tagger of the tokens, with its options; without one, tags are those of the tokenizer")
     learned: Casing | None = field(default=None, repr=False, compare=False)
 

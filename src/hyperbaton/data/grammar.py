@@ -221,7 +221,7 @@ def _compile_move(move: Move, names: list[str], parts: list[Part]) -> Order:
                 form = form or "fin"
             items.append(Item(part, "", "", form or "base", links))
         elif form in ("fin", "sg") and name not in AUXILIARIES:
-            raise ValueError(f"{name!r} is no auxiliary")
+            raise ValueError(f"{name!r} is not an auxiliary")
         else:
             items.append(Item(-1, name, FUNCTION_WORDS[name], form, links))
     tests = []

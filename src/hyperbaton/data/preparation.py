@@ -139,7 +139,7 @@ def check_corpus_folder(folder: Path) -> None:
     for path in sorted(folder.iterdir()):
         if path.name not in own:
             raise ArtefactError(
-                f"{folder}: would be replaced, but {path.name} is no part of it; move that or choose another name"
+                f"{folder}: would be replaced, but {path.name} is not part of it; move that or choose another name"
             )
 
 

@@ -2,7 +2,7 @@
 
 Every measure is a ratio of two sums over sentence pairs, so intervals come from resampling sentence pairs.
 
-| measure | what | monotone text has |
+| measure | definition | value for monotone text |
 |---|---|---|
 | monotone_links | links that cross no other, % | 100 |
 | crossings | pairs of links that cross, per link | 0 |

@@ -33,7 +33,7 @@ def sentence_object(
     """The tokens of a sentence and of its translation, phrases, links, scores, and requested details.
 
     `confidence` of the translation is its share of the probability mass of the n-best list. `distance` is the end of the
-    previous phrase minus the begin of the phrase. Rules instead have both sides (`rule`), a `kind`, and the number of the
+    previous phrase minus the start of the phrase. Rules instead have both sides (`rule`), a `kind`, and the number of the
     rule whose gap they fill (`parent`).
 
     Arguments:

@@ -28,7 +28,7 @@ class Dpr(TemplateFeatures):
     window: int = option(3, "number of context words on each side of the source phrase", minimum=0, maximum=100)
     longest: int = option(3, "longest n-gram, in words", minimum=1, maximum=4)
     inner_words: int = option(8, "n-grams inside a phrase start within this many first words", minimum=0, maximum=255)
-    coverage: bool = option(False, "see which words beside the phrase are translated, and how many are to come")
+    coverage: bool = option(False, "use which words next to the phrase are translated, and how many remain")
 
     def templates(self) -> Iterator[Template]:
         """Left, right and target n-grams; first of words, then of classes."""

@@ -27,7 +27,7 @@ from hyperbaton.learn._labels import log_prior, number_clusters, number_known_la
 from hyperbaton.learn._models import ClusterModel, GlobalModel, JoinedClusters, LinearModel, NotFitted, softmax
 from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows, join_rows
 
-# Rows of features that are made, and in memory, at a time.
+# Number of feature rows that are computed, and kept in memory, at a time.
 ROWS_TOGETHER = 1 << 16
 
 
@@ -47,7 +47,7 @@ class TrainingExamples:
     labels: Array
     classes: Array
     log_prior: Array | None
-    # Where rows and labels come in the order of visits: their numbers in the data.
+    # If rows and labels are in visit order: their numbers in the data.
     order: Array | None = None
     scratch: Scratch = field(default_factory=Scratch)
 
@@ -125,7 +125,7 @@ class Learner(CheckedOptions, ABC):
     ) -> TrainingExamples:
         """Make rows in the order in which they are visited."""
         if n_classes is None:
-            raise RowsError("rows that are made when they are needed need n_classes")
+            raise RowsError("rows computed on demand need n_classes")
         n_rows = len(labels)
         numbers = np.asarray(scratch.array(n_rows, np.uint32))
         if self.visits_at_random:
@@ -193,7 +193,7 @@ class Learner(CheckedOptions, ABC):
             progress: called with groups of clusters done and groups in all.
             validation: other rows, their labels and their clusters; a cluster without any is trained to convergence.
             first_cluster: the number of cluster 0 among all clusters, if these are only some; it seeds random choices.
-        The rest is as for `fit`; the learner itself stays as it was, but for an estimated `delta_`.
+        The rest is as for `fit`; the learner itself does not change, except for an estimated `delta_`.
         """
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
@@ -235,7 +235,7 @@ class Learner(CheckedOptions, ABC):
     ) -> ClusterModel:
         """Learn the sub-models group by group."""
         if n_classes is None or n_clusters is None:
-            raise RowsError("rows that are made when they are needed need n_classes and n_clusters")
+            raise RowsError("rows computed on demand need n_classes and n_clusters")
         starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, scratch.room)
         if self._needs_all_clusters() or len(order) == 0:
             numbers = np.arange(len(labels), dtype=np.uint32)

@@ -266,4 +266,4 @@ class JoinedClusters:
 
 
 class NotFitted(OptionError, ValueError, AttributeError):
-    """A learner was asked for answers before it learned anything."""
+    """A learner was used before it was fitted."""

@@ -12,7 +12,7 @@ Approximate randomisation (Noreen 1989; Riezler and Maxwell 2005): outputs of th
 of the sentences, p = (1 + #{|δ_s| ≥ |δ|}) / (1 + samples). Both are two-sided.
 
 A system that was tuned several times has several outputs; its value is their mean score (Clark et al. 2011), and
-`deviation` tells how much they differ. The bootstrap then draws runs as well as sentences, separately for each system:
+`deviation` says how much they differ. The bootstrap then draws runs as well as sentences, separately for each system:
 a sample is scored by the mean over R − 1 of the R runs, drawn with replacement. The variance of such a mean is s²/R,
 with s² the variance of the runs as it is estimated from them (Rao and Wu 1988); R draws would make it too small by (R −
 1)/R.
@@ -42,7 +42,7 @@ Draw = Callable[[np.random.Generator, int, int], npt.NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score, the interval in which 95 of 100 drawn test sets score, and the deviation of several runs (0 for one)."""
+    """A score, its 95% bootstrap interval, and the standard deviation over runs (0 for one run)."""
 
     value: float
     interval: tuple[float, float]
@@ -52,7 +52,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first system's score less the other's, the chance p of such a difference between equals, and wins."""
+    """The first system's score minus the other's, the probability p of such a difference by chance, and wins."""
 
     delta: float
     p: float
@@ -87,7 +87,7 @@ def bootstrap_sums(statistics: Statistics, *, samples: int = 1000, seed: int = 0
 
 
 def check_test(test: str) -> None:
-    """Complain of a test that does not exist."""
+    """Raise OptionError for an unknown test."""
     if test not in TESTS:
         raise OptionError(f"unknown test {test!r}; known: {', '.join(TESTS)}")
 
@@ -107,7 +107,7 @@ def compare(
     n = len(runs[0])
     first, second = (np.mean([metric.score(run.sum(axis=0)) for run in system]) for system in (runs, against))
     delta = float(first - second)
-    # Both systems are scored on the same drawn sentences, but their runs have nothing to do with each other.
+    # Both systems are scored on the same drawn sentences, but their runs are independent.
     every = _drawn_scores(metric, [*runs, *against], samples, seed)
     drawn = _with_runs(every[: len(runs)], seed) - _with_runs(every[len(runs) :], seed + 1)
     better = drawn > 0 if metric.higher_is_better else drawn < 0

@@ -44,7 +44,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
 
     size: int = option(128, "size of the vector of a phrase pair", minimum=1, maximum=4096)
     max_target_words: int = option(20_000, "maximum number of target words with vectors, the most frequent", minimum=1)
-    coverage: bool = option(False, "use which words beside the phrase are translated, and how many remain")
+    coverage: bool = option(False, "use which words next to the phrase are translated, and how many remain")
 
     takes_scratch: ClassVar = False
     uses: ClassVar = ("source_classes", "source_tags")

@@ -39,7 +39,7 @@ def phrase_boxes(bitext: Bitext, sentence: int, max_length: int = 8) -> list[Box
 
 
 def smallest(boxes: list[Box]) -> list[Box]:
-    """The boxes that hold no other box.
+    """The boxes that contain no other box.
 
     >>> smallest([Box((0, 1), (0, 1), 0), Box((0, 2), (0, 2), 0), Box((1, 2), (1, 2), 0)])
     [Box(source=(0, 1), target=(0, 1), distance=0), Box(source=(1, 2), target=(1, 2), distance=0)]

@@ -166,5 +166,5 @@ def stages_section(results: Mapping[str, Json]) -> Section | None:
     stages = results.get("stages")
     if not stages:
         return None
-    tables = [plain_table(f"stage-{kind}", f"What the stage {kind} found.", rows) for kind, rows in stages.items()]
-    return Section("stages", "Further stages", [Paragraph("What stages of other kinds found."), *tables])
+    tables = [plain_table(f"stage-{kind}", f"Results of the stage {kind}.", rows) for kind, rows in stages.items()]
+    return Section("stages", "Further stages", [Paragraph("Results of stages of other kinds."), *tables])

@@ -35,8 +35,8 @@ _COUNTS = {
     "mean_source_length": ("mean source length", 1),
     "mean_target_length": ("mean target length", 1),
     "links": ("links", 0),
-    "unaligned_source": ("source words without link", 0),
-    "unaligned_target": ("target words without link", 0),
+    "unaligned_source": ("unlinked source words", 0),
+    "unaligned_target": ("unlinked target words", 0),
 }
 
 

@@ -10,7 +10,7 @@ from hyperbaton.report.metric_names import title_of
 
 _CLASSES = {
     "monotone": "the phrase follows the previous one in the source",
-    "swap": "the phrase stands directly before the previous one in the source",
+    "swap": "the phrase directly precedes the previous one in the source",
     "discontinuous": "neither directly after nor directly before the previous phrase",
     "discontinuous left": "somewhere before the previous phrase, not directly",
     "discontinuous right": "somewhere after the previous phrase, not directly",
@@ -35,9 +35,9 @@ _TAGS = {
     "CC": "coordinating conjunction",
     "CD": "number",
     "CS": "subordinating conjunction",
-    "DEC": "particle of a relative clause",
-    "DEG": "particle of an owner",
-    "DEV": "particle of manner",
+    "DEC": "relative-clause particle",
+    "DEG": "possessive particle",
+    "DEV": "adverbial particle",
     "DT": "determiner",
     "IN": "preposition or conjunction",
     "JJ": "adjective",
@@ -96,13 +96,11 @@ def about_class(name: str) -> str:
     >>> about_class("left"), about_class("hier-msd"), about_class("mine")
     ('before the previous phrase in the source', "monotone, swap, discontinuous: Moses' classes", '')
     >>> about_class("-5<d<0"), about_class("d≥5")
-    ('a jump forward: source words are left out', 'a jump back, before the end of the previous phrase')
+    ('a jump forward: source words are skipped', 'a jump back, before the end of the previous phrase')
     """
     if re.fullmatch(r"[-\d<≤≥>]*d[-\d<≤≥>]+", name):  # an interval of the distance
         forward = name.endswith("<0") or "≤-" in name
-        return (
-            f"a jump {'forward: source words are left out' if forward else 'back, before the end of the previous phrase'}"
-        )
+        return f"a jump {'forward: source words are skipped' if forward else 'back, before the end of the previous phrase'}"
     return _CLASSES.get(name, _SETS.get(name.rpartition("-")[2], ""))
 
 

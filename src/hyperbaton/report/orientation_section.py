@@ -80,7 +80,7 @@ def _classification(models: Sequence[Mapping[str, Json]], ending: str, words: st
 
 
 def _clusters(models: Sequence[Mapping[str, Json]]) -> list[JsonObject]:
-    """Precision by source phrase, a column for each model, where models tell n and precision of single phrases."""
+    """Precision by source phrase, a column for each model that reports n and precision of single phrases."""
     rows: dict[str, JsonObject] = {}
     for model in models:
         for phrase, cluster in (model.get("clusters") or {}).items():

@@ -126,14 +126,14 @@ def few_cases(counts: Lines[Key], few: int = 30) -> str:
     """How many points have few cases.
 
     >>> few_cases({"a": {0: 900, 1: 29, 2: 1}, "b": {0: 900}})
-    '2 of the 3 points of a line stand on fewer than 30 cases.'
+    '2 of the 3 points of a line rest on fewer than 30 cases.'
     """
     line: Mapping[Key, float] = max(counts.values(), key=len, default={})
     small = sum(n < few for n in line.values())
     if not line:
         return ""
     points = f"{small or 'None'} of the {counted(len(line), 'point')}"
-    return f"{points} of a line stand{'s' if small == 1 else ''} on fewer than {few} cases."
+    return f"{points} of a line rest{'s' if small == 1 else ''} on fewer than {few} cases."
 
 
 def by_support(lines: Lines[str]) -> str:

@@ -44,7 +44,7 @@ def step_section(results: Results) -> Section | None:
     about = about_metrics(metrics)
     elements: list[Element] = [
         Paragraph(
-            "Step models score the next step of a translation, given what is translated. Each ranked held-out steps."
+            "Step models score the next step of a translation, given the translated words. Each ranked held-out steps."
         ),
         Table("step", "Steps of held-out paths.", columns, [Group(rows)], note, about=about),
     ]

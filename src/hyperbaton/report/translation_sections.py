@@ -190,7 +190,7 @@ def _differences(every_row: Sequence[Row], limits: Sequence[str], metrics: Seque
     columns = [TableColumn("system"), TableColumn("against")]
     for metric in tested:
         columns += [TableColumn(f"Δ {title_of(metric)}"), TableColumn("p")]
-    caption, note = "Differences to the baselines at the same limit.", "† p < 0.05, ‡ p < 0.01."
+    caption, note = "Differences from the baselines at the same limit.", "† p < 0.05, ‡ p < 0.01."
     about = {**about_metrics(tested), "p": "probability of a difference this large by chance"}
     return Table("differences", caption, columns, groups, note, folded=True, about=about)
 

@@ -68,10 +68,10 @@ def sections_of(results: Mapping[str, Json]) -> list[Section]:
         sections.append(section)
     summary = Section("summary", "Summary")
     if findings := results.get("findings"):
-        summary.elements.extend([Paragraph("What the run found:"), Points([str(finding) for finding in findings])])
+        summary.elements.extend([Paragraph("Findings:"), Points([str(finding) for finding in findings])])
     if warnings := results.get("warnings"):
         summary.elements.extend(
-            [Paragraph("Know before you use these numbers:"), Points([str(warning) for warning in warnings])]
+            [Paragraph("Before you use these numbers:"), Points([str(warning) for warning in warnings])]
         )
     if missing:
         summary.elements.append(Paragraph(f"Not part of this run: {', '.join(missing)}."))

@@ -1,4 +1,4 @@
-"""The numbers reported in NI11, shown beside ours on the page."""
+"""The numbers reported in NI11, shown next to ours on the page."""
 
 from __future__ import annotations
 

@@ -320,9 +320,7 @@ class Ni11Page:
         }
         if not found:
             return []
-        text = Paragraph(
-            "In the paper DPR is ahead of Moses in BLEU from 50,000 pairs on, the more the larger; with 20,000 it is not."
-        )
+        text = Paragraph("In the paper DPR is ahead of Moses in BLEU from 50,000 pairs on, and more so with more text.")
         return [translation_table("figure-16", "Translation by training size.", found, self.systems, "msd", METRICS), text]
 
 

@@ -1,4 +1,4 @@
-"""The page of a paper: the differences, then every table and figure with the paper's numbers beside ours."""
+"""The page of a paper: the differences, then every table and figure with the paper's numbers next to ours."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_page(paper: Paper, results: Results, n_cells: int, command: str) -> Pa
 
 def _differences(paper: Paper) -> Iterable[str]:
     if paper.setting.data is None:
-        yield "The text is generated from a small grammar: these numbers show that everything works, and no more."
+        yield "The text is generated from a small grammar: these numbers only show that everything works."
         return
     yield from paper.differences
     if paper.setting.tuning_lines:

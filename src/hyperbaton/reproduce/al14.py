@@ -130,7 +130,7 @@ class Al14(Paper):
         texts = sorted(
             {(kind, int(size)) for kind, size, _ in (f"{name}--".split("-", 2) for name in results) if size.isdigit()}
         )
-        units = {"classification": "sentence pairs", "generated": "samples wanted of generated text"}
+        units = {"classification": "sentence pairs", "generated": "samples requested, generated text"}
         return {f"{kind}-{size}": f"{size:,} {units[kind]}" for kind, size in texts}
 
     def _table_2(self, results: Results) -> list[Element]:

@@ -58,7 +58,7 @@ BASELINE = "LINEAR+LEX"
 RULES = "rules"
 VARIANTS = {
     "beside": SystemVariant(
-        "SEQUENCE beside other models",
+        "SEQUENCE with other models",
         ("LINEAR+LEX", "SEQUENCE", "SEQUENCE+LINEAR", "SEQUENCE+LEX", "SEQUENCE+HIER"),
         tuple(PAIRS),
     ),
@@ -251,7 +251,7 @@ class Go13(Paper):
         return elements
 
     def _variants(self, results: Results) -> list[Element]:
-        """Table 3 for other systems, links and sizes, beside the same systems of the first table."""
+        """Table 3 for other systems, links and sizes, next to the same systems of the first table."""
         groups = [
             (f"{pair}: {variant.title}", rows)
             for name, variant in VARIANTS.items()

@@ -56,7 +56,7 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class PaperSystem:
-    """A system of Table 7: its title, the model beside the distance, and its fixed weights."""
+    """A system of Table 7: its title, the model used with the distance, and its fixed weights."""
 
     title: str
     model: JsonObject | None

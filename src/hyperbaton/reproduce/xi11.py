@@ -138,7 +138,7 @@ class Xi11(Paper):
         "The text is 20,000 sentence pairs of laws, 6,761 of them with trees; the paper has a million with trees. α is "
         "chosen on held-out sentences, and a step's own jump is left out of its prior.",
         "The two test texts are laws (PDscore by automatic links) and 450 sentences of news with hand-made links.",
-        "The model stands beside the phrase table's scores; as the only translation model, a little of p(t | s) chooses "
+        "The model is added to the phrase table's scores; as the only translation model, a little of p(t | s) chooses "
         "the options of a phrase.",
         "Weights are tuned for each row, three times; scores are means. Groups of the tables say where it is otherwise.",
     )

@@ -62,7 +62,7 @@ class Observer:
         """A stage has started."""
 
     def used(self, stage: Stage, processor_seconds: float) -> None:
-        """A stage that runs has used this much so far; told about once a second, where the system tells."""
+        """A running stage has used this much so far; called about once a second if the system reports it."""
 
     def finished(self, stage: Stage, seconds: float, threads: int) -> None:
         """A stage has finished."""
@@ -199,7 +199,7 @@ class _Executor:
                 self.observer.failed(stage, self.failed[stage.folder_name])
 
     def _look(self) -> None:
-        """Tell how much processor time the stages that run have used."""
+        """Report the processor time used so far by the running stages."""
         if time.monotonic() < self.looked + LOOK:
             return
         self.looked = time.monotonic()
@@ -240,7 +240,7 @@ class _Executor:
 
 
 def _processor_seconds(process: int) -> float | None:
-    """What a process and those that it waited for have used, where the system has /proc."""
+    """The processor time of a process and its finished children; None if the system has no /proc."""
     try:
         fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b") ")[2].split()
     except OSError:

@@ -67,7 +67,7 @@ class Rules:
 
 
 def read_models(table: KeyTable, has: Callable[[str], bool]) -> tuple[dict[str, NamedModel], dict[str, Rules]]:
-    """Read `[models.*]`: reordering models and rules; `has` tells whether the corpus has a column."""
+    """Read `[models.*]`: reordering models and rules; `has` says whether the corpus has a column."""
     if not table.rest:
         raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
     models, rules = {}, {}

@@ -16,7 +16,7 @@ RESOLVED = "experiment.json"
 
 
 def write_plan(plan: Plan, root: Path) -> None:
-    """Write the resolved experiment (options, versions, seed, hashes of inputs) and the stages beside the results."""
+    """Write the resolved experiment (options, versions, seed, hashes of inputs) and the stages next to the results."""
     root.mkdir(parents=True, exist_ok=True)
     with writing_file(root / RESOLVED) as aside:
         write_json(aside, {"signature": signature(plan), "options": plan.experiment.resolved()})

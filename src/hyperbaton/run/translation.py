@@ -188,7 +188,7 @@ def _read_systems(
                 raise named.error(key, "a system can have only one set of rules")
             for member in others:
                 if member in sparse or not issubclass(models[member].cls, PerJump):
-                    raise named.error(key, f"{member} cannot score derivations: beside rules only jump models can")
+                    raise named.error(key, f"{member} cannot score derivations: with rules, only jump models can")
         if not all(c.isalnum() or c in "-_+." for c in name):
             raise named.error(key, "a system's name may contain only letters, digits and -_+.")
         systems[name] = tuple(members)

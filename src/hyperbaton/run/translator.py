@@ -6,7 +6,7 @@ from the size of the text and the minutes given, with the figures that `hyperbat
 stages). Time is never measured, so the same text and options give the same translator on every machine:
 
     the model       the first of `sequence`, `pair` and `dpr` whose training fits, together with the other parts and four
-                    iterations of tuning; none if none does (docs/results says how good they are beside the table)
+                    iterations of tuning; none if none does (docs/results says what they add to the table)
     the tuning      as many iterations as fit in the remaining time, 1 to the default of `tune`
 
 A minute is processor time on a single core of a small machine.
@@ -50,7 +50,7 @@ from hyperbaton.tune.system import SystemDecoder
 
 log = logging.getLogger(__name__)
 
-BEST_FIRST = ("sequence", "pair", "dpr")  # reordering models beside the hierarchical table
+BEST_FIRST = ("sequence", "pair", "dpr")  # reordering models used with the hierarchical table
 TABLE = "hier-mslr-bidirectional-fe"
 FEWEST, MOST = 4, Tuning().iterations  # iterations of tuning: the least that a model must leave time for, and the maximum
 WORDS = 24  # per sentence in the text used to measure rates

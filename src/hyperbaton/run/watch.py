@@ -13,8 +13,8 @@ from hyperbaton.run.stage import Stage
 
 # The cost of finished stages at which they weigh as much as the prior estimate: for all kinds, and for one kind.
 TRUST, TRUST_OF_KIND = 200.0, 10.0
-# Seconds of running stages that count as much as the expected share of the processors, and those after which what was
-# seen of it counts half: how busy the machine is changes.
+# Seconds of running stages that count as much as the expected share of the processors, and the half-life of what was
+# observed, since the load of the machine changes.
 TRUST_OF_SHARE, HALF_LIFE = 2.0, 60.0
 
 
@@ -43,7 +43,7 @@ class Watch(Observer):
         self.first_wait = limits.jobs / limits.threads  # seconds for a processor second: threads are shared
         self.taken: dict[str, Ratio] = {}  # by kind: processor seconds that stages took, and their cost
         self.waited: Ratio = 0.0, 0.0  # seconds of finished stages, and their processor seconds; older ones count less
-        self.processor_seconds: dict[str, float] = {}  # of running stages, where the system tells
+        self.processor_seconds: dict[str, float] = {}  # of running stages, if the system reports it
         self.begin = clock()
 
     def started(self, stage: Stage) -> None:
@@ -113,7 +113,7 @@ def _scaled(ratio: Ratio, factor: float) -> Ratio:
 
 
 def _mean(expected: float, trust: float, *ratios: Ratio) -> float:
-    """The ratio of sums, with as much of the expected one as `trust` says."""
+    """The ratio of sums, in which the expected ratio has the weight `trust`."""
     above, below = _sum((trust * expected, trust), *ratios)
     return above / below
 

@@ -9,7 +9,7 @@ from hyperbaton.base.options import option
 
 @dataclass(frozen=True)
 class ServiceLimits:
-    """ServiceLimits on the size, number and duration of requests."""
+    """Limits on the size, number and duration of requests."""
 
     max_characters: int = option(20_000, "maximum number of characters in one request", minimum=1)
     max_body: int = option(1_000_000, "maximum size of a request, in bytes", minimum=1000)

@@ -246,7 +246,7 @@ def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]
 
 
 def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
-    """Stop, if a rule applies."""
+    """Stop if a rule applies."""
     number, last = len(state.history) - 1, state.history[-1]
     if number == 0:
         lists = state.lists
@@ -270,7 +270,7 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
 
 
 def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale: Scale) -> _State:
-    """Go part of the way towards new weights, of the same sum of absolute values as the first ones, if they are any good.
+    """Move part of the way towards new weights, scaled to the sum of absolute values of the first ones, if they are usable.
 
     N-best lists are reliable only near the weights that they were made with: far away, the decoder finds translations that
     no list has seen (Hopkins and May 2011 mix new and previous weights too).

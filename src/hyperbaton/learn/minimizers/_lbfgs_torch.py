@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hyperbaton.learn.minimizers import States
 
 
-# Parts of the curvature that move together, about: what the first step must allow for.
+# Approximate number of features that move together, which limits the first step.
 _TOGETHER = 20.0
 
 
@@ -115,7 +115,7 @@ def _state(
 
 
 def _dot(a: Tensor, b: Tensor) -> float:
-    """In double precision, whatever the vectors are kept in."""
+    """In double precision, even if the vectors are not."""
     return float(a.double() @ b.double())
 
 

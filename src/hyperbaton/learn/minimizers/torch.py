@@ -26,7 +26,7 @@ class Torch(QuasiNewton):
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         room = parse_memory(self.device_memory, "device-memory") if self.device_memory else None
         sums = objective.torch(self.device, room, n_steps=self.memory)
-        from hyperbaton.learn.minimizers._lbfgs_torch import minimize  # PyTorch is there by now
+        from hyperbaton.learn.minimizers._lbfgs_torch import minimize  # PyTorch is imported by now
 
         weights, history = minimize(
             sums,

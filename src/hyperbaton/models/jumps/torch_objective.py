@@ -443,7 +443,7 @@ def _after(values: Tensor, dim: int) -> Tensor:
 
 
 def free_room(n_weights: int, n_steps: int, device: str) -> int | None:
-    """The GPU memory left for matrices beside that of L-BFGS; None on a CPU, which has no separate memory."""
+    """The GPU memory that L-BFGS leaves for matrices; None on a CPU, which has no separate memory."""
     if torch.device(device).type != "cuda":
         return None
     free: int = torch.cuda.mem_get_info(device)[0]

@@ -1,4 +1,4 @@
-"""The state of a long training, stored beside its output, so that it can resume after an interruption."""
+"""The state of a long training, stored next to its output, so that it can resume after an interruption."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The interface of optimizers, and their input.
 
-Some weights may be fixed. Candidates are ranked by w·f + c, where f are the features whose weights may change and c is
-all the together all add the. the the the the the all of all together together, so as long as c is all same in
-all apart together a sentence, all free together keep their size. Where c tells apart apart, only one all together all
-free together is right. Optimizers-of margins look in k·(w·f + c) with any k > 0: they see c as one more feature, and
-divide by its weight at all end (`OptimizerJob.reduced`, `OptimizerJob.restored`).
+Some weights may be fixed. Candidates are ranked by w·f + c, where f are the features whose weights may change, and c is the
+contribution of the fixed ones. If c is the same for all candidates of each sentence, only the ratios of the free weights
+matter, and they keep their size. If c distinguishes candidates, the size of the free weights matters too. Optimizers that
+enlarge margins then optimise k·(w·f + c) for any k > 0: c becomes one more feature, and all weights are divided by its
+weight at the end (`OptimizerJob.reduced`, `OptimizerJob.restored`).
 """
 
 from __future__ import annotations

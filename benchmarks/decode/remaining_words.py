@@ -1,6 +1,6 @@
 """Cost of normalising a jump model over the remaining words: one system, the same matrices, both kinds of candidates.
 
-python benchmarks/decode/what_is_left.py SRC SYSTEM [distortion limit] [rounds]
+python benchmarks/decode/remaining_words.py SRC SYSTEM [distortion limit] [rounds]
 """
 
 from __future__ import annotations
