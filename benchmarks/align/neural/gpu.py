@@ -19,6 +19,15 @@ import numpy as np
 from benchmarks.coreless import without_core
 
 TEACHER = "teacher"
+OPTIONS = {
+    "teacher-size": 256,
+    "teacher-epochs": 6,
+    "word-size": 96,
+    "vector-size": 64,
+    "epochs": 6,
+    "batch-tokens": 8192,
+    "seed": 1,
+}
 
 
 def main() -> None:
@@ -28,14 +37,13 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, nargs="+", default=[32], help="sizes of students")
     parser.add_argument("--teacher", type=Path, help="arrays of a trained teacher; otherwise one is trained")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--teacher-epochs", type=int, default=6)
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--teacher-size", type=int, default=256)
+    for flag, default in OPTIONS.items():
+        parser.add_argument(f"--{flag}", type=int, default=default)
     options = parser.parse_args()
     without_core()
 
-    from hyperbaton.align.aligners.neural import Neural, Training
     from hyperbaton.align.neural.pairs import PairTexts, SideText
+    from hyperbaton.align.neural.training import Training
 
     stored = np.load(options.packed)
     sides = [SideText(*(stored[f"{side}.{part}"] for part in SideText._fields)) for side in ("source", "target")]
@@ -44,14 +52,7 @@ def main() -> None:
     name, start = options.packed.stem, time.perf_counter()
 
     def training(hidden: int) -> Training:
-        aligner = Neural(
-            hidden=hidden,
-            teacher_epochs=options.teacher_epochs,
-            epochs=options.epochs,
-            teacher_size=options.teacher_size,
-            device=options.device,
-        )
-        return Training(aligner, texts, 0)
+        return Training(argparse.Namespace(**(vars(options) | {"hidden": hidden})), texts, 0)
 
     def tell(what: str, history: list[float]) -> None:
         seconds = round(time.perf_counter() - start, 1)
@@ -73,8 +74,8 @@ def main() -> None:
             "--device",
             options.device,
         ]
-        again += ["--teacher", str(options.teacher), "--epochs", str(options.epochs)]
-        again += ["--teacher-size", str(options.teacher_size)]
+        again += ["--teacher", str(options.teacher)]
+        again += [f"--{flag}={getattr(options, flag.replace('-', '_'))}" for flag in OPTIONS]
         students = [subprocess.Popen([*again, "--hidden", str(hidden)]) for hidden in options.hidden]
         sys.exit(max(student.wait() for student in students))
     arrays, history = training(options.hidden[0]).learn(dict(np.load(options.teacher)))

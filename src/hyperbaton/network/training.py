@@ -159,7 +159,7 @@ class SentenceReader(nn.Module):
         """The inverse of `arrays`."""
         with torch.no_grad():
             for name, parameter in self._stored().items():
-                parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)))
+                parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(parameter.shape))
                 second = self._second_bias(name)
                 if second is not None:
                     second.zero_()

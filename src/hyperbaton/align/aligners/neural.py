@@ -32,17 +32,13 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Bitext, Text
-from hyperbaton.network.words import FIRST, frequent_rows, needing_torch, stopping
+from hyperbaton.network.words import frequent_rows, needing_torch
 
 if TYPE_CHECKING:
     from hyperbaton.align.neural.pairs import PairTexts
-    from hyperbaton.align.neural.teacher import TeacherTask
-    from hyperbaton.network.training import ReaderShape, Schedule, Task
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # words and stems that are rarer have no embedding
-_LONGEST = 60  # longer sentences are left out of the training of networks
-_HELD_OUT = 0.01
 _CONFIDENCE = 0.25  # chosen on hand-made links (docs/results/align.md)
 _SIDES = ("source", "target")
 
@@ -53,7 +49,7 @@ class Neural(Aligner):
 
     teacher_size: int = option(256, "size of the teacher's LSTM layers in one direction", minimum=1, maximum=4096)
     teacher_epochs: int = option(6, "passes over the text to train the teacher", minimum=1)
-    hidden: int = option(64, "size of the network's LSTM layers in one direction", minimum=1, maximum=1024)
+    hidden: int = option(32, "size of the network's LSTM layers in one direction", minimum=1, maximum=1024)
     word_size: int = option(96, "size of its word embeddings", minimum=1, maximum=4096)
     vector_size: int = option(64, "size of the word vectors that it compares directly", minimum=1, maximum=4096)
     epochs: int = option(6, "passes over the text to train the network", minimum=1)
@@ -82,7 +78,7 @@ class Neural(Aligner):
         vars(self).pop("network_", None)
         before, after = in_turn(progress, 1, 9)
         super().fit(bitext, threads=threads, progress=before, sharding=sharding)
-        training = Training(self, self.prepare(bitext, threads), threads or default_threads())
+        training = side.Training(self, self.prepare(bitext, threads), threads or default_threads())
         before, after = in_turn(after, 3 * self.teacher_epochs, 2 * self.epochs)
         teacher, _ = training.teach(before)
         arrays, _ = training.learn(teacher, after)
@@ -97,16 +93,20 @@ class Neural(Aligner):
         points, offsets, posteriors = self.model_.posteriors(
             source.core_tokens, target.core_tokens, SMALLEST_POSTERIOR, threads or default_threads(), None
         )
-        self.rows_ = {
-            f"{name}.{part}": rows
-            for name, text in zip(_SIDES, (source, target), strict=True)
-            for part, rows in zip(("words", "stems"), self._rows(text), strict=True)
-        }
+        self.number_words(bitext)
         sides = [
             SideText(self.rows_[f"{name}.words"][text.tokens], self.rows_[f"{name}.stems"][text.tokens], text.offsets)
             for name, text in zip(_SIDES, (source, target), strict=True)
         ]
         return PairTexts(sides[0], sides[1], points, offsets, posteriors)
+
+    def number_words(self, bitext: Bitext) -> None:
+        """Assign rows of the embeddings to words and stems."""
+        self.rows_ = {
+            f"{name}.{part}": rows
+            for name, side in zip(_SIDES, self.normalize(bitext), strict=True)
+            for part, rows in zip(("words", "stems"), self._rows(side.text), strict=True)
+        }
 
     def take(self, arrays: dict[str, Array]) -> None:
         """Use a trained student, by its arrays."""
@@ -142,76 +142,7 @@ class Neural(Aligner):
         return _core.LinkNetwork(bits, *(rows[f"{side}.{part}"] for side in _SIDES for part in ("words", "stems")))
 
 
-@dataclass(frozen=True)
-class Training:
-    """Training of both networks; needs PyTorch, but not the core."""
-
-    aligner: Neural
-    texts: PairTexts
-    threads: int
-
-    def teach(self, progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
-        """Train a teacher; returns its arrays, and minus its held-out loss after each epoch."""
-        schedule = self._schedule(self.aligner.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
-        return self._run(self._lesson(), schedule, progress)
-
-    def learn(self, teacher: dict[str, Array], progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
-        """Train a student; returns its arrays, and minus its held-out loss after each epoch."""
-        from hyperbaton.align.neural.student import StudentShape, StudentTask
-
-        options = self.aligner
-        network = self._lesson().network(0.0).take(teacher).to(options.device)
-        sides = self._shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
-        task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, network)
-        schedule = self._schedule(options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
-        arrays, history = self._run(task, schedule, progress)
-        return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
-
-    def _lesson(self) -> TeacherTask:
-        from hyperbaton.align.neural.teacher import TeacherShape, TeacherTask
-
-        size = self.aligner.teacher_size
-        return TeacherTask(self.texts, TeacherShape(self._shapes(size, size // 4 or 1, size)), _LONGEST)
-
-    def _run(self, task: Task, schedule: Schedule, progress: Progress | None) -> tuple[dict[str, Array], list[float]]:
-        result: tuple[dict[str, Array], list[float]] = _torch_side().train(
-            task, schedule, n_threads=self.threads, progress=stopping(progress)
-        )
-        return result
-
-    def _shapes(self, word_size: int, stem_size: int, hidden: int) -> tuple[ReaderShape, ReaderShape]:
-        source, target = (
-            _torch_side().ReaderShape(
-                n_words=_n_rows(side.words),
-                n_labels=_n_rows(side.stems),
-                word_size=word_size,
-                label_size=stem_size,
-                hidden=hidden,
-            )
-            for side in (self.texts.source, self.texts.target)
-        )
-        return source, target
-
-    def _schedule(self, epochs: int, *, dropout: float, word_dropout: float, step: float) -> Schedule:
-        schedule: Schedule = _torch_side().Schedule(
-            dropout=dropout,
-            word_dropout=word_dropout,
-            step=step,
-            epochs=epochs,
-            patience=epochs,
-            batch_tokens=self.aligner.batch_tokens,
-            held_out=_HELD_OUT,
-            seed=self.aligner.seed,
-            device=self.aligner.device,
-        )
-        return schedule
-
-
-def _n_rows(rows: Array) -> int:
-    return int(rows.max(initial=FIRST - 1)) + 1
-
-
 def _torch_side() -> ModuleType:
     with needing_torch():
-        from hyperbaton.network import training
+        from hyperbaton.align.neural import training
     return training

@@ -6,7 +6,8 @@ It learns the mixture p^½ · q^½ of the teacher's posteriors p and the models'
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -90,6 +91,16 @@ class Student(nn.Module):
         }
         others = {"mix": self.mix, "window.weight": self.window.weight.flatten(1), "window.bias": self.window.bias}
         return found | {name: value.detach().cpu().numpy().astype(np.float16) for name, value in others.items()}
+
+    def take(self, arrays: Mapping[str, Array]) -> Self:
+        """The inverse of `arrays`."""
+        for name, side in (("source.", self.source), ("target.", self.target)):
+            side.take({part.removeprefix(name): array for part, array in arrays.items() if part.startswith(name)})
+        with torch.no_grad():
+            others = {"mix": self.mix, "window.weight": self.window.weight, "window.bias": self.window.bias}
+            for name, parameter in others.items():
+                parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(parameter.shape))
+        return self
 
 
 class StudentTask(PairTask):

@@ -1,0 +1,97 @@
+"""Training of the teacher and the student; needs NumPy and PyTorch, but not the core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from hyperbaton.align.neural.pairs import PairTexts
+from hyperbaton.align.neural.student import StudentShape, StudentTask
+from hyperbaton.align.neural.teacher import TeacherShape, TeacherTask
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.progress import Progress
+from hyperbaton.network.training import FIRST, ReaderShape, Schedule, Task, device_fault, train
+from hyperbaton.network.words import stopping
+
+__all__ = ["NetworkOptions", "Training", "device_fault"]
+
+_LONGEST = 60  # longer sentences are left out
+_HELD_OUT = 0.01
+
+
+class NetworkOptions(Protocol):
+    """The options of `neural` that its networks depend on."""
+
+    teacher_size: int
+    teacher_epochs: int
+    hidden: int
+    word_size: int
+    vector_size: int
+    epochs: int
+    batch_tokens: int
+    device: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training of both networks; needs PyTorch, but not the core."""
+
+    options: NetworkOptions
+    texts: PairTexts
+    threads: int
+
+    def teach(self, progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
+        """Train a teacher; returns its arrays, and minus its held-out loss after each epoch."""
+        schedule = self._schedule(self.options.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
+        return self._run(self._lesson(), schedule, progress)
+
+    def learn(self, teacher: dict[str, Array], progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
+        """Train a student; returns its arrays, and minus its held-out loss after each epoch."""
+        options = self.options
+        network = self._lesson().network(0.0).take(teacher).to(options.device)
+        sides = self.shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
+        task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, network)
+        schedule = self._schedule(options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
+        arrays, history = self._run(task, schedule, progress)
+        return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
+
+    def _lesson(self) -> TeacherTask:
+        size = self.options.teacher_size
+        return TeacherTask(self.texts, TeacherShape(self.shapes(size, size // 4 or 1, size)), _LONGEST)
+
+    def _run(self, task: Task, schedule: Schedule, progress: Progress | None) -> tuple[dict[str, Array], list[float]]:
+        return train(task, schedule, n_threads=self.threads, progress=stopping(progress))
+
+    def shapes(self, word_size: int, stem_size: int, hidden: int) -> tuple[ReaderShape, ReaderShape]:
+        """Sizes of networks that read the two sides."""
+        source, target = (
+            ReaderShape(
+                n_words=_n_rows(side.words),
+                n_labels=_n_rows(side.stems),
+                word_size=word_size,
+                label_size=stem_size,
+                hidden=hidden,
+            )
+            for side in (self.texts.source, self.texts.target)
+        )
+        return source, target
+
+    def _schedule(self, epochs: int, *, dropout: float, word_dropout: float, step: float) -> Schedule:
+        return Schedule(
+            dropout=dropout,
+            word_dropout=word_dropout,
+            step=step,
+            epochs=epochs,
+            patience=epochs,
+            batch_tokens=self.options.batch_tokens,
+            held_out=_HELD_OUT,
+            seed=self.options.seed,
+            device=self.options.device,
+        )
+
+
+def _n_rows(rows: Array) -> int:
+    return int(rows.max(initial=FIRST - 1)) + 1

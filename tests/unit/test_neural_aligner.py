@@ -1,0 +1,193 @@
+"""The aligner `neural`: its forward pass against plain NumPy and PyTorch, saved models, commands."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hyperbaton.align import Aligner, evaluate_links
+from hyperbaton.align.aligners.neural import Neural
+from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
+from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.files import write_pieces
+from hyperbaton.data import generate
+from tests.oracles import link_network as oracle
+from tests.program import hyperbaton
+
+SIDES = ("source", "target")
+HIDDEN, WORD, STEM, VECTOR = 5, 7, 3, 6
+TINY: dict[str, Any] = {"teacher_size": 16, "teacher_epochs": 2, "epochs": 2, "hidden": 6, "word_size": 9, "vector_size": 8}
+
+
+@pytest.fixture(scope="module")
+def bitext() -> Bitext:
+    return generate(120, seed=3).bitext
+
+
+def arrays_of(rows: dict[str, np.ndarray], seed: int = 1) -> dict[str, np.ndarray]:
+    """Random arrays, of sizes that fill no panel of the core."""
+    rng = np.random.default_rng(seed)
+    state = 2 * HIDDEN
+    shapes: dict[str, tuple[int, int]] = {"mix": (2, 3), "window.weight": (2, 18), "window.bias": (1, 2)}
+    for side in SIDES:
+        n_words, n_stems = (int(rows[f"{side}.{part}"].max()) + 1 for part in ("words", "stems"))
+        own = {
+            "word": (n_words, WORD),
+            "label": (n_stems, STEM),
+            "vector": (n_words, VECTOR),
+            "stem_vector": (n_stems, VECTOR),
+            "input.weight": (state, WORD + STEM),
+            "input.bias": (1, state),
+            "key.weight": (state, state),
+            "key.bias": (1, state),
+            "null.weight": (1, state),
+            "null.bias": (1, 1),
+        }
+        for layer in range(2):
+            for way in ("forward", "backward"):
+                name = f"lstm.{layer}.{way}"
+                own |= {f"{name}.inputs": (4 * HIDDEN, state), f"{name}.states": (4 * HIDDEN, HIDDEN)}
+                own |= {f"{name}.bias": (1, 4 * HIDDEN)}
+        shapes |= {f"{side}.{name}": shape for name, shape in own.items()}
+    return {name: rng.normal(scale=0.5, size=shape).astype(np.float16) for name, shape in shapes.items()}
+
+
+@pytest.fixture(scope="module")
+def untrained(bitext: Bitext) -> Neural:
+    """A hidden Markov model with random corrections, made without PyTorch."""
+    aligner = Neural()
+    Aligner.fit(aligner, bitext, threads=1)
+    aligner.number_words(bitext)
+    aligner.take(arrays_of(aligner.rows_))
+    return aligner
+
+
+@pytest.fixture(scope="module")
+def saved(untrained: Neural, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("neural") / "model"
+    untrained.save(path, smallest=0)
+    return path
+
+
+def words_of(text: Text, s: int) -> np.ndarray:
+    return text.tokens[text.offsets[s] : text.offsets[s + 1]]
+
+
+def test_the_forward_pass_is_that_of_the_formulas(bitext: Bitext, untrained: Neural) -> None:
+    models = Aligner().fit(bitext, threads=1).posteriors(bitext, 0.0, threads=1)
+    found = untrained.posteriors(bitext, 0.0, threads=2)
+    sides = untrained.normalize(bitext)
+    for s in range(0, len(bitext), 7):
+        rows = [
+            tuple(untrained.rows_[f"{name}.{part}"][words_of(side.text, s)].tolist() for part in ("words", "stems"))
+            for name, side in zip(SIDES, sides, strict=True)
+        ]
+        n, m = len(rows[0][0]), len(rows[1][0])
+        part = slice(models.links.offsets[s], models.links.offsets[s + 1])
+        q, r = (models.values[part, way].reshape(n, m).astype(np.float64) for way in (0, 1))
+        expected = oracle.correct(untrained.network_, rows[0], rows[1], q, r)
+        for way in (0, 1):
+            assert np.allclose(found.values[part, way].reshape(n, m), expected[way], atol=2e-4)
+
+
+def test_threads_and_groups_change_no_bit(bitext: Bitext, untrained: Neural) -> None:
+    one, two = (untrained.posteriors(bitext, 0.01, threads=n) for n in (1, 2))
+    assert np.array_equal(one.values, two.values) and np.array_equal(one.links.points, two.links.points)
+    alone = untrained.posteriors(bitext.select(np.array([17])), 0.01, threads=1)
+    part = slice(one.links.offsets[17], one.links.offsets[18])
+    assert np.array_equal(alone.values, one.values[part])
+
+
+def test_a_saved_model_is_read_by_its_kind(bitext: Bitext, untrained: Neural, saved: Path) -> None:
+    loaded = Aligner.load(saved)
+    assert type(loaded) is Neural
+    links = untrained.align(bitext, threads=1)
+    for other in (loaded, pickle.loads(pickle.dumps(untrained))):
+        assert np.array_equal(other.align(bitext, threads=1).points, links.points)
+    assert not np.array_equal(Aligner().fit(bitext, threads=1).align(bitext, threads=1).points, links.points)
+    scores = loaded.score(bitext, links, threads=1)
+    assert scores.posteriors.max() <= 1 and (scores.confidences >= 0.1).mean() > 0.9
+
+
+def test_commands_use_a_saved_model(bitext: Bitext, untrained: Neural, saved: Path, tmp_path: Path) -> None:
+    source, target = (tmp_path / name for name in ("text.zh", "text.en"))
+    write_pieces(source, bitext.source.pieces())
+    write_pieces(target, bitext.target.pieces())
+    plain = hyperbaton("align", source, target, "--model", saved).stdout
+    links = untrained.align(bitext, threads=1)
+    assert plain.splitlines() == [" ".join(f"{i}-{j}" for i, j in links[s]) for s in range(len(bitext))]
+    assert hyperbaton("align", source, target, "--model", saved, "--shards", "3").stdout == plain
+    assert len(hyperbaton("lexicon", saved).stdout.splitlines()) > 10
+
+
+def test_empty_and_overlong_sentences_have_no_links(untrained: Neural) -> None:
+    words = " ".join(["word"] * 1001)
+    odd = Bitext.of(["", "x", words], ["y", "", "y"])
+    assert [untrained.align(odd, threads=1)[s] for s in range(3)] == [[], [], []]
+
+
+def test_a_damaged_model_is_an_error(untrained: Neural, tmp_path: Path) -> None:
+    arrays = dict(untrained.network_)
+    for name in ("mix", "source.key.weight", "target.vector", "source.word"):
+        other = pickle.loads(pickle.dumps(untrained))
+        with pytest.raises(HyperbatonError, match="network"):
+            other.take({k: v[:, :-1].copy() if k == name else v for k, v in arrays.items()})
+        with pytest.raises(HyperbatonError, match="network"):
+            other.take({k: v for k, v in arrays.items() if k != name})
+
+
+def test_without_pytorch_training_says_what_to_install(bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "hyperbaton.network.training", raising=False)
+    monkeypatch.delattr("hyperbaton.network.training", raising=False)
+    with pytest.raises(MissingExtra, match=r"^PyTorch is not installed: pip install 'hyperbaton\[torch\]'$"):
+        Neural().fit(bitext)
+
+
+class TestPyTorch:
+    """What needs PyTorch."""
+
+    @pytest.fixture(autouse=True)
+    def torch(self) -> Any:
+        return pytest.importorskip("torch")
+
+    def test_a_trained_network_answers_as_pytorch(self, bitext: Bitext) -> None:
+        import torch
+
+        from hyperbaton.align.neural.pairs import PairData
+        from hyperbaton.align.neural.student import Student, StudentShape
+        from hyperbaton.align.neural.training import Training
+
+        aligner = Neural(**TINY)
+        Aligner.fit(aligner, bitext, threads=1)
+        texts = aligner.prepare(bitext, threads=1)
+        training = Training(aligner, texts, 1)
+        teacher, history = training.teach()
+        assert len(history) == 2 and history[1] > history[0]
+        arrays, _ = training.learn(teacher)
+        student = Student(StudentShape(training.shapes(9, 3, 6), 8)).take(arrays).eval()
+        aligner.take(arrays)
+        found, data = aligner.posteriors(bitext, 0.0, threads=1), PairData(texts, "cpu", 60)
+        with torch.no_grad():
+            for s in data.usable[:20]:
+                both = student(data.batch(np.array([s])))
+                part = slice(found.links.offsets[s], found.links.offsets[s + 1])
+                for way, values in enumerate((both.to_target[0, :-1], both.to_source[0, :, :-1])):
+                    assert np.allclose(values.exp().numpy().ravel(), found.values[part, way], atol=2e-3)
+
+    def test_training_is_repeated_with_a_seed_and_not_worse_than_the_models(self, bitext: Bitext) -> None:
+        first, again, other = (Neural(**TINY, seed=seed).fit(bitext, threads=1) for seed in (1, 1, 2))
+        assert all(np.array_equal(first.network_[name], again.network_[name]) for name in first.network_)
+        assert not np.array_equal(first.network_["mix"], other.network_["mix"])
+        gold = bitext.need_links()
+        before, after = (evaluate_links(a.align(bitext, threads=1), gold).aer for a in (Aligner().fit(bitext), first))
+        assert after < before + 2
+
+    def test_an_unknown_device_is_an_error(self, bitext: Bitext) -> None:
+        with pytest.raises(OptionError, match=r"^device nowhere: "):
+            Neural(device="nowhere").fit(bitext)
