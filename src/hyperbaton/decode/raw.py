@@ -317,10 +317,6 @@ class RawTranslator:
         best = (result.best for result in self.raw.search(self.translator, sentences))
         return [self.raw.write(document, own) for document, own in by_document(documents, best)]
 
-    def groups(self, groups: Iterable[Sequence[str]], *, html: bool = False) -> Iterator[list[str]]:
-        """Translate groups of lines, or pages of HTML, each yielded at once."""
-        return (self.translate(group, html=html) for group in groups)
-
 
 def by_document(documents: Sequence[Document], items: Iterable[T]) -> Iterator[tuple[Document, list[T]]]:
     """Each document with the items of its sentences; `items` are those of all documents, in order."""
