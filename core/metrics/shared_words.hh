@@ -11,7 +11,7 @@
 namespace hyperbaton {
 
 struct SharedWords {
-  std::int64_t matches;     // identified words
+  std::int64_t matches;     // words that their context identifies on both sides
   std::int64_t concordant;  // pairs of them in the same order on both sides
 };
 
