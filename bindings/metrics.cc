@@ -67,13 +67,6 @@ HYPERBATON_BINDINGS(metrics) {
   count_edits("translation_edits", translation_edits, "Word edits where moving a run of words costs one edit, as in TER.");
 
   m.def(
-      "matched_places",
-      [](const Array<std::uint32_t>& hypothesis, const Array<std::uint32_t>& reference) {
-        return to_numpy(matched_places(view(hypothesis), view(reference)));
-      },
-      "hypothesis"_a, "reference"_a, "Places in the reference of the words of a hypothesis that their context identifies.");
-
-  m.def(
       "count_shared_words",
       [](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets, const Array<std::uint32_t>& reference_words,
          const Array<std::int64_t>& reference_offsets, const Array<std::int64_t>& line, unsigned n_threads) {

@@ -83,7 +83,6 @@ bool ChartSearch::run() {
     const int widest = static_cast<int>(cells_[static_cast<std::size_t>(begin)].size()) - 1;
     for (int end = begin + 1; end <= begin + widest; ++end) fill_span({begin, end});
   }
-  first_glued_ = static_cast<std::uint32_t>(hypotheses_.size());
   for (int end = 0; end <= n_words_; ++end) fill_glued(end);
   const std::size_t n = hypotheses_.size();
   finish();

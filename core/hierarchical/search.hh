@@ -52,7 +52,6 @@ class ChartSearch {
   const RuleOptions& options() const { return options_; }
   const ChartCounts& counts() const { return counts_; }
   int n_words() const { return n_words_; }
-  bool is_glued(std::uint32_t id) const { return id >= first_glued_; }
   void poll() { poll_(); }
 
   // Unweighted values that an edge adds to those of its children, in columns.
@@ -140,7 +139,6 @@ class ChartSearch {
 
   std::vector<std::vector<Cell>> cells_;  // by first word and length
   std::vector<Cell> glued_;               // by the number of words
-  std::uint32_t first_glued_ = 0;
   std::vector<ChartHypothesis> hypotheses_;
   std::vector<std::uint32_t> states_;
   std::vector<ChartEdge> arcs_;

@@ -146,8 +146,9 @@ std::int64_t count_increasing_pairs(std::vector<std::uint32_t> places) {
   return pairs;
 }
 
-}  // namespace
-
+// The place in the reference of each identifiable word of the hypothesis, in the order of the hypothesis. A word is
+// identified by the shortest n-gram that begins with it (or, at equal length, ends with it) and occurs once on both
+// sides.
 std::vector<std::uint32_t> matched_places(WordSpan hypothesis, WordSpan reference) {
   const auto right = unique_ngrams(hypothesis, reference);
   const std::vector<std::uint32_t> reversed(hypothesis.rbegin(), hypothesis.rend()),
@@ -162,6 +163,8 @@ std::vector<std::uint32_t> matched_places(WordSpan hypothesis, WordSpan referenc
   }
   return places;
 }
+
+}  // namespace
 
 std::vector<SharedWords> count_shared_words(const WordsView& hypotheses, const WordsView& references,
                                             std::span<const std::int64_t> line, unsigned n_threads,

@@ -10,14 +10,8 @@
 
 namespace hyperbaton {
 
-// The place in the reference of each identifiable word of the hypothesis, in the order of the hypothesis. A word is
-// identified by the shortest n-gram that begins with it (or, at equal length, ends with it) and occurs once on both
-// sides.
-std::vector<std::uint32_t> matched_places(std::span<const std::uint32_t> hypothesis,
-                                          std::span<const std::uint32_t> reference);
-
 struct SharedWords {
-  std::int64_t matches;     // identified words
+  std::int64_t matches;     // words that their context identifies on both sides
   std::int64_t concordant;  // pairs of them in the same order on both sides
 };
 

@@ -9,53 +9,29 @@
 
 from __future__ import annotations
 
-from hyperbaton.base.lazy import names_from
+from hyperbaton.base.lazy import LazyNames
 
 TYPE_CHECKING = False  # as in typing, which takes a while to import
 if TYPE_CHECKING:
     from typing import Any
 
-    from hyperbaton.base.errors import HyperbatonError
-    from hyperbaton.base.store import verify
-    from hyperbaton.corpus import Bitext, Links, Text
-    from hyperbaton.models import MODELS, load_model
-    from hyperbaton.phrases import PhraseTable, Samples, extract, orientation_set
-    from hyperbaton.report.picture import show
-    from hyperbaton.run.translator import Translator
+__version__: str
 
-    __version__: str
-
-__all__ = [
-    "MODELS",
-    "Bitext",
-    "HyperbatonError",
-    "Links",
-    "PhraseTable",
-    "Samples",
-    "Text",
-    "Translator",
-    "__version__",
-    "extract",
-    "load_model",
-    "orientation_set",
-    "show",
-    "verify",
-]
-
-# Each name is imported when it is first asked for: the program starts without any of them, and listens to Ctrl-C before
-# they are loaded.
-_get = names_from(
-    __name__,
-    {
-        "base.errors": ("HyperbatonError",),
-        "base.store": ("verify",),
-        "corpus": ("Bitext", "Links", "Text"),
-        "models": ("MODELS", "load_model"),
-        "phrases": ("PhraseTable", "Samples", "extract", "orientation_set"),
-        "report.picture": ("show",),
-        "run.translator": ("Translator",),
-    },
-)
+# The program starts without any of them, and listens to Ctrl-C before they are loaded.
+with LazyNames(globals(), ["__version__"]) as _names:
+    from hyperbaton.base.errors import HyperbatonError as HyperbatonError
+    from hyperbaton.base.store import verify as verify
+    from hyperbaton.corpus import Bitext as Bitext
+    from hyperbaton.corpus import Links as Links
+    from hyperbaton.corpus import Text as Text
+    from hyperbaton.models import MODELS as MODELS
+    from hyperbaton.models import load_model as load_model
+    from hyperbaton.phrases import PhraseTable as PhraseTable
+    from hyperbaton.phrases import Samples as Samples
+    from hyperbaton.phrases import extract as extract
+    from hyperbaton.phrases import orientation_set as orientation_set
+    from hyperbaton.report.picture import show as show
+    from hyperbaton.run.translator import Translator as Translator
 
 
 def __getattr__(name: str) -> Any:
@@ -63,15 +39,15 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("hyperbaton")
-    if name not in __all__ and not name.startswith("_") and name in _folders():
+    if name not in _names.public and not name.startswith("_") and name in _folders():
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")
-    return _get(name)
+    return _names.get(name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_folders()])
+    return sorted([*_names.public, *_folders()])
 
 
 def _folders() -> list[str]:

@@ -33,8 +33,9 @@ from hyperbaton.base.shard_arrays import join_arrays, map_arrays, open_arrays, r
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.decode import System
+from hyperbaton.decode.annotated import SourceText
 from hyperbaton.decode.moses import import_moses
-from hyperbaton.decode.shards import SourceText, translate_shards
+from hyperbaton.decode.shards import translate_shards
 from hyperbaton.decode.writing import TranslationOutputs
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.pair import Pair

@@ -60,7 +60,7 @@ def test_orientation_models_predict_as_in_scikit_learn() -> None:
 def test_tab_shows_what_is_public() -> None:
     shown = dir(hyperbaton)
     assert {"Bitext", "MODELS", "decode", "align", "run"} <= set(shown) and hyperbaton.decode.Decoding().stack
-    assert not {"TYPE_CHECKING", "names_from", "annotations", "_get", "base", "cli"} & set(shown)
+    assert not {"TYPE_CHECKING", "LazyNames", "annotations", "_names", "base", "cli"} & set(shown)
     assert dir(hyperbaton.decode) == sorted(hyperbaton.decode.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'bitext'"):
         _ = hyperbaton.bitext

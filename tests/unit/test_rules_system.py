@@ -222,7 +222,7 @@ def test_pages_and_services_show_rules(system: System) -> None:
     job = engine.job(EngineRequest(answers.append, lines=[SOURCE]), 60)
     job.run([job])
     searched = answers[0].searched[0]
-    assert searched.best().links == LINKS
+    assert searched.best.links == LINKS
     assert [(row["src-start"], row["src-end"], row["tgt-start"]) for row in _phrases([(searched, searched.paths[0])])] == [
         (0, 0, 0),
         (1, 4, 1),

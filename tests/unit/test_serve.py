@@ -506,11 +506,11 @@ class Slow(Translator):
 
     wait = threading.Event()
 
-    def translate_batch(self, *arguments: Any, **options: Any) -> Any:
+    def search(self, *arguments: Any, **options: Any) -> Any:
         while not self.wait.wait(0.01):
             if options["progress"] is not None and options["progress"](0, 1) is False:
                 raise Cancelled("stopped")  # as the core does
-        return super().translate_batch(*arguments, **options)
+        return super().search(*arguments, **options)
 
 
 @contextmanager
@@ -576,19 +576,19 @@ def test_work_stops_when_the_client_disconnects(german: System) -> None:
 
 
 def test_a_failing_request_does_not_spoil_its_batch(german: System, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Translator.translate_batch
+    original = Translator.search
 
-    def fail(self: Translator, lines: Any, *arguments: Any, **options: Any) -> Any:
-        if any("unlucky" in line for line in lines):
+    def fail(self: Translator, sentences: Any, *arguments: Any, **options: Any) -> Any:
+        if any("unlucky" in line for line in sentences.lines):
             raise RuntimeError("inside")
-        return original(self, lines, *arguments, **options)
+        return original(self, sentences, *arguments, **options)
 
     with waiting(german, ServiceLimits(workers=1)) as service, ThreadPoolExecutor(4) as pool:
         first = pool.submit(service.ask, "/translate", GOOD)
         wait_for(lambda: service.service.batcher.n_running == 1)
         asked = [pool.submit(service.ask, "/translate", GOOD | {"q": q}) for q in ("Ja!", "unlucky", "das Haus")]
         wait_for(lambda: service.service.batcher.n_waiting == 3)
-        monkeypatch.setattr(Translator, "translate_batch", fail)
+        monkeypatch.setattr(Translator, "search", fail)
         Slow.wait.set()
         assert first.result()[0] == 200
         assert [one.result()[0] for one in asked] == [200, 500, 200]

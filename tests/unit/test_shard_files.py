@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.decode.annotated import AnnotatedLines, annotate
+from hyperbaton.decode.markup import Constraints
 from hyperbaton.decode.shards import read_shard, write_shards
 from hyperbaton.tune.nbest import Candidates
 
@@ -65,7 +66,7 @@ def test_sentences_with_tags_and_trees(tmp_path: Path) -> None:
     groups = [
         AnnotatedLines(lines[:2], known.select(np.arange(2))),
         AnnotatedLines(lines[2:], known.only(["source_tags"]).select(np.array([2]))),
-        AnnotatedLines(["\u2028 \x85"], Annotations()),
+        AnnotatedLines(["\u2028 \x85"], Annotations(), [Constraints(((0, 1, "a b"),), ((0, 2),), (0,))]),
     ]
     write_shards(tmp_path, groups, [0, 3, 4, 4])
     first, second = read_shard(tmp_path, 0)
@@ -75,4 +76,5 @@ def test_sentences_with_tags_and_trees(tmp_path: Path) -> None:
     assert [first.annotations.source_tags[0], second.annotations.source_tags[0]] == [["PRP", "VBZ"], ["UH", "X"]]
     assert [node.label for node in first.annotations.source_trees[0]] == ["S", "NP", "VP"]
     assert second.annotations.source_trees is None and third.annotations.names == ()
+    assert not first.constraints and list(third.constraints) == list(groups[2].constraints)
     assert list(read_shard(tmp_path, 2)) == []

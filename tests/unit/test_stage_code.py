@@ -55,6 +55,11 @@ def test_a_change_of_an_optimizer_counts_where_it_is_named(before: dict[str, str
     assert changed("tune/optimizers/pro.py", before, monkeypatch) == set()
 
 
+def test_names_of_packages_count_where_they_are_imported(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert changed("decode/request.py", before, monkeypatch) == {"tune", "translate", "measure", "score"}
+    assert changed("corpus/text.py", before, monkeypatch) == {name.partition(".")[0] for name in before}
+
+
 def test_the_pages_of_the_report_are_not_part_of_any_stage(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed("report/page.py", before, monkeypatch) == set()
     assert changed("cli/train.py", before, monkeypatch) == set()

@@ -87,12 +87,13 @@ def test_without_tags_the_message_says_how_to_get_them(system: System) -> None:
 
 def test_the_service_tags_what_it_translates(system: System) -> None:
     pytest.importorskip("starlette")
-    from hyperbaton.serve.engine import Engine, _labels
+    from hyperbaton.serve.engine import Engine
 
     engine = Engine("ja-en", system.with_text(text("ja:tagger=fugashi")), "ja", "en")
     assert engine.raw.read("私 は").sentences[0].labels == ["代名詞", "助詞-係助詞"]
     # Tokens that come without tags are tagged, too.
-    assert _labels([Sentence(["私", "は"], []), Sentence(["私"], ["N"])], engine.raw.tagger) == ["代名詞 助詞-係助詞", "N"]
+    tags = engine.raw.annotations([Sentence(["私", "は"], []), Sentence(["私"], ["N"])]).source_tags
+    assert tags is not None and [tags[0], tags[1]] == [["代名詞", "助詞-係助詞"], ["N"]]
 
 
 def experiment(folder: Path, **corpus: Any) -> Experiment:

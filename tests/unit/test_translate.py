@@ -252,6 +252,14 @@ def test_markup_demands_walls_and_zones(system: System) -> None:
         translator.translate(['<x translation="q"> n1'])
 
 
+def test_long_lines_beside_lines_with_markup(system: System) -> None:
+    translator = Translator(system, Decoding(markup=True, max_words=3), threads=1)
+    marked, long = '<x translation="q">n1</x> de n2', "n1 de n2 v5 n3"
+    assert translator.translate([long, marked]) == [translator.translate(long), translator.translate(marked)]
+    with pytest.raises(InputError, match="sentence 2: sentences with markup may have 3 words"):
+        translator.translate([long, f"{marked} v5"])
+
+
 def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> None:
     free = Translator(system, threads=1)
     translations = free.translate_batch(LINES, NBest(1))

@@ -1,72 +1,35 @@
 """Word alignment: aligners, links of other programs, symmetrisation and evaluation."""
 
-from typing import TYPE_CHECKING
+from hyperbaton.base.lazy import LazyNames
 
-from hyperbaton.base.lazy import names_from
-
-if TYPE_CHECKING:
-    from hyperbaton.align.aligners.hmm import Aligner, Posteriors
-    from hyperbaton.align.base import ALIGNERS, WordAligner, align
-    from hyperbaton.align.evaluation import LinkScores, evaluate_links
-    from hyperbaton.align.filtering import Filtering, cross_logprobs, filter_files, pair_gains
-    from hyperbaton.align.inline_markup import parse_inline, project_markup
-    from hyperbaton.align.lexical import LexicalTable
-    from hyperbaton.align.lexicon import Lexicon, Selection
-    from hyperbaton.align.projection import Conflict, Span, project_bio, project_labels, project_spans
-    from hyperbaton.align.reading import read_links
-    from hyperbaton.align.scores import AlignmentScores, StoredScores
-    from hyperbaton.align.streaming import read_groups, read_pair_groups
-    from hyperbaton.align.symmetrization import symmetrize
-    from hyperbaton.align.visits import Jumps, VisitOrders, visit_order
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "aligners.hmm": ("Aligner", "Posteriors"),
-            "base": ("ALIGNERS", "WordAligner", "align"),
-            "evaluation": ("LinkScores", "evaluate_links"),
-            "filtering": ("Filtering", "cross_logprobs", "filter_files", "pair_gains"),
-            "inline_markup": ("parse_inline", "project_markup"),
-            "lexical": ("LexicalTable",),
-            "lexicon": ("Lexicon", "Selection"),
-            "projection": ("Conflict", "Span", "project_bio", "project_labels", "project_spans"),
-            "reading": ("read_links",),
-            "scores": ("AlignmentScores", "StoredScores"),
-            "streaming": ("read_groups", "read_pair_groups"),
-            "symmetrization": ("symmetrize",),
-            "visits": ("Jumps", "VisitOrders", "visit_order"),
-        },
-    )
-
-__all__ = [
-    "ALIGNERS",
-    "Aligner",
-    "AlignmentScores",
-    "Conflict",
-    "Filtering",
-    "Jumps",
-    "LexicalTable",
-    "Lexicon",
-    "LinkScores",
-    "Posteriors",
-    "Selection",
-    "Span",
-    "StoredScores",
-    "VisitOrders",
-    "WordAligner",
-    "align",
-    "cross_logprobs",
-    "evaluate_links",
-    "filter_files",
-    "pair_gains",
-    "parse_inline",
-    "project_bio",
-    "project_labels",
-    "project_markup",
-    "project_spans",
-    "read_groups",
-    "read_links",
-    "read_pair_groups",
-    "symmetrize",
-    "visit_order",
-]
+with LazyNames(globals()):
+    from hyperbaton.align.aligners.hmm import Aligner as Aligner
+    from hyperbaton.align.aligners.hmm import Posteriors as Posteriors
+    from hyperbaton.align.base import ALIGNERS as ALIGNERS
+    from hyperbaton.align.base import WordAligner as WordAligner
+    from hyperbaton.align.base import align as align
+    from hyperbaton.align.evaluation import LinkScores as LinkScores
+    from hyperbaton.align.evaluation import evaluate_links as evaluate_links
+    from hyperbaton.align.filtering import Filtering as Filtering
+    from hyperbaton.align.filtering import cross_logprobs as cross_logprobs
+    from hyperbaton.align.filtering import filter_files as filter_files
+    from hyperbaton.align.filtering import pair_gains as pair_gains
+    from hyperbaton.align.inline_markup import parse_inline as parse_inline
+    from hyperbaton.align.inline_markup import project_markup as project_markup
+    from hyperbaton.align.lexical import LexicalTable as LexicalTable
+    from hyperbaton.align.lexicon import Lexicon as Lexicon
+    from hyperbaton.align.lexicon import Selection as Selection
+    from hyperbaton.align.projection import Conflict as Conflict
+    from hyperbaton.align.projection import Span as Span
+    from hyperbaton.align.projection import project_bio as project_bio
+    from hyperbaton.align.projection import project_labels as project_labels
+    from hyperbaton.align.projection import project_spans as project_spans
+    from hyperbaton.align.reading import read_links as read_links
+    from hyperbaton.align.scores import AlignmentScores as AlignmentScores
+    from hyperbaton.align.scores import StoredScores as StoredScores
+    from hyperbaton.align.streaming import read_groups as read_groups
+    from hyperbaton.align.streaming import read_pair_groups as read_pair_groups
+    from hyperbaton.align.symmetrization import symmetrize as symmetrize
+    from hyperbaton.align.visits import Jumps as Jumps
+    from hyperbaton.align.visits import VisitOrders as VisitOrders
+    from hyperbaton.align.visits import visit_order as visit_order

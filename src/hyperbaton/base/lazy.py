@@ -1,38 +1,74 @@
 """Lazy imports: a package's names are imported when they are first used, so that a command loads only the code it needs.
 
-Nothing is imported here: the program listens to Ctrl-C before anything else is loaded.
+Nothing is imported here that Python itself has not loaded: the program listens to Ctrl-C before anything else.
 """
 
 from __future__ import annotations
 
+import _thread
+import builtins
+
 TYPE_CHECKING = False  # as in typing, which takes a while to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Self
 
 
-def names_from(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package; `homes` maps each of its modules to the names that it provides.
+_LOCK = _thread.allocate_lock()  # threads may import packages at the same time
 
-    `dir` of the package lists its `__all__` alone.
+
+class LazyNames:
+    """The public names of a package: imports inside `with LazyNames(globals()):` happen when a name is first used.
+
+    They must have the form `from module import name as name`, by which type checkers know that a name is public. The
+    package gets its `__all__`, and `dir` lists nothing else.
+
+    Arguments:
+        module: the `globals()` of the package.
+        own: public names that the package defines itself.
 
     >>> from hyperbaton import align
-    >>> align.visit_order.__module__
-    'hyperbaton.align.visits'
+    >>> align.visit_order.__module__, "visit_order" in dir(align)
+    ('hyperbaton.align.visits', True)
     """
-    import sys
 
-    home_of = {name: home for home, names in homes.items() for name in names}
+    def __init__(self, module: dict[str, Any], own: Sequence[str] = ()) -> None:
+        self._module, self._own = module, own
+        self._homes: dict[str, str] = {}
 
-    def get(name: str) -> Any:
-        if name not in home_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    def __enter__(self) -> Self:
+        _LOCK.acquire()
+        self._import = builtins.__import__
+        builtins.__import__ = self._note
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        builtins.__import__ = self._import
+        _LOCK.release()
+        for name in self._homes:
+            self._module.pop(name, None)
+        self.public = sorted([*self._homes, *self._own])
+        self._module |= {"__all__": self.public, "__dir__": self.public.copy, "__getattr__": self.get}
+
+    def _note(
+        self,
+        name: str,
+        globals: Mapping[str, object] | None = None,
+        locals: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> Any:
+        """Take the place of `__import__`: note where names come from, and return something that has them."""
+        if globals is not self._module:  # in another thread
+            return self._import(name, globals, locals, fromlist, level)
+        self._homes |= dict.fromkeys(fromlist or (), name)
+        return type(name, (), dict.fromkeys(fromlist or ()))
+
+    def get(self, name: str) -> Any:
+        """Import a name; the package's `__getattr__`."""
+        if name not in self._homes:
+            raise AttributeError(f"module {self._module['__name__']!r} has no attribute {name!r}")
         import importlib
 
-        value = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
-        setattr(sys.modules[package], name, value)
+        value = self._module[name] = getattr(importlib.import_module(self._homes[name]), name)
         return value
-
-    module = vars(sys.modules[package])
-    module["__dir__"] = lambda: sorted(module["__all__"])
-    return get

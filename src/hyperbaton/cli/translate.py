@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -25,13 +24,10 @@ from hyperbaton.cli._system import (
     naming_inputs,
     parse_weights,
 )
-from hyperbaton.corpus import read_tree_lines
-from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.corpus.files import read_line_groups, read_sentence_groups, read_sentences, writing_outputs
+from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.decode import System, Translator
-from hyperbaton.decode.annotated import AnnotatedLines, as_they_arrive
+from hyperbaton.decode.annotated import BATCH, SourceText
 from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.translator import BATCH
 from hyperbaton.decode.writing import TranslationOutputs
 
 HELP_GROUP = "Translate"
@@ -122,17 +118,18 @@ def translate(
         loaded = System.load(system).with_weights(parse_weights(weight))
         terms = None if glossary is None else Glossary.read(glossary, loaded.text if raw else None)
         decoding = changed(loaded, flags)
+        text = SourceText(source, source_tags, source_trees, raw, decoding.markup)
         # When lines are typed or read at a terminal, a progress bar would disturb them.
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
         progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
         sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
         if sharding is not None:
-            from hyperbaton.decode.shards import SourceText, translate_shards  # only here: most texts are not split
+            from hyperbaton.decode.shards import translate_shards  # only here: most texts are not split
 
             _report_conflicts(terms, quiet)
             for written in translate_shards(
                 loaded,
-                SourceText(source, source_tags, source_trees, raw, decoding.markup),
+                text,
                 wanted,
                 sharding=sharding,
                 decoding=decoding,
@@ -144,19 +141,7 @@ def translate(
                     say(f"warning: {conflict}", quiet)
             return
         translator = Translator(loaded, decoding, threads=n_threads(threads), glossary=terms)
-        groups: Iterable[AnnotatedLines]
-        if html:
-            lines = [line for group in _raw_groups(source, BATCH) for line in group]
-            groups = [AnnotatedLines(["\n".join(lines)], NOTHING)] if lines else []
-        elif raw:
-            groups = (AnnotatedLines(lines, NOTHING) for lines in _raw_groups(source, 1 if unbuffered else BATCH))
-        else:
-            groups = as_they_arrive(
-                read_sentence_groups(source, 1 if unbuffered else BATCH),
-                None if source_tags is None else read_sentences(source_tags),
-                None if source_trees is None else read_tree_lines(source_trees),
-                markup=decoding.markup,
-            )
+        groups = text.page() if html else text.groups(1 if unbuffered else BATCH)
         done = 0
         for n, pieces in wanted.write(translator, groups):
             for name, piece in pieces.items():
@@ -165,11 +150,6 @@ def translate(
             done += n
             progress(done, done)
             _report_conflicts(terms, quiet)
-
-
-def _raw_groups(source: str, most: int) -> Iterator[list[str]]:
-    """Yield raw lines grouped as they arrive; line ends may be those of Windows."""
-    return ([line.removesuffix("\r") for line in group] for group in read_line_groups(source, most))
 
 
 def _report_conflicts(glossary: Glossary | None, quiet: bool) -> None:

@@ -1,43 +1,18 @@
 """Translation: a system of models, and the search for its best translations."""
 
-from typing import TYPE_CHECKING
+from hyperbaton.base.lazy import LazyNames
 
-from hyperbaton.base.lazy import names_from
-
-if TYPE_CHECKING:
-    from hyperbaton.decode.annotated import annotate
-    from hyperbaton.decode.options import Decoding
-    from hyperbaton.decode.preordering import Permutations, PreorderOptions, link_orders, preorder
-    from hyperbaton.decode.result import Step, Translations
-    from hyperbaton.decode.scorers import ModelUse, ReorderingTable
-    from hyperbaton.decode.system import System
-    from hyperbaton.decode.translator import NBest, Translator
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "annotated": ("annotate",),
-            "options": ("Decoding",),
-            "preordering": ("Permutations", "PreorderOptions", "link_orders", "preorder"),
-            "result": ("Step", "Translations"),
-            "scorers": ("ModelUse", "ReorderingTable"),
-            "system": ("System",),
-            "translator": ("NBest", "Translator"),
-        },
-    )
-
-__all__ = [
-    "Decoding",
-    "ModelUse",
-    "NBest",
-    "Permutations",
-    "PreorderOptions",
-    "ReorderingTable",
-    "Step",
-    "System",
-    "Translations",
-    "Translator",
-    "annotate",
-    "link_orders",
-    "preorder",
-]
+with LazyNames(globals()):
+    from hyperbaton.decode.annotated import annotate as annotate
+    from hyperbaton.decode.options import Decoding as Decoding
+    from hyperbaton.decode.preordering import Permutations as Permutations
+    from hyperbaton.decode.preordering import PreorderOptions as PreorderOptions
+    from hyperbaton.decode.preordering import link_orders as link_orders
+    from hyperbaton.decode.preordering import preorder as preorder
+    from hyperbaton.decode.result import Step as Step
+    from hyperbaton.decode.result import Translations as Translations
+    from hyperbaton.decode.scorers import ModelUse as ModelUse
+    from hyperbaton.decode.scorers import ReorderingTable as ReorderingTable
+    from hyperbaton.decode.system import System as System
+    from hyperbaton.decode.translator import NBest as NBest
+    from hyperbaton.decode.translator import Translator as Translator

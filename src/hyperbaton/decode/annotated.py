@@ -1,11 +1,13 @@
-"""Sentences to translate with their annotations: made from lines, split into batches, or read as they arrive."""
+"""Sentences to translate, with their annotations and constraints: split into batches, or read from files."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -13,24 +15,46 @@ from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError, SentenceError
 from hyperbaton.base.store import Arrays, group
-from hyperbaton.corpus import Annotations, Tags, Text, Trees
-from hyperbaton.decode.markup import parse_markup
+from hyperbaton.corpus import Annotations, Tags, Text, Trees, read_tree_lines
+from hyperbaton.corpus.annotations import NOTHING
+from hyperbaton.corpus.files import (
+    AnyPath,
+    read_byte_lines,
+    read_line_groups,
+    read_lines,
+    read_sentence_groups,
+    read_sentences,
+)
+from hyperbaton.decode.markup import Constraints, parse_markup
+
+BATCH = 256  # sentences translated together
 
 # Characters that no token may contain: control characters, and unpaired surrogates from JSON escapes.
 _CONTROL = re.compile("[\x00-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
 class AnnotatedLines(NamedTuple):
-    """Sentences with their annotations."""
+    """Sentences without markup, their annotations, and the constraints on the translation of each, if there are any."""
 
     lines: Sequence[str]
-    annotations: Annotations
+    annotations: Annotations = NOTHING
+    constraints: Sequence[Constraints] = ()
+
+    @classmethod
+    def parse(cls, lines: Sequence[str], markup: bool, first: int = 0) -> Self:
+        """Take the `markup` out of lines; `first` is the number of lines before them, for errors."""
+        if not markup:
+            return cls(lines)
+        parsed = [parse_markup(line, number) for number, line in enumerate(lines, start=first + 1)]
+        return cls([line for line, _ in parsed], constraints=[own for _, own in parsed])
 
     def arrays(self) -> dict[str, Array]:
-        """The lines and the annotations that the search uses, tags and trees, as named arrays, for a file."""
+        """The lines, the annotations that the search uses, and the constraints, as named arrays, for a file."""
         tags, trees = self.annotations.source_tags, self.annotations.source_trees
+        constraints = [json.dumps([own.demands, own.zones, own.walls]) for own in self.constraints]
         return {
             "lines": lines_as_array(self.lines),
+            **({"constraints": lines_as_array(constraints)} if constraints else {}),
             **({} if tags is None else tags.arrays("tags")),
             **({} if trees is None else trees.arrays("trees")),
         }
@@ -43,7 +67,8 @@ class AnnotatedLines(NamedTuple):
             source_tags=Tags.from_arrays(tags) if tags else None,
             source_trees=Trees.from_arrays(trees) if trees else None,
         )
-        return cls(array_as_lines(arrays["lines"]), annotations)
+        constraints = array_as_lines(arrays["constraints"]) if "constraints" in arrays else []
+        return cls(array_as_lines(arrays["lines"]), annotations, [Constraints.of(*json.loads(own)) for own in constraints])
 
 
 def without_control(line: str) -> str:
@@ -74,6 +99,8 @@ def annotate(lines: Sequence[str], *, tags: Sequence[str] | None = None, trees: 
     for kind, column in (("tags", tags), ("trees", trees)):
         if column is not None:
             _check_number(kind, len(column), len(lines), ended=True)
+    if tags is None and trees is None:
+        return NOTHING
     text = Text.of([without_separator(without_control(line)) for line in lines])
     return Annotations(
         source_tags=None if tags is None else _tags_of(tags, text),
@@ -81,7 +108,9 @@ def annotate(lines: Sequence[str], *, tags: Sequence[str] | None = None, trees: 
     )
 
 
-def in_batches(sentences: Iterable[str], annotations: Annotations, size: int) -> Iterator[AnnotatedLines]:
+def in_batches(
+    sentences: Iterable[str], annotations: Annotations, size: int, *, markup: bool = False
+) -> Iterator[AnnotatedLines]:
     """Sentences in batches, each with its part of the annotations."""
     if isinstance(sentences, str):
         raise OptionError("this takes a list of sentences, not a single one: put it into a list")
@@ -95,36 +124,73 @@ def in_batches(sentences: Iterable[str], annotations: Annotations, size: int) ->
         for kind, n in known.items():
             _check_number(kind, n, done + len(lines), ended=False)
         here = np.arange(done, done + len(lines))
-        yield AnnotatedLines(lines, annotations.select(here))
+        yield AnnotatedLines.parse(lines, markup, done)._replace(annotations=annotations.select(here))
         done += len(lines)
     for kind, n in known.items():
         _check_number(kind, n, done, ended=True)
 
 
-def as_they_arrive(
-    groups: Iterable[Sequence[str]], tags: Iterable[str] | None, trees: Iterable[str] | None, *, markup: bool = False
-) -> Iterator[AnnotatedLines]:
-    """Groups of sentences with the next lines of tags and trees, each yielded at once.
+@dataclass(frozen=True)
+class SourceText:
+    """The files of a text to translate: sentences with tags and trees, or `raw` text; `-` is stdin.
 
     With `markup`, annotations are those of the words without the markup in the sentences.
     """
-    columns = {kind: iter(column) for kind, column in (("tags", tags), ("trees", trees)) if column is not None}
-    done = 0
-    for lines in groups:
-        own = {kind: list(islice(column, len(lines))) for kind, column in columns.items()}
-        for kind, column in own.items():
-            _check_number(kind, done + len(column), done + len(lines), ended=False)
-        try:
-            annotations = annotate(parse_markup(lines).lines if markup and own else lines, **own)
-        except SentenceError as error:
-            raise error.moved(done) from error
-        yield AnnotatedLines(lines, annotations)
-        done += len(lines)
-    # A file with fewer trees continues with empty lines.
-    if next(columns.get("trees", iter(())), ""):
-        _check_number("trees", done + 1, done, ended=True)
-    if next(columns.get("tags", iter(())), None) is not None:
-        _check_number("tags", done + 1, done, ended=True)
+
+    source: AnyPath
+    tags: AnyPath | None = None
+    trees: AnyPath | None = None
+    raw: bool = False
+    markup: bool = False
+
+    def n_lines(self) -> int:
+        """The number of lines, of a text that is read again."""
+        if "-" in (self.source, self.tags, self.trees):
+            raise OptionError("a text that is translated in shards is read twice: give a file, not standard input")
+        return sum(1 for _ in read_byte_lines(self.source))
+
+    def page(self) -> Iterator[AnnotatedLines]:
+        """The whole text as one line, unless it is empty."""
+        if lines := [line for group in self.groups() for line in group.lines]:
+            yield AnnotatedLines(["\n".join(lines)])
+
+    def groups(self, most: int = BATCH) -> Iterator[AnnotatedLines]:
+        """Lines as they arrive, at most `most` together."""
+        return self._annotated((read_line_groups if self.raw else read_sentence_groups)(self.source, most))
+
+    def shards(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
+        """Lines in batches that never span two shards."""
+        lines = (read_lines if self.raw else read_sentences)(self.source)
+        sizes = (min(BATCH, end - at) for begin, end in pairwise(starts) for at in range(begin, end, BATCH))
+        return self._annotated(list(islice(lines, size)) for size in sizes)
+
+    def _annotated(self, groups: Iterable[Sequence[str]]) -> Iterator[AnnotatedLines]:
+        """Groups of lines with the next lines of tags and trees, each yielded at once."""
+        if self.raw:  # it may come from Windows
+            yield from (AnnotatedLines([line.removesuffix("\r") for line in lines]) for lines in groups)
+            return
+        columns: dict[str, Iterator[str]] = {}
+        if self.tags is not None:
+            columns["tags"] = read_sentences(self.tags)
+        if self.trees is not None:
+            columns["trees"] = read_tree_lines(self.trees)
+        done = 0
+        for lines in groups:
+            own = {kind: list(islice(column, len(lines))) for kind, column in columns.items()}
+            for kind, column in own.items():
+                _check_number(kind, done + len(column), done + len(lines), ended=False)
+            sentences = AnnotatedLines.parse(lines, self.markup, done)
+            try:
+                annotations = annotate(sentences.lines, **own)
+            except SentenceError as error:
+                raise error.moved(done) from error
+            yield sentences._replace(annotations=annotations)
+            done += len(lines)
+        # A file with fewer trees continues with empty lines.
+        if next(columns.get("trees", iter(())), ""):
+            _check_number("trees", done + 1, done, ended=True)
+        if next(columns.get("tags", iter(())), None) is not None:
+            _check_number("tags", done + 1, done, ended=True)
 
 
 def _check_number(kind: str, n: int, n_sentences: int, *, ended: bool) -> None:

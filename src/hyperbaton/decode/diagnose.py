@@ -25,13 +25,13 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.decode.annotated import in_batches
+from hyperbaton.decode.annotated import BATCH, in_batches
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.predictions import Predictions
 from hyperbaton.decode.request import Pieces, unforced
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
-from hyperbaton.decode.translator import BATCH, NBest, Translator
+from hyperbaton.decode.translator import NBest, Translator
 
 JUMPS = (0, 1, 3, 6, 10, 20)  # buckets: the longest jump is at least this
 _FORCED_STACK = 1000
@@ -157,10 +157,10 @@ def diagnose(
         raise InputError(f"there are {len(sources)} sentences, but {len(references)} references")
     ordinary = Translator(system, options, threads=threads)
     most = ordinary.options.max_words
-    Pieces.of(sources, most).need_whole(unforced(most))  # before anything is searched
+    Pieces.of(sources, most).need_whole(range(len(sources)), unforced(most))  # before anything is searched
     judge = Judge(system, ordinary.options, threads=threads)
     result = Diagnosis()
-    for lines, known in in_batches(sources, annotations, BATCH):
+    for lines, known, _ in in_batches(sources, annotations, BATCH):
         first = result.sentences
         wanted = list(references[first : first + len(lines)])
         try:

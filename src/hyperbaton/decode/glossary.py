@@ -14,8 +14,7 @@ from typing import NamedTuple
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.files import read_lines, shown
 from hyperbaton.corpus.processing import TextProcessing
-from hyperbaton.decode.annotated import words_of
-from hyperbaton.decode.markup import Demand, Markup
+from hyperbaton.decode.markup import Constraints
 
 LONGEST = 255  # words of a term
 MOST_CONFLICTS = 100  # kept for a report
@@ -111,21 +110,17 @@ class Glossary:
                 self._report(f"{label}the terms {shown_terms[1]!r} and {shown_terms[0]!r} overlap; the first is used")
         return sorted(taken)
 
-    def add_to(self, markup: Markup) -> None:
-        """Require the translations of terms, except where the markup already requires one."""
-        own: dict[int, list[Demand]] = {}
-        for demand in markup.demands:
-            own.setdefault(demand.span[0], []).append(demand)
-        for number, line in enumerate(markup.lines):
-            for begin, end, translation in self.find(words_of(line), f"sentence {number + 1}: "):
-                if any(begin < d.span[2] and d.span[1] < end for d in own.get(number, ())):
-                    term = " ".join(words_of(line)[begin:end])
-                    self._report(
-                        f"sentence {number + 1}: markup forces another translation than the glossary's of {term!r}"
-                    )
-                else:
-                    markup.demands.append(Demand((number, begin, end), translation))
-        markup.demands.sort()
+    def add_to(self, constraints: Constraints, tokens: Sequence[str], number: int) -> Constraints:
+        """Require the translations of the terms in a sentence, except where its constraints already require one.
+
+        `number` is that of the sentence, for conflicts.
+        """
+        found = self.find(tokens, f"sentence {number}: ")
+        for begin, end, _ in found:
+            if any(begin < e and b < end for b, e, _ in constraints.demands):
+                term = " ".join(tokens[begin:end])
+                self._report(f"sentence {number}: markup forces another translation than the glossary's of {term!r}")
+        return constraints.demand(found)
 
     def take_conflicts(self) -> list[str]:
         """The conflicts since the last call."""

@@ -8,10 +8,11 @@ er kam <wall/> sie ging                                          the left part i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from html import unescape
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -23,73 +24,83 @@ _ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)=\"([^\"]*+)\"")
 PUNCTUATION = frozenset(',.!?:;"')
 
 
-class Demand(NamedTuple):
-    """A span (sentence, first word, one past the last) and its required translation."""
+@dataclass(frozen=True)
+class Constraints:
+    """Constraints on the translation of one sentence; spans are half-open, over its words.
 
-    span: tuple[int, int, int]
-    translation: str
+    Arguments:
+        demands: first word, one past the last, required translation.
+        zones: first word, one past the last.
+        walls: the word before each.
+    """
 
-
-@dataclass
-class Markup:
-    """Sentences without their markup, and its content, by sentence."""
-
-    lines: list[str]
-    demands: list[Demand] = field(default_factory=list)
-    zones: list[tuple[int, int, int]] = field(default_factory=list)
-    walls: list[tuple[int, int]] = field(default_factory=list)
+    demands: tuple[tuple[int, int, str], ...] = ()
+    zones: tuple[tuple[int, int], ...] = ()
+    walls: tuple[int, ...] = ()
 
     @classmethod
-    def none(cls, lines: Sequence[str]) -> Markup:
-        return cls(list(lines))
+    def of(
+        cls, demands: Iterable[Sequence[Any]] = (), zones: Iterable[Sequence[int]] = (), walls: Iterable[int] = ()
+    ) -> Constraints:
+        """Constraints in any order."""
+        spans = tuple(sorted((begin, end) for begin, end in zones))
+        return cls(tuple(sorted((begin, end, text) for begin, end, text in demands)), spans, tuple(sorted(walls)))
 
-    def any(self) -> bool:
+    def __bool__(self) -> bool:
         return bool(self.demands or self.zones or self.walls)
 
+    @property
+    def overlap(self) -> bool:
+        """Whether two required translations have a source word in common."""
+        return any(after[0] < before[1] for before, after in pairwise(self.demands))
 
-def parse_markup(lines: Sequence[str]) -> Markup:
-    """Remove the markup from sentences.
+    def demand(self, demands: Iterable[tuple[int, int, str]]) -> Constraints:
+        """Add required translations, except of words that already have one."""
+        new = [(b, e, text) for b, e, text in demands if all(e <= begin or end <= b for begin, end, _ in self.demands)]
+        return replace(self, demands=tuple(sorted([*self.demands, *new])))
 
-    >>> found = parse_markup(['das <x translation="a house">haus</x> <wall/> da'])
-    >>> found.lines, found.demands[0], found.walls
-    (['das haus da'], Demand(span=(0, 1, 2), translation='a house'), [(0, 1)])
+
+FREE = Constraints()
+
+
+def parse_markup(line: str, number: int = 1) -> tuple[str, Constraints]:
+    """Remove the markup from a sentence, whose number is for errors.
+
+    >>> parse_markup('das <x translation="a house">haus</x> <wall/> da')
+    ('das haus da', Constraints(demands=((1, 2, 'a house'),), zones=(), walls=(1,)))
     """
-    markup = Markup([])
-    for number, line in enumerate(lines):
-        words: list[str] = []
-        opened: list[tuple[str, dict[str, str], int]] = []
-        at = 0
-        for tag in _TAG.finditer(line):
-            words += line[at : tag.start()].split()
-            at = tag.end()
-            closing, name, attributes, single = tag.groups()
-            if name == "wall":
-                if words:
-                    markup.walls.append((number, len(words) - 1))
-            elif not closing and not single:
-                opened.append((name, dict(_ATTRIBUTE.findall(attributes)), len(words)))
-            elif closing:
-                if not opened or opened[-1][0] != name:
-                    raise SentenceError(f"</{name}> closes nothing", number + 1)
-                _, values, begin = opened.pop()
-                if begin == len(words):
-                    raise SentenceError(f"there is nothing inside <{name}>", number + 1)
-                if name == "zone":
-                    markup.zones.append((number, begin, len(words)))
-                elif "translation" in values:
-                    if len(words) - begin > 255:
-                        raise SentenceError(f"more than 255 words inside <{name}>", number + 1)
-                    markup.demands.append(Demand((number, begin, len(words)), unescape(values["translation"])))
-        if opened:
-            raise SentenceError(f"<{opened[-1][0]}> is not closed", number + 1)
-        words += line[at:].split()
-        markup.lines.append(" ".join(words))
-    markup.zones.sort()
-    markup.demands.sort()
-    for a, b in zip(markup.demands, markup.demands[1:], strict=False):
-        if a.span[0] == b.span[0] and b.span[1] < a.span[2]:
-            raise SentenceError("required translations overlap", a.span[0] + 1)
-    return markup
+    words: list[str] = []
+    opened: list[tuple[str, dict[str, str], int]] = []
+    demands: list[tuple[int, int, str]] = []
+    zones: list[tuple[int, int]] = []
+    walls: list[int] = []
+    at = 0
+    for tag in _TAG.finditer(line):
+        words += line[at : tag.start()].split()
+        at = tag.end()
+        closing, name, attributes, single = tag.groups()
+        if name == "wall":
+            walls += [len(words) - 1] if words else []
+        elif not closing and not single:
+            opened.append((name, dict(_ATTRIBUTE.findall(attributes)), len(words)))
+        elif closing:
+            if not opened or opened[-1][0] != name:
+                raise SentenceError(f"</{name}> closes nothing", number)
+            _, values, begin = opened.pop()
+            if begin == len(words):
+                raise SentenceError(f"there is nothing inside <{name}>", number)
+            if name == "zone":
+                zones.append((begin, len(words)))
+            elif "translation" in values:
+                if len(words) - begin > 255:
+                    raise SentenceError(f"more than 255 words inside <{name}>", number)
+                demands.append((begin, len(words), unescape(values["translation"])))
+    if opened:
+        raise SentenceError(f"<{opened[-1][0]}> is not closed", number)
+    constraints = Constraints.of(demands, zones, walls)
+    if constraints.overlap:
+        raise SentenceError("required translations overlap", number)
+    return " ".join([*words, *line[at:].split()]), constraints
 
 
 def punctuation_walls(source: Text) -> list[tuple[int, int]]:

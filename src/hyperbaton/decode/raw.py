@@ -11,27 +11,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
-from typing import overload
+from itertools import islice
+from typing import NamedTuple, TypeVar, overload
 
 from hyperbaton.align.inline_markup import Element
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import HyperbatonError, OptionError
+from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
+from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.casing import starts_low
 from hyperbaton.corpus.detokenizers import unescaped
 from hyperbaton.corpus.placeholders import placeholder
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.sentences import UNSPACED, split_sentences
-from hyperbaton.decode.annotated import annotate, words_of
-from hyperbaton.decode.markup import Demand, Markup
+from hyperbaton.decode.annotated import BATCH, AnnotatedLines, annotate, words_of
+from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.markup import FREE, Constraints
 from hyperbaton.decode.raw_structure import EDGE, HTML, PLAIN, Flow, MaskedFlow, TextFormat, cut, mask_flow, without_control
 from hyperbaton.decode.raw_tags import TagReader, cut_elements, join_tags, write_tags
+from hyperbaton.decode.request import cuts
 from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
-from hyperbaton.decode.translator import BATCH, NBest, Translator
+from hyperbaton.decode.translator import NBest, Translator
 from hyperbaton.decode.values import ValuedTranslation, carry
 
+T = TypeVar("T")
 _NEWLINES = re.compile(r"[\r\n]+")
 
 
@@ -46,10 +52,35 @@ class Sentence:
     values: dict[int, str] = field(default_factory=dict)  # numbers and addresses by position, as written
     copied: dict[str, str] = field(default_factory=dict)  # elements that are not translated, by their placeholder words
     reopened: int = 0  # number of leading elements that continue those of the previous sentence
+    constraints: Constraints = FREE  # on its translation
 
     @property
     def line(self) -> str:
         return " ".join(self.tokens)
+
+    def demanding(self, demands: Iterable[tuple[int, int, str]]) -> Sentence:
+        """Require further translations: first word, one past the last, text."""
+        return replace(self, constraints=self.constraints.demand(demands))
+
+    def with_terms(self, glossary: Glossary, number: int) -> Sentence:
+        """Require the translations of the terms of a glossary; `number` is that of the sentence, for conflicts."""
+        return replace(self, constraints=glossary.add_to(self.constraints, self.tokens, number))
+
+    def parts(self, most: int) -> list[Sentence]:
+        """The sentence in parts of at most `most` words."""
+        n_words = len(self.tokens)
+        return [self] if n_words <= most else [self._part(begin, end) for begin, end in cuts(n_words, most)]
+
+    def _part(self, begin: int, end: int) -> Sentence:
+        return Sentence(
+            self.tokens[begin:end],
+            self.labels[begin:end],
+            tuple(cut_elements(self.elements, begin, end, last=end == len(self.tokens))),
+            self.low or begin > 0,
+            {i - begin: value for i, value in self.values.items() if begin <= i < end},
+            self.copied,
+            sum(element.begin < begin < element.end for element in self.elements) if begin else self.reopened,
+        )
 
 
 @dataclass(frozen=True)
@@ -81,15 +112,37 @@ class Document:
         return [sentence for piece in self.pieces for sentence in piece.sentences]
 
 
+class SearchResult(NamedTuple):
+    """A sentence and its translations."""
+
+    sentence: Sentence
+    found: Translations
+    number: int  # of the sentence in `found`
+    best: SentenceTranslation  # empty if there is none
+
+    @property
+    def piece(self) -> int:
+        return int(self.found.pieces[self.number])
+
+    @property
+    def paths(self) -> range:
+        """Its translations, best first."""
+        return range(int(self.found.path_offsets[self.piece]), int(self.found.path_offsets[self.piece + 1]))
+
+    def translated(self, path: int) -> SentenceTranslation:
+        """A translation with its links."""
+        return SentenceTranslation(self.found.text[path], self.found.links_of(path))
+
+
 class RawText:
-    """Reads and writes raw text with a system's text processing; thread-safe.
+    """Reads, translates and writes raw text with a system's text processing; thread-safe.
 
     Arguments:
         tags: whether the system reads tags, which a tagger then provides.
     """
 
     def __init__(self, text: TextProcessing, max_words: int, *, tags: bool = False) -> None:
-        self.text, self.max_words = text, max_words
+        self.text, self.max_words, self.reads_tags = text, max_words, tags
         self.detokenize = text.target.make_detokenizer()
         self.joint = "" if text.target.language in UNSPACED else " "
         self._tokenizer = text.source.make_tokenizer()
@@ -106,6 +159,10 @@ class RawText:
                 pieces += [Piece(part, [], "")] if isinstance(part, str) else self._pieces(part, form)
             pieces += [Piece(end, [], "")] if end else []
         return Document(pieces, form.escapes)
+
+    def read_tokens(self, line: str, labels: str = "") -> Document:
+        """A line of tokens, with a tag for each if there are any, as a document."""
+        return Document([Piece("", Sentence(words_of(line), words_of(labels)).parts(self.max_words), "")], False)
 
     def write(self, document: Document, translations: Sequence[SentenceTranslation]) -> str:
         """The text of a document, given a translation of each of its sentences."""
@@ -137,6 +194,44 @@ class RawText:
         words = [sentence.copied.get(word) or (escape(word, quote=False) if escapes else word) for word in words]
         return write_tags(sentence.tokens, sentence.elements, words, carried.links, blanks)
 
+    def search(
+        self,
+        translator: Translator,
+        sentences: Sequence[Sentence],
+        n_best: NBest | None = None,
+        *,
+        forced: Sequence[str] | None = None,
+        graph: bool = False,
+        progress: Progress | None = None,
+    ) -> Iterator[SearchResult]:
+        """Translate sentences, in batches; if a number or an address is lost, again with its translation required."""
+
+        def find(part: Sequence[Sentence], forced: Sequence[str] | None) -> list[SearchResult]:
+            lines, constraints = [sentence.line for sentence in part], [sentence.constraints for sentence in part]
+            asked = AnnotatedLines(lines, self.annotations(part), constraints)
+            found = translator.search(asked, n_best, forced=forced, graph=graph, progress=progress)
+            best = zip(part, _best(found), strict=True)
+            return [SearchResult(sentence, found, number, own) for number, (sentence, own) in enumerate(best)]
+
+        for at in range(0, len(sentences), BATCH):
+            results = find(sentences[at : at + BATCH], None if forced is None else forced[at : at + BATCH])
+            lost = {n: self.lost(own.sentence, own.best) for n, own in enumerate(results) if forced is None}
+            again = {n: results[n].sentence.demanding(demands) for n, demands in lost.items() if demands}
+            for n, result in zip(again, find(list(again.values()), None) if again else (), strict=True):
+                results[n] = result
+            yield from results
+
+    def annotations(self, sentences: Sequence[Sentence]) -> Annotations:
+        """The tags of the sentences, if models read them; tokens without tags are tagged like raw text."""
+        if not self.reads_tags:
+            return NOTHING
+        labels = [
+            self.tagger([own.tokens])[0] if self.tagger is not None and not own.labels else own.labels for own in sentences
+        ]
+        if any(len(own) != len(sentence.tokens) for own, sentence in zip(labels, sentences, strict=True)):
+            raise HyperbatonError("the system needs a tag for each token; give tags, or raw text")
+        return annotate([sentence.line for sentence in sentences], tags=[" ".join(own) for own in labels])
+
     def lost(self, sentence: Sentence, translated: SentenceTranslation) -> list[tuple[int, int, str]]:
         """The numbers and addresses that a translation lost: first word, one past the last, required text."""
         lost = self._carry(sentence, translated).lost if sentence.values else []
@@ -158,7 +253,7 @@ class RawText:
             made = [part for sentence in sentences if sentence for part in self._sentences(sentence, masked, tags)]
             yield Piece(before, made, after + end)
 
-    def _sentences(self, sentence: str, masked: MaskedFlow, tags: TagReader) -> Iterator[Sentence]:
+    def _sentences(self, sentence: str, masked: MaskedFlow, tags: TagReader) -> list[Sentence]:
         """A sentence as tokens; a very long one in several parts."""
         words, labels, elements, reopened = tags.read(*self._tokenizer(sentence))
         # Protected text keeps its case.
@@ -170,16 +265,8 @@ class RawText:
         values = {i: cased[i] for i in range(len(cased)) if i in kinds or cased[i] in copied}
         if self.text.placeholders:
             cased = [kinds.get(i, token) for i, token in enumerate(cased)]
-        low = starts_low(words)
-        if len(cased) <= self.max_words:
-            yield Sentence(cased, labels, tuple(elements), low, values, copied, reopened)
-            return
-        for at in range(0, len(cased), self.max_words):
-            stop = min(at + self.max_words, len(cased))
-            inside = cut_elements(elements, at, stop, last=stop == len(cased))
-            own = {i - at: value for i, value in values.items() if at <= i < stop}
-            continued = sum(element.begin < at < element.end for element in elements) if at else reopened
-            yield Sentence(cased[at:stop], labels[at:stop], tuple(inside), low if at == 0 else True, own, copied, continued)
+        whole = Sentence(cased, labels, tuple(elements), starts_low(words), values, copied, reopened)
+        return whole.parts(self.max_words)
 
 
 class RawTranslator:
@@ -204,8 +291,7 @@ class RawTranslator:
                 "build it with --source-text and --target-text, or give it tokenized text"
             )
         self.translator = translator
-        self.reads_tags = check_annotations(translator.system, text)
-        self.raw = RawText(text, translator.options.max_words, tags=self.reads_tags)
+        self.raw = RawText(text, translator.options.max_words, tags=check_annotations(translator.system, text))
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is also a sequence of its letters
@@ -226,43 +312,16 @@ class RawTranslator:
             return self.translate([texts], html=html, form=form)[0]
         documents = [self.raw.read(text, HTML if html else form) for text in texts]
         sentences = [sentence for document in documents for sentence in document.sentences]
-        translated = iter(self._complete(sentences, [line for found in self.batches(sentences) for line in best(found)]))
-        return [self.raw.write(document, [next(translated) for _ in document.sentences]) for document in documents]
+        if (glossary := self.translator.glossary) is not None:
+            sentences = [sentence.with_terms(glossary, number) for number, sentence in enumerate(sentences, start=1)]
+        best = (result.best for result in self.raw.search(self.translator, sentences))
+        return [self.raw.write(document, own) for document, own in by_document(documents, best)]
 
-    def groups(self, groups: Iterable[Sequence[str]], *, html: bool = False) -> Iterator[list[str]]:
-        """Translate groups of lines, or pages of HTML, each yielded at once."""
-        return (self.translate(group, html=html) for group in groups)
 
-    def batches(self, sentences: Sequence[Sentence], n_best: NBest | None = None) -> Iterator[Translations]:
-        """Translations of sentences, in batches."""
-        lines = [sentence.line for sentence in sentences]
-        return self.translator.batches(lines, n_best, annotations=self.annotations(sentences))
-
-    def _complete(self, sentences: Sequence[Sentence], translated: list[SentenceTranslation]) -> list[SentenceTranslation]:
-        """Translations in which no number or address is lost: those with a loss are searched again."""
-        lost = {n: self.raw.lost(*pair) for n, pair in enumerate(zip(sentences, translated, strict=True))}
-        again = [n for n, demands in lost.items() if demands]
-        for at in range(0, len(again), BATCH):
-            chosen = again[at : at + BATCH]
-            part = [sentences[n] for n in chosen]
-            markup = Markup.none([sentence.line for sentence in part])
-            if self.translator.glossary is not None:  # its conflicts were reported by the first search
-                self.translator.glossary.copy().add_to(markup)
-            terms = {(d.span[0], word) for d in markup.demands for word in range(*d.span[1:])}
-            demands = [Demand((k, b, e), text) for k, n in enumerate(chosen) for b, e, text in lost[n]]
-            markup.demands = sorted([*markup.demands, *(d for d in demands if d.span[:2] not in terms)])
-            found = self.translator.translate_batch(
-                markup.lines, NBest(), annotations=self.annotations(part), markup=markup
-            )
-            for n, line in zip(chosen, best(found), strict=True):
-                translated[n] = line
-        return translated
-
-    def annotations(self, sentences: Sequence[Sentence]) -> Annotations:
-        """The tokenizer's tags of the sentences, if models read them."""
-        lines = [sentence.line for sentence in sentences]
-        labels = [" ".join(sentence.labels) for sentence in sentences] if self.reads_tags else None
-        return annotate(lines, tags=labels)
+def by_document(documents: Sequence[Document], items: Iterable[T]) -> Iterator[tuple[Document, list[T]]]:
+    """Each document with the items of its sentences; `items` are those of all documents, in order."""
+    rest = iter(items)
+    return ((document, list(islice(rest, len(document.sentences)))) for document in documents)
 
 
 def check_annotations(system: System, text: TextProcessing) -> bool:
@@ -282,7 +341,7 @@ def check_annotations(system: System, text: TextProcessing) -> bool:
     return reads and side.has_tags
 
 
-def best(found: Translations) -> Iterator[SentenceTranslation]:
+def _best(found: Translations) -> Iterator[SentenceTranslation]:
     """The best translation of each sentence with its links."""
     links = found.links()
     return (SentenceTranslation(words_of(line), links[n]) for n, line in enumerate(found.lines()))

@@ -1,8 +1,8 @@
-"""Input of the search: lines without markup, long ones in pieces, over the vocabularies of the phrase table."""
+"""Input of the search: sentences, long ones in pieces, over the vocabularies of the phrase table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -13,10 +13,19 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import AnnotationError, SentenceError
 from hyperbaton.corpus import Annotations, Tags, Text, Trees, Vocabulary
-from hyperbaton.decode.annotated import check_tags, without_control, without_separator
-from hyperbaton.decode.markup import Markup, parse_markup, punctuation_walls
+from hyperbaton.decode.annotated import AnnotatedLines, check_tags, without_control, without_separator
+from hyperbaton.decode.markup import Constraints, punctuation_walls
 from hyperbaton.decode.options import Decoding
 from hyperbaton.phrases import PhraseTable
+
+
+def cuts(n_words: int, most: int) -> list[tuple[int, int]]:
+    """The spans of the pieces of a sentence, each of at most `most` words; an empty sentence is one piece.
+
+    >>> cuts(5, 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(at, min(at + most, n_words)) for at in range(0, max(n_words, 1), most)]
 
 
 class Pieces(NamedTuple):
@@ -41,15 +50,15 @@ class Pieces(NamedTuple):
                 pieces.append(line)
             else:
                 words = [token for token in tokens if token]
-                pieces += [" ".join(words[i : i + max_words]) for i in range(0, max(len(words), 1), max_words)]
+                pieces += [" ".join(words[begin:end]) for begin, end in cuts(len(words), max_words)]
             offsets.append(len(pieces))
         return cls(pieces, np.array(offsets, np.int64))
 
-    def need_whole(self, what: str) -> None:
-        """Complain of a sentence that was split."""
-        cut = np.flatnonzero(np.diff(self.offsets) > 1)
-        if len(cut):
-            raise SentenceError(what, int(cut[0]) + 1)
+    def need_whole(self, sentences: Iterable[int], what: str) -> None:
+        """Complain of one of these sentences if it was split."""
+        for s in sentences:
+            if self.offsets[s + 1] - self.offsets[s] > 1:
+                raise SentenceError(what, s + 1)
 
 
 def unforced(max_words: int) -> str:
@@ -61,7 +70,7 @@ def unforced(max_words: int) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """Sentences to translate, in pieces, with the constraints from their markup and from the caller.
+    """Sentences to translate, in pieces, with the constraints on their translations.
 
     `text` contains the pieces, then the required translations, then the forced ones; `target` is this text over the
     table's target vocabulary, with new words after its own.
@@ -69,44 +78,32 @@ class Request:
 
     options: Decoding
     table: PhraseTable
-    markup: Markup
+    sentences: AnnotatedLines
     pieces: Pieces
     text: Text
     target: Text
     is_forced: bool
-    of_sentences: Annotations
 
     @classmethod
     def of(
-        cls,
-        lines: Sequence[str],
-        table: PhraseTable,
-        options: Decoding,
-        forced: Sequence[str] | None,
-        annotations: Annotations,
-        markup: Markup | None = None,
+        cls, sentences: AnnotatedLines, table: PhraseTable, options: Decoding, forced: Sequence[str] | None = None
     ) -> Request:
-        """Read lines with their annotations; `forced` are forced translations.
-
-        `markup` replaces the markup in the lines.
-        """
-        if markup is None:
-            markup = parse_markup(lines) if options.markup else Markup.none(lines)
-        pieces = Pieces.of([without_control(line) for line in markup.lines], options.max_words)
+        """Read sentences; `forced` are forced translations."""
+        pieces = Pieces.of([without_control(line) for line in sentences.lines], options.max_words)
         if forced is not None:
-            pieces.need_whole(unforced(options.max_words))
-        if markup.any():
-            pieces.need_whole(f"sentences with markup may have {options.max_words} words")
-        demanded = [demand.translation for demand in markup.demands]
+            pieces.need_whole(range(len(sentences.lines)), unforced(options.max_words))
+        constrained = [s for s, own in enumerate(sentences.constraints) if own]
+        pieces.need_whole(constrained, f"sentences with markup may have {options.max_words} words")
+        demanded = [translation for s in constrained for _, _, translation in sentences.constraints[s].demands]
         text = Text.of([without_separator(line) for line in [*pieces.lines, *demanded, *(forced or [])]])
         target = text.over(table.target.vocabulary)
-        request = cls(options, table, markup, pieces, text, target, forced is not None, annotations)
+        request = cls(options, table, sentences, pieces, text, target, forced is not None)
         request._check_annotations()
         return request
 
     def _check_annotations(self) -> None:
         """Check that the annotations match the sentences."""
-        tags, trees = self.of_sentences.source_tags, self.of_sentences.source_trees
+        tags, trees = self.sentences.annotations.source_tags, self.sentences.annotations.source_trees
         n_words = np.diff(self.source.offsets[self.pieces.offsets])
         for kind, column in (("tags", tags), ("trees", trees)):
             if column is not None and len(column) != len(n_words):
@@ -141,15 +138,17 @@ class Request:
 
     @cached_property
     def demands(self) -> _core.Demands:
-        """The translations required by the markup."""
+        """The required translations."""
         first = len(self.source)
-        spans = np.array([demand.span for demand in self.markup.demands], np.int64).reshape(-1, 3)
-        return _core.Demands(spans=spans, words=self._target_tokens(first, first + len(spans)))
+        spans = [(piece, begin, end) for piece, own in self._constraints for begin, end, _ in own.demands]
+        words = self._target_tokens(first, first + len(spans))
+        return _core.Demands(spans=np.array(spans, np.int64).reshape(-1, 3), words=words)
 
     @cached_property
     def forced(self) -> _core.Tokens | None:
         """The forced translations."""
-        return self._target_tokens(len(self.source) + len(self.markup.demands), len(self.text)) if self.is_forced else None
+        first = len(self.source) + sum(len(own.demands) for _, own in self._constraints)
+        return self._target_tokens(first, len(self.text)) if self.is_forced else None
 
     def _target_tokens(self, first: int, last: int) -> _core.Tokens:
         offsets = self.target.offsets[first : last + 1]
@@ -157,21 +156,28 @@ class Request:
 
     @property
     def walls(self) -> npt.NDArray[np.int64]:
-        """(sentence, word before) of each wall."""
-        walls = self.markup.walls
+        """(piece, word before) of each wall."""
+        walls = [(piece, word) for piece, own in self._constraints for word in own.walls]
         if self.options.monotone_at_punctuation:
             walls = sorted({*walls, *punctuation_walls(self.source)})
         return np.array(walls, np.int64).reshape(-1, 2)
 
     @property
     def zones(self) -> npt.NDArray[np.int64]:
-        """(sentence, first word, one past the last) of each zone."""
-        return np.array(self.markup.zones, np.int64).reshape(-1, 3)
+        """(piece, first word, one past the last) of each zone."""
+        zones = [(piece, begin, end) for piece, own in self._constraints for begin, end in own.zones]
+        return np.array(zones, np.int64).reshape(-1, 3)
+
+    @property
+    def _constraints(self) -> Iterator[tuple[int, Constraints]]:
+        """The constraints of sentences that have some, each with the piece that is its sentence."""
+        firsts = self.pieces.offsets.tolist()
+        return ((firsts[s], own) for s, own in enumerate(self.sentences.constraints) if own)
 
     @cached_property
     def annotations(self) -> Annotations:
         """The annotations of the pieces; split sentences have no tree."""
-        tags, trees = self.of_sentences.source_tags, self.of_sentences.source_trees
+        tags, trees = self.sentences.annotations.source_tags, self.sentences.annotations.source_trees
         return Annotations(
             source_tags=None if tags is None else Tags(tags.labels, self.source.offsets, tags.vocabulary),
             source_trees=None if trees is None else self._trees_of_pieces(trees),

@@ -10,61 +10,23 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice, pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from hyperbaton.base.errors import OptionError, SentenceError
+from hyperbaton.base.errors import SentenceError
 from hyperbaton.base.executors import Sharding, shard_starts, write_parts
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import read_tree_lines
-from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.corpus.files import AnyPath, read_byte_lines, read_lines, read_sentences
-from hyperbaton.decode.annotated import AnnotatedLines, as_they_arrive
+from hyperbaton.decode.annotated import AnnotatedLines, SourceText
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.system import System
-from hyperbaton.decode.translator import BATCH, Translator
+from hyperbaton.decode.translator import Translator
 from hyperbaton.decode.writing import TranslationOutputs
 
 SYSTEM = "system"
-
-
-@dataclass(frozen=True)
-class SourceText:
-    """The files of a text to translate; they are read twice, so none of them can be stdin."""
-
-    source: AnyPath
-    tags: AnyPath | None = None
-    trees: AnyPath | None = None
-    raw: bool = False
-    markup: bool = False
-
-    def n_lines(self) -> int:
-        """The number of lines."""
-        if "-" in (self.source, self.tags, self.trees):
-            raise OptionError("a text that is translated in shards is read twice: give a file, not standard input")
-        return sum(1 for _ in read_byte_lines(self.source))
-
-    def groups(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
-        """The lines with their annotations, in batches that never span two shards."""
-        if self.raw:  # it may come from Windows
-            lines = (line.removesuffix("\r") for line in read_lines(self.source))
-            return (AnnotatedLines(batch, NOTHING) for batch in _batches(lines, starts))
-        return as_they_arrive(
-            _batches(read_sentences(self.source), starts),
-            None if self.tags is None else read_sentences(self.tags),
-            None if self.trees is None else read_tree_lines(self.trees),
-            markup=self.markup,
-        )
-
-
-def _batches(lines: Iterator[str], starts: Sequence[int]) -> Iterator[list[str]]:
-    for begin, end in pairwise(starts):
-        for at in range(begin, end, BATCH):
-            yield list(islice(lines, min(BATCH, end - at)))
 
 
 class ShardOutputs(NamedTuple):
@@ -104,7 +66,7 @@ def translate_shards(
     """
     folder, starts = sharding.folder, shard_starts(text.n_lines(), sharding.shards)
     system.save(folder / SYSTEM)
-    write_shards(folder, text.groups(starts), starts)
+    write_shards(folder, text.shards(starts), starts)
     own = None if glossary is None else glossary.copy()
     job = _Job(folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, sharding.threads)
     for result in sharding.results(_translate_shard, job, progress):

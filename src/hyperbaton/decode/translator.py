@@ -19,9 +19,9 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.decode.annotated import AnnotatedLines, in_batches
+from hyperbaton.decode.annotated import BATCH, AnnotatedLines, in_batches, words_of
 from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.markup import Markup, parse_markup
+from hyperbaton.decode.markup import FREE
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
@@ -31,8 +31,6 @@ from hyperbaton.phrases import Options, Spans
 
 if TYPE_CHECKING:
     from hyperbaton.decode.derivations import Derivations
-
-BATCH = 256  # sentences translated together
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,8 @@ class Translator(Display, Picklable):
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
         """Translate consecutive batches of sentences; `batch_size=1` returns each before reading the next."""
-        return self.groups(in_batches(sentences, annotations, batch_size), n_best, graph=graph, progress=progress)
+        groups = in_batches(sentences, annotations, batch_size, markup=self.options.markup)
+        return self.groups(groups, n_best, graph=graph, progress=progress)
 
     def groups(
         self,
@@ -140,17 +139,15 @@ class Translator(Display, Picklable):
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
-        """Translate groups of sentences with their annotations, each yielded at once."""
+        """Translate groups of sentences, each yielded at once."""
         done = 0
-        for lines, known in groups:
+        for sentences in groups:
             try:
-                translations = self.translate_batch(
-                    lines, n_best or NBest(), annotations=known, graph=graph, progress=progress
-                )
+                translations = self.search(self._with_terms(sentences), n_best, graph=graph, progress=progress)
             except SentenceError as error:
                 raise error.moved(done) from error
             yield translations
-            done += len(lines)
+            done += len(translations)
 
     def translate_batch(
         self,
@@ -159,24 +156,49 @@ class Translator(Display, Picklable):
         *,
         annotations: Annotations = NOTHING,
         forced: Sequence[str] | None = None,
-        markup: Markup | None = None,
         relax: bool = True,
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Translations:
-        """Translate sentences that are searched together.
+        """Translate sentences that are searched together, with the markup in them and the terms of the glossary.
 
         Arguments:
             annotations: source tags and trees of the sentences, for models trained with them.
+            forced, relax, graph: as for `search`.
+        """
+        sentences = AnnotatedLines.parse(lines, self.options.markup)._replace(annotations=annotations)
+        return self.search(self._with_terms(sentences), n_best, forced=forced, relax=relax, graph=graph, progress=progress)
+
+    def _with_terms(self, sentences: AnnotatedLines) -> AnnotatedLines:
+        """Sentences with the terms of the glossary among their constraints."""
+        if self.glossary is None:
+            return sentences
+        known = sentences.constraints or [FREE] * len(sentences.lines)
+        constraints = [
+            self.glossary.add_to(own, words_of(line), number)
+            for number, (own, line) in enumerate(zip(known, sentences.lines, strict=True), start=1)
+        ]
+        return sentences._replace(constraints=constraints)
+
+    def search(
+        self,
+        sentences: AnnotatedLines,
+        n_best: NBest | None = None,
+        *,
+        forced: Sequence[str] | None = None,
+        relax: bool = True,
+        graph: bool = False,
+        progress: Progress | None = None,
+    ) -> Translations:
+        """Search for the best translations of sentences, together, under their constraints alone.
+
+        Arguments:
             forced: find the best derivations of these translations, one for each sentence; none if there is no derivation.
-            markup: constraints on the translations; by default, those of the markup in the lines and of the glossary.
             relax: lift limits on the order for a sentence that cannot be translated within them.
             graph: keep the search graph.
         """
-        if markup is None and self.glossary is not None:
-            markup = parse_markup(lines) if self.options.markup else Markup.none(lines)
-            self.glossary.add_to(markup)
-        request = Request.of(lines, self.system.table, self.options, forced, annotations, markup)
+        n_best = n_best or NBest()
+        request = Request.of(sentences, self.system.table, self.options, forced)
         lms = self._lms(request)
         if self.system.is_hierarchical:
             return self._derive(request, lms, n_best, graph, progress)

@@ -34,7 +34,9 @@ class TranslationOutputs:
         if self.raw:
             from hyperbaton.decode.raw import RawTranslator  # only here: its many patterns take a while to compile
 
-            for answers in RawTranslator(translator).groups((lines for lines, _ in groups), html=self.html):
+            raw = RawTranslator(translator)
+            for group in groups:
+                answers = raw.translate(group.lines, html=self.html)
                 yield len(answers), {"output": "".join(f"{line}\n" for line in answers).encode()}
             return
         traced = "trace" in self.names

@@ -11,43 +11,19 @@ SciPy's sparse matrices, `Rows`, lists of either, whose arrays may be memory-map
 ['left', 'right', 'left']
 """
 
-from __future__ import annotations
+from hyperbaton.base.lazy import LazyNames
 
-from typing import TYPE_CHECKING
-
-from hyperbaton.base.lazy import names_from
-from hyperbaton.base.rows import Rows, TrainingRows
-from hyperbaton.learn._registry import LEARNERS
-
-if TYPE_CHECKING:
-    from hyperbaton.learn._learner import ROWS_TOGETHER, Learner
-    from hyperbaton.learn._matrices import matrix_text
-    from hyperbaton.learn._models import GLOBAL_LAYOUT, ClusterModel, GlobalModel, KernelModel, LinearModel, restored_model
-    from hyperbaton.learn._rows import RowsError
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "_learner": ("ROWS_TOGETHER", "Learner"),
-            "_matrices": ("matrix_text",),
-            "_models": ("GLOBAL_LAYOUT", "ClusterModel", "GlobalModel", "KernelModel", "LinearModel", "restored_model"),
-            "_rows": ("RowsError",),
-        },
-    )
-
-
-__all__ = [
-    "GLOBAL_LAYOUT",
-    "LEARNERS",
-    "ROWS_TOGETHER",
-    "ClusterModel",
-    "GlobalModel",
-    "KernelModel",
-    "Learner",
-    "LinearModel",
-    "Rows",
-    "RowsError",
-    "TrainingRows",
-    "matrix_text",
-    "restored_model",
-]
+with LazyNames(globals()):
+    from hyperbaton.base.rows import Rows as Rows
+    from hyperbaton.base.rows import TrainingRows as TrainingRows
+    from hyperbaton.learn._learner import ROWS_TOGETHER as ROWS_TOGETHER
+    from hyperbaton.learn._learner import Learner as Learner
+    from hyperbaton.learn._matrices import matrix_text as matrix_text
+    from hyperbaton.learn._models import GLOBAL_LAYOUT as GLOBAL_LAYOUT
+    from hyperbaton.learn._models import ClusterModel as ClusterModel
+    from hyperbaton.learn._models import GlobalModel as GlobalModel
+    from hyperbaton.learn._models import KernelModel as KernelModel
+    from hyperbaton.learn._models import LinearModel as LinearModel
+    from hyperbaton.learn._models import restored_model as restored_model
+    from hyperbaton.learn._registry import LEARNERS as LEARNERS
+    from hyperbaton.learn._rows import RowsError as RowsError

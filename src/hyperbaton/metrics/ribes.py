@@ -9,7 +9,6 @@ is the mean of its sentences; of several references the best counts. Statistics:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,17 +55,3 @@ class Ribes(Metric):
         brevity = numeric.exp(np.minimum(0.0, 1 - ratio(other, own, nothing=1.0)))
         values: Values = agreement * numeric.power(ratio(matches, own), self.alpha) * numeric.power(brevity, self.beta)
         return np.where(own == 0, other == 0, values)
-
-
-def matched_ranks(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
-    """Positions in the reference of the hypothesis' words, where context identifies them.
-
-    A word matches when it occurs once on both sides, or with as few words as it takes on its right or left
-    (right first) to make an n-gram that does.
-
-    >>> matched_ranks("the book was read by the boy".split(), "the boy read the book".split())
-    [3, 4, 2, 0, 1]
-    """
-    own, other = number_words([" ".join(hypothesis)], [" ".join(reference)])
-    places: list[int] = _core.matched_places(own.words, other.words).tolist()
-    return places

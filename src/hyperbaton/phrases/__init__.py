@@ -1,85 +1,35 @@
 """Phrase pairs: samples, orientations, phrase and reordering tables."""
 
-from typing import TYPE_CHECKING
+from hyperbaton.base.lazy import LazyNames
 
-from hyperbaton.base.lazy import names_from
-
-if TYPE_CHECKING:
-    from hyperbaton.phrases.class_counts import ClassCounts, class_frequencies, smooth
-    from hyperbaton.phrases.extracted import ExtractedPhrases
-    from hyperbaton.phrases.inventory import Inventory, Phrases
-    from hyperbaton.phrases.occurrences import Occurrences, Options, Spans
-    from hyperbaton.phrases.orientation import (
-        ORIENTATIONS,
-        DistanceSet,
-        MosesSet,
-        OrientationSet,
-        distances,
-        near_samples,
-        orientation_set,
-    )
-    from hyperbaton.phrases.pruning import Pruning, prune
-    from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
-    from hyperbaton.phrases.rules import RuleLimits, RuleTable
-    from hyperbaton.phrases.rules_extraction import extract_rules
-    from hyperbaton.phrases.samples import Extraction, Sample, Samples, extract
-    from hyperbaton.phrases.table import PhraseTable, Scoring
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "class_counts": ("ClassCounts", "class_frequencies", "smooth"),
-            "extracted": ("ExtractedPhrases",),
-            "inventory": ("Inventory", "Phrases"),
-            "occurrences": ("Occurrences", "Options", "Spans"),
-            "orientation": (
-                "ORIENTATIONS",
-                "DistanceSet",
-                "MosesSet",
-                "OrientationSet",
-                "distances",
-                "near_samples",
-                "orientation_set",
-            ),
-            "pruning": ("Pruning", "prune"),
-            "reordering": ("ReorderingType", "orientation_counts", "reordering_probabilities"),
-            "rules": ("RuleLimits", "RuleTable"),
-            "rules_extraction": ("extract_rules",),
-            "samples": ("Extraction", "Sample", "Samples", "extract"),
-            "table": ("PhraseTable", "Scoring"),
-        },
-    )
-
-
-__all__ = [
-    "ORIENTATIONS",
-    "ClassCounts",
-    "DistanceSet",
-    "ExtractedPhrases",
-    "Extraction",
-    "Inventory",
-    "MosesSet",
-    "Occurrences",
-    "Options",
-    "OrientationSet",
-    "PhraseTable",
-    "Phrases",
-    "Pruning",
-    "ReorderingType",
-    "RuleLimits",
-    "RuleTable",
-    "Sample",
-    "Samples",
-    "Scoring",
-    "Spans",
-    "class_frequencies",
-    "distances",
-    "extract",
-    "extract_rules",
-    "near_samples",
-    "orientation_counts",
-    "orientation_set",
-    "prune",
-    "reordering_probabilities",
-    "smooth",
-]
+with LazyNames(globals()):
+    from hyperbaton.phrases.class_counts import ClassCounts as ClassCounts
+    from hyperbaton.phrases.class_counts import class_frequencies as class_frequencies
+    from hyperbaton.phrases.class_counts import smooth as smooth
+    from hyperbaton.phrases.extracted import ExtractedPhrases as ExtractedPhrases
+    from hyperbaton.phrases.inventory import Inventory as Inventory
+    from hyperbaton.phrases.inventory import Phrases as Phrases
+    from hyperbaton.phrases.occurrences import Occurrences as Occurrences
+    from hyperbaton.phrases.occurrences import Options as Options
+    from hyperbaton.phrases.occurrences import Spans as Spans
+    from hyperbaton.phrases.orientation import ORIENTATIONS as ORIENTATIONS
+    from hyperbaton.phrases.orientation import DistanceSet as DistanceSet
+    from hyperbaton.phrases.orientation import MosesSet as MosesSet
+    from hyperbaton.phrases.orientation import OrientationSet as OrientationSet
+    from hyperbaton.phrases.orientation import distances as distances
+    from hyperbaton.phrases.orientation import near_samples as near_samples
+    from hyperbaton.phrases.orientation import orientation_set as orientation_set
+    from hyperbaton.phrases.pruning import Pruning as Pruning
+    from hyperbaton.phrases.pruning import prune as prune
+    from hyperbaton.phrases.reordering import ReorderingType as ReorderingType
+    from hyperbaton.phrases.reordering import orientation_counts as orientation_counts
+    from hyperbaton.phrases.reordering import reordering_probabilities as reordering_probabilities
+    from hyperbaton.phrases.rules import RuleLimits as RuleLimits
+    from hyperbaton.phrases.rules import RuleTable as RuleTable
+    from hyperbaton.phrases.rules_extraction import extract_rules as extract_rules
+    from hyperbaton.phrases.samples import Extraction as Extraction
+    from hyperbaton.phrases.samples import Sample as Sample
+    from hyperbaton.phrases.samples import Samples as Samples
+    from hyperbaton.phrases.samples import extract as extract
+    from hyperbaton.phrases.table import PhraseTable as PhraseTable
+    from hyperbaton.phrases.table import Scoring as Scoring

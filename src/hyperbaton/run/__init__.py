@@ -7,43 +7,20 @@
 Names are imported when they are first used: every stage is a process that should load only what it needs.
 """
 
-from typing import TYPE_CHECKING
+from hyperbaton.base.lazy import LazyNames
 
-from hyperbaton.base.lazy import names_from
-
-if TYPE_CHECKING:
-    from hyperbaton.run.completion import RunSummary, finish
-    from hyperbaton.run.execution import MachineLimits, Observer, StageFailed, execute
-    from hyperbaton.run.experiment import Experiment, parse_experiment, read_experiment
-    from hyperbaton.run.plan import Plan, make_plan
-    from hyperbaton.run.stage import Stage, Work
-    from hyperbaton.run.status import status_rows
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "execution": ("MachineLimits", "Observer", "StageFailed", "execute"),
-            "experiment": ("Experiment", "parse_experiment", "read_experiment"),
-            "completion": ("RunSummary", "finish"),
-            "plan": ("Plan", "make_plan"),
-            "stage": ("Stage", "Work"),
-            "status": ("status_rows",),
-        },
-    )
-
-__all__ = [
-    "Experiment",
-    "MachineLimits",
-    "Observer",
-    "Plan",
-    "RunSummary",
-    "Stage",
-    "StageFailed",
-    "Work",
-    "execute",
-    "finish",
-    "make_plan",
-    "parse_experiment",
-    "read_experiment",
-    "status_rows",
-]
+with LazyNames(globals()):
+    from hyperbaton.run.completion import RunSummary as RunSummary
+    from hyperbaton.run.completion import finish as finish
+    from hyperbaton.run.execution import MachineLimits as MachineLimits
+    from hyperbaton.run.execution import Observer as Observer
+    from hyperbaton.run.execution import StageFailed as StageFailed
+    from hyperbaton.run.execution import execute as execute
+    from hyperbaton.run.experiment import Experiment as Experiment
+    from hyperbaton.run.experiment import parse_experiment as parse_experiment
+    from hyperbaton.run.experiment import read_experiment as read_experiment
+    from hyperbaton.run.plan import Plan as Plan
+    from hyperbaton.run.plan import make_plan as make_plan
+    from hyperbaton.run.stage import Stage as Stage
+    from hyperbaton.run.stage import Work as Work
+    from hyperbaton.run.status import status_rows as status_rows

@@ -80,14 +80,36 @@ def _imports(module: str, file: Path) -> list[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {node.module, *(_home(node.module, alias.name) for alias in node.names)}
     return sorted(name for name in names if name.startswith(PACKAGE))
 
 
+def _home(module: str, name: str) -> str:
+    """The module that `from module import name` imports: one inside it, or that of a lazy name."""
+    home = _lazy_names(module).get(name)
+    if home is None:
+        return f"{module}.{name}"
+    return _home(home, name) if name in _lazy_names(home) else home
+
+
+@cache
+def _lazy_names(package: str) -> dict[str, str]:
+    """The names that a package imports when they are first used, with their modules."""
+    file = _file(package)
+    blocks = [] if file is None else [node for node in _tree(file).body if _is_lazy(node)]
+    imports = [node for block in blocks for node in ast.walk(block) if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module or "" for node in imports for alias in node.names}
+
+
+def _is_lazy(node: ast.AST) -> bool:
+    return isinstance(node, ast.With) and "LazyNames" in {n.id for n in ast.walk(node.items[0]) if isinstance(n, ast.Name)}
+
+
 def _run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node except those for type checking only."""
+    """Every node except those for type checking only, and lazy imports."""
     for node in ast.iter_child_nodes(tree):
-        if not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+        checks = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        if not checks and not _is_lazy(node):
             yield node
             yield from _run_nodes(node)
 

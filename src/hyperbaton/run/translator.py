@@ -172,7 +172,7 @@ class Translator(TokenTranslator):
             sentences = self._raw.raw.read(sentence).sentences
             if len(sentences) != 1:
                 raise OptionError(f"explain takes one sentence, not {len(sentences)}: ask for each separately")
-            lines, annotations = [sentences[0].line], self._raw.annotations(sentences)
+            lines, annotations = [sentences[0].line], self._raw.raw.annotations(sentences)
         return TranslationPicture(self.translate_batch(lines, NBest(TRACED), annotations=annotations))
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext
+from hyperbaton.decode.raw import SearchResult
 from hyperbaton.explore import sentence_object
-from hyperbaton.serve.engine import Engine, SearchResult
+from hyperbaton.serve.engine import Engine
 
 
 def sentence_details(engine: Engine, searched: SearchResult, *, n_best: int = 0, expected: bool = False) -> JsonObject:
@@ -34,7 +35,7 @@ def _text(engine: Engine, searched: SearchResult, paths: range) -> str:
 
 def _confidences(engine: Engine, searched: SearchResult) -> dict[tuple[int, int], float] | None:
     """The aligner's mean posteriors of the links of the best translation, if there is an aligner."""
-    tokens = searched.best().tokens
+    tokens = searched.best.tokens
     if engine.aligner is None or not tokens or not searched.sentence.tokens:
         return None
     bitext = Bitext.of([searched.sentence.line], [" ".join(tokens)])

@@ -2,64 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hyperbaton.align.aligners.hmm import Aligner
-from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
+from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.corpus.processing import TextProcessing
-from hyperbaton.corpus.taggers import Tagger
-from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
-from hyperbaton.decode.annotated import annotate, words_of
+from hyperbaton.decode import Decoding, NBest, System, Translator
 from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.markup import Demand, Markup, parse_markup
-from hyperbaton.decode.raw import Document, Piece, RawText, Sentence, SentenceTranslation, check_annotations
+from hyperbaton.decode.markup import FREE, Constraints
+from hyperbaton.decode.raw import Document, RawText, SearchResult, Sentence, by_document, check_annotations
 from hyperbaton.decode.raw_structure import PLAIN, TextFormat
 from hyperbaton.serve.batching import Job
-
-BATCH = 256  # sentences searched together
-
-
-@dataclass(frozen=True)
-class Constraints:
-    """Constraints on the translation of one sentence; spans are those of its tokens."""
-
-    demands: tuple[tuple[int, int, str], ...] = ()
-    zones: tuple[tuple[int, int], ...] = ()
-    walls: tuple[int, ...] = ()  # the word before each
-
-
-NONE = Constraints()
-
-
-class SearchResult(NamedTuple):
-    """A sentence and its translations."""
-
-    sentence: Sentence
-    found: Translations
-    number: int  # of the sentence in `found`
-
-    @property
-    def piece(self) -> int:
-        return int(self.found.pieces[self.number])
-
-    @property
-    def paths(self) -> range:
-        """Its translations, best first."""
-        return range(int(self.found.path_offsets[self.piece]), int(self.found.path_offsets[self.piece + 1]))
-
-    def translated(self, path: int) -> SentenceTranslation:
-        """A translation with its links."""
-        return SentenceTranslation(self.found.text[path], self.found.links_of(path))
-
-    def best(self) -> SentenceTranslation:
-        """The best translation; empty if there is none."""
-        return self.translated(self.paths[0]) if self.paths else SentenceTranslation([], [])
 
 
 @dataclass
@@ -107,19 +66,17 @@ class EngineAnswer:
 
     def texts(self) -> list[str]:
         """The translation of each text, or of each line of tokens as tokens."""
-        found = iter(self.searched)
         texts = []
-        for document in self.documents:
+        for document, own in by_document(self.documents, self.searched):
             self.check()
-            texts.append(self.engine.raw.write(document, [next(found).best() for _ in document.sentences]))
+            texts.append(self.engine.raw.write(document, [result.best for result in own]))
         return texts
 
     def lines(self) -> list[str]:
         """The translation of each line of tokens, as tokens."""
-        found = iter(self.searched)
         return [
-            " ".join(filter(None, (" ".join(next(found).best().tokens) for _ in document.sentences)))
-            for document in self.documents
+            " ".join(filter(None, (" ".join(result.best.tokens) for result in own)))
+            for _, own in by_document(self.documents, self.searched)
         ]
 
 
@@ -134,9 +91,8 @@ class Engine:
         self.argument: str | None = None  # from which it was loaded
         text = system.text or TextProcessing()
         self.text = TextProcessing(replace(text.source, language=source), replace(text.target, language=target))
-        self.reads_tags = check_annotations(system, self.text)
         own = self.text if system.text is not None else TextProcessing()
-        self.raw = RawText(own, system.options.max_words, tags=self.reads_tags)
+        self.raw = RawText(own, system.options.max_words, tags=check_annotations(system, self.text))
         self._translators = lru_cache(maxsize=8)(self._translator)
         # Do everything that is slow the first time before the first request.
         system.check()
@@ -206,169 +162,92 @@ def _weights_key(weights: Mapping[str, Sequence[float]]) -> _WeightsKey:
     return tuple(sorted((name, tuple(values)) for name, values in weights.items()))
 
 
+class _Prepared(NamedTuple):
+    """A job whose request was read: its documents, and their sentences with constraints."""
+
+    job: Job
+    request: EngineRequest
+    documents: list[Document]
+    sentences: list[Sentence]
+    conflicts: list[str]
+
+
 def run_jobs(jobs: Sequence[Job]) -> None:
     """Process jobs of one engine and key."""
     engine: Engine = jobs[0].work[0]
-    prepared: list[tuple[Job, EngineRequest, list[Document], list[Constraints], list[str]]] = []
+    prepared: list[_Prepared] = []
     for job in jobs:
-        request: EngineRequest = job.work[1]
         try:
-            documents = _documents(engine, job)
-            constraints, conflicts = _constraints(job, documents)
-            prepared.append((job, request, documents, constraints, conflicts))
+            prepared.append(_prepare(job))
         except Exception as error:
             job.fail(error)
     try:
-        groups = [_Group([s for d in documents for s in d.sentences], c, r) for _, r, documents, c, _ in prepared]
-        searched = _search(engine, groups, jobs)
+        results = iter(_search(engine, prepared, jobs))
     except Exception as error:
         if len(prepared) < 2 or isinstance(error, Cancelled):
-            for job, *_ in prepared:
-                job.fail(error)
+            for own in prepared:
+                own.job.fail(error)
             return
         # One of them is to blame: try each alone.
-        for job, *_ in prepared:
-            run_jobs([job])
+        for own in prepared:
+            run_jobs([own.job])
         return
-    at = 0
-    for job, request, documents, constraints, conflicts in prepared:
-        own = searched[at : at + len(constraints)]
-        at += len(constraints)
+    for job, request, documents, sentences, conflicts in prepared:
+        found = list(islice(results, len(sentences)))
         try:
-            job.finish(request.answer(EngineAnswer(engine, documents, own, conflicts, job.check)))
+            job.finish(request.answer(EngineAnswer(engine, documents, found, conflicts, job.check)))
         except Exception as error:
             job.fail(error)
 
 
-class _Group(NamedTuple):
-    """The sentences of one request."""
-
-    sentences: list[Sentence]
-    constraints: list[Constraints]
-    request: EngineRequest
-
-
-def _documents(engine: Engine, job: Job) -> list[Document]:
-    request: EngineRequest = job.work[1]
+def _prepare(job: Job) -> _Prepared:
+    engine, request = job.work
     documents = []
     for text in request.texts if request.lines is None else ():
         job.check()
         documents.append(engine.raw.read(text, request.form))
-    most = engine.raw.max_words
     for n, line in enumerate(request.lines or ()):
-        tokens = words_of(line)
-        labels = words_of(request.tags[n]) if request.tags is not None else []
-        cuts = range(0, max(len(tokens), 1), most)
-        sentences = [Sentence(tokens[i : i + most], labels[i : i + most]) for i in cuts]
-        documents.append(Document([Piece("", sentences, "")], False))
-    return documents
-
-
-def _constraints(job: Job, documents: list[Document]) -> tuple[list[Constraints], list[str]]:
-    request: EngineRequest = job.work[1]
-    sentences = [sentence for document in documents for sentence in document.sentences]
-    constraints, conflicts = [], []
-    for n, sentence in enumerate(sentences):
-        own = request.constraints.get(n, NONE)
-        n_words = len(sentence.tokens)
-        spans = [*((b, e) for b, e, _ in own.demands), *own.zones, *((w, w + 1) for w in own.walls)]
-        for begin, end in spans:
-            if not 0 <= begin < end <= n_words:
-                raise OptionError(f"the span {begin}-{end} is outside the {n_words} words of sentence {n}")
-        if request.glossary is not None:
+        documents.append(engine.raw.read_tokens(line, "" if request.tags is None else request.tags[n]))
+    sentences = _constrained([sentence for document in documents for sentence in document.sentences], request)
+    conflicts: list[str] = []
+    if request.glossary is not None:
+        for n, sentence in enumerate(sentences):
             job.check()
-            markup = Markup([sentence.line], [Demand((0, b, e), t) for b, e, t in own.demands])
-            request.glossary.add_to(markup)
+            sentences[n] = sentence.with_terms(request.glossary, n + 1)
             conflicts += request.glossary.take_conflicts()
-            own = replace(own, demands=tuple((d.span[1], d.span[2], d.translation) for d in markup.demands))
-        constraints.append(own)
-    for n in request.constraints:
+    return _Prepared(job, request, documents, sentences, conflicts)
+
+
+def _constrained(sentences: list[Sentence], request: EngineRequest) -> list[Sentence]:
+    """Sentences with the constraints of their request."""
+    for n, own in request.constraints.items():
         if not 0 <= n < len(sentences):
             raise OptionError(f"there is no sentence {n}: the request has {len(sentences)}")
-    return constraints, conflicts
+        n_words = len(sentences[n].tokens)
+        for begin, end in [*((b, e) for b, e, _ in own.demands), *own.zones, *((w, w + 1) for w in own.walls)]:
+            if not 0 <= begin < end <= n_words:
+                raise OptionError(f"the span {begin}-{end} is outside the {n_words} words of sentence {n}")
+        if own.overlap:
+            raise OptionError(f"required translations overlap in sentence {n}")
+    return [replace(sentence, constraints=request.constraints.get(n, FREE)) for n, sentence in enumerate(sentences)]
 
 
-def parse_line(line: str) -> tuple[str, Constraints]:
-    """A line of tokens with markup, in the format of `translate --markup`."""
-    found = parse_markup([line])
-    return found.lines[0], Constraints(
-        tuple((d.span[1], d.span[2], d.translation) for d in found.demands),
-        tuple((b, e) for _, b, e in found.zones),
-        tuple(w for _, w in found.walls),
-    )
-
-
-def _search(engine: Engine, groups: Sequence[_Group], jobs: Sequence[Job]) -> list[SearchResult]:
-    """Search the sentences of all groups together; stop if no client is waiting."""
-    if not groups:
+def _search(engine: Engine, prepared: Sequence[_Prepared], jobs: Sequence[Job]) -> list[SearchResult]:
+    """Search the sentences of all requests together; stop if no client is waiting."""
+    if not prepared:
         return []
-    first = groups[0].request
+    first = prepared[0].request
     options = first.options or engine.system.options
     translator = engine.weighted(options, first.weights) if first.weights else engine.translator(options)
+    sentences = [sentence for own in prepared for sentence in own.sentences]
+    forced = None
+    if first.reference is not None:
+        forced = [line for own in prepared for line in own.request.reference or ()]
+        if len(forced) != len(sentences):
+            raise OptionError(f"there are {len(sentences)} sentences, but {len(forced)} references")
 
     def go_on(done: int, total: int) -> bool:
         return any(job.is_wanted for job in jobs)
 
-    sentences = [sentence for group in groups for sentence in group.sentences]
-    constraints = [own for group in groups for own in group.constraints]
-    forced = None
-    if first.reference is not None:
-        forced = [line for group in groups for line in group.request.reference or ()]
-        if len(forced) != len(sentences):
-            raise OptionError(f"there are {len(sentences)} sentences, but {len(forced)} references")
-
-    def search(numbers: Sequence[int], constraints: Sequence[Constraints] | dict[int, Constraints]) -> list[SearchResult]:
-        part = [sentences[n] for n in numbers]
-        lines = [sentence.line for sentence in part]
-        found = translator.translate_batch(
-            lines,
-            NBest(first.n_best, first.distinct and first.n_best > 1),
-            annotations=annotate(lines, tags=_labels(part, engine.raw.tagger) if engine.reads_tags else None),
-            forced=None if forced is None else [forced[n] for n in numbers],
-            markup=_markup(part, [constraints[n] for n in numbers]),
-            graph=first.graph,
-            progress=go_on,
-        )
-        return [SearchResult(sentence, found, k) for k, sentence in enumerate(part)]
-
-    searched: list[SearchResult] = []
-    for at in range(0, len(sentences), BATCH):
-        searched += search(range(at, min(at + BATCH, len(sentences))), constraints)
-    # As in `translate --raw`: if a number or an address is lost, its translation is required.
-    lost = {n: engine.raw.lost(own.sentence, own.best()) for n, own in enumerate(searched) if forced is None}
-    again = [n for n, values in lost.items() if values]
-    for at in range(0, len(again), BATCH):
-        chosen = again[at : at + BATCH]
-        stricter = {n: _also(constraints[n], lost[n]) for n in chosen}
-        for n, own in zip(chosen, search(chosen, stricter), strict=True):
-            searched[n] = own
-    return searched
-
-
-def _also(constraints: Constraints, demands: Sequence[tuple[int, int, str]]) -> Constraints:
-    """Constraints with further required translations, except for sentences that already have some."""
-    new = [demand for demand in demands if all(demand[1] <= b or e <= demand[0] for b, e, _ in constraints.demands)]
-    return replace(constraints, demands=(*constraints.demands, *new))
-
-
-def _labels(sentences: Sequence[Sentence], tagger: Tagger | None) -> list[str]:
-    """The tags of each sentence; tokens without tags are tagged like raw text."""
-    found = []
-    for sentence in sentences:
-        labels = tagger([sentence.tokens])[0] if tagger is not None and not sentence.labels else sentence.labels
-        if len(labels) != len(sentence.tokens):
-            raise HyperbatonError("the system needs a tag for each token; give tags, or raw text")
-        found.append(" ".join(labels))
-    return found
-
-
-def _markup(sentences: Sequence[Sentence], constraints: Sequence[Constraints]) -> Markup:
-    markup = Markup([sentence.line for sentence in sentences])
-    for n, own in enumerate(constraints):
-        demands = sorted(own.demands)
-        if any(b[0] < a[1] for a, b in itertools.pairwise(demands)):
-            raise OptionError(f"required translations overlap in sentence {n}")
-        markup.demands += [Demand((n, begin, end), text) for begin, end, text in demands]
-        markup.zones += [(n, begin, end) for begin, end in sorted(own.zones)]
-        markup.walls += [(n, word) for word in sorted(own.walls)]
-    return markup
+    n_best = NBest(first.n_best, first.distinct and first.n_best > 1)
+    return list(engine.raw.search(translator, sentences, n_best, forced=forced, graph=first.graph, progress=go_on))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
+from hyperbaton.base.forms import JsonObject as Schema
 from hyperbaton.serve.fields import Field
 
 _ERRORS = {
@@ -19,117 +20,84 @@ _SUMMARIES = {
     "/v1/translate": "Translate text, and explain how the translation was built.",
     "/v1/align": "Link the words of a sentence pair.",
 }
-_SPAN = {"type": "array", "items": {"type": "integer"}, "description": "first, and one past the last"}
-_SCORES = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
-_WEIGHTED = {"type": "object", "additionalProperties": {"type": "number"}}
-_TOKENS = {"type": "array", "items": {"type": "string"}}
-_PATH: dict[str, object] = {
+
+
+def _list(items: Schema, **more: object) -> Schema:
+    return {"type": "array", **more, "items": items}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties}
+
+
+def _by_name(values: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": values}
+
+
+def _ref(schema: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+_STRING, _INTEGER, _NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+_SPAN = _list(_INTEGER) | {"description": "first, and one past the last"}
+_SCORES, _WEIGHTED, _TOKENS = _by_name(_list(_NUMBER)), _by_name(_NUMBER), _list(_STRING)
+_PHRASE = _object(
+    source=_SPAN,
+    target=_SPAN,
+    distance=_INTEGER | {"description": "end of the previous phrase minus begin of this one"},
+    rule=_TOKENS | {"description": "both sides, in a system with rules; spans include the content of gaps"},
+    kind=_STRING | {"description": "rule, unknown, demanded or glue"},
+    parent=_INTEGER | {"description": "the number of the rule whose gap it fills, or -1"},
+    features=_SCORES,
+    weighted=_WEIGHTED,
+)
+_PATH: Schema = {
     "target": _TOKENS,
-    "text": {"type": "string"},
-    "score": {"type": "number"},
+    "text": _STRING,
+    "score": _NUMBER,
     "features": _SCORES,
     "weighted": _WEIGHTED,
-    "phrases": {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {
-                "source": _SPAN,
-                "target": _SPAN,
-                "distance": {"type": "integer", "description": "end of the previous phrase minus begin of this one"},
-                "rule": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "both sides, in a system with rules; spans include the content of gaps",
-                },
-                "kind": {"type": "string", "description": "rule, unknown, demanded or glue"},
-                "parent": {"type": "integer", "description": "the number of the rule whose gap it fills, or -1"},
-                "features": _SCORES,
-                "weighted": _WEIGHTED,
-            },
-        },
-    },
+    "phrases": _list(_PHRASE),
 }
-SCHEMAS: dict[str, object] = {
-    "Path": {"type": "object", "properties": _PATH | {"confidence": {"type": "number"}}},
-    "Sentence": {
-        "type": "object",
-        "properties": {
-            "source": _TOKENS,
-            "tags": _TOKENS,
-            **_PATH,
-            "links": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "source": {"type": "integer"},
-                        "target": {"type": "integer"},
-                        "confidence": {"type": "number"},
-                    },
-                },
-            },
-            "confidence": {"type": "number", "description": "share of the probability mass of the n-best list"},
-            "limits_lifted": {"type": "boolean"},
-            "end": _SCORES,
-            "search": {"type": "object", "additionalProperties": {"type": "integer"}},
-            "nbest": {"type": "array", "items": {"$ref": "#/components/schemas/Path"}},
-            "expectations": {
-                "type": "array",
-                "description": "for each phrase, what each reordering model expected",
-                "items": {"type": "array", "items": {"$ref": "#/components/schemas/Expectation"}},
-            },
-        },
-    },
-    "Expectation": {
-        "type": "object",
-        "properties": {
-            "model": {"type": "string"},
-            "shape": {"type": "string", "enum": ["orientation", "next_position", "step"]},
-            "side": {"type": "string", "enum": ["before", "after"]},
-            "span": _SPAN,
-            "classes": _WEIGHTED,
-            "from": {"type": "integer"},
-            "words": {"description": "probabilities: a list over source words and the end, or an object by source word"},
-            "chosen": {"description": "the class, or the source word"},
-            "reasons": {
-                "type": "object",
-                "description": "class or source word → its heaviest features, [name, weight] each",
-            },
-        },
-    },
-    "Translation": {
-        "type": "object",
-        "properties": {
-            "translations": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "text": {"type": "string"},
-                        "tokens": _TOKENS,
-                        "sentences": {"type": "array", "items": {"$ref": "#/components/schemas/Sentence"}},
-                    },
-                    "required": ["text"],
-                },
-            },
-            "reference": {"type": "array", "items": {"$ref": "#/components/schemas/Sentence"}},
-            "conflicts": {"type": "array", "items": {"type": "string"}},
-            "source": {"type": "string"},
-            "target": {"type": "string"},
-            "system": {"type": "string"},
-            "seconds": {"type": "number"},
-        },
-        "required": ["translations", "source", "target", "system", "seconds"],
-    },
-    "Alignment": {
-        "type": "object",
-        "properties": {
-            "alignment": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
-            "confidences": {"type": "array", "items": {"type": "number"}},
-        },
-    },
-    "Error": {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]},
+SCHEMAS: Schema = {
+    "Path": _object(**_PATH, confidence=_NUMBER),
+    "Sentence": _object(
+        source=_TOKENS,
+        tags=_TOKENS,
+        **_PATH,
+        links=_list(_object(source=_INTEGER, target=_INTEGER, confidence=_NUMBER)),
+        confidence=_NUMBER | {"description": "share of the probability mass of the n-best list"},
+        limits_lifted={"type": "boolean"},
+        end=_SCORES,
+        search=_by_name(_INTEGER),
+        nbest=_list(_ref("Path")),
+        expectations=_list(_list(_ref("Expectation")), description="for each phrase, what each reordering model expected"),
+    ),
+    "Expectation": _object(
+        model=_STRING,
+        shape=_STRING | {"enum": ["orientation", "next_position", "step"]},
+        side=_STRING | {"enum": ["before", "after"]},
+        span=_SPAN,
+        classes=_WEIGHTED,
+        **{"from": _INTEGER},
+        words={"description": "probabilities: a list over source words and the end, or an object by source word"},
+        chosen={"description": "the class, or the source word"},
+        reasons={"type": "object", "description": "class or source word → its heaviest features, [name, weight] each"},
+    ),
+    "Translation": _object(
+        translations=_list(
+            _object(text=_STRING, tokens=_TOKENS, sentences=_list(_ref("Sentence"))) | {"required": ["text"]}
+        ),
+        reference=_list(_ref("Sentence")),
+        conflicts=_list(_STRING),
+        source=_STRING,
+        target=_STRING,
+        system=_STRING,
+        seconds=_NUMBER,
+    )
+    | {"required": ["translations", "source", "target", "system", "seconds"]},
+    "Alignment": _object(alignment=_list(_list(_INTEGER)), confidences=_list(_NUMBER)),
+    "Error": _object(error=_STRING) | {"required": ["error"]},
 }
 _ANSWERS = {"/v1/translate": "Translation", "/v1/align": "Alignment"}
 
@@ -162,5 +130,5 @@ def _operation(path: str, fields: Sequence[Field]) -> dict[str, object]:
 
 
 def _response(what: str, schema: str) -> dict[str, object]:
-    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+    content = {"application/json": {"schema": _ref(schema)}}
     return {"description": what, "content": content}

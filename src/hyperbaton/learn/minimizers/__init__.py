@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hyperbaton.base.lazy import names_from
+from hyperbaton.base.lazy import LazyNames
 from hyperbaton.base.registry import Registry
 
-if TYPE_CHECKING:
-    from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective, States
-else:
-    __getattr__ = names_from(
-        __name__,
-        {
-            "_minimizer": ("Minimizer", "Minimum", "Objective", "States"),
-        },
-    )
-
-
-__all__ = ["MINIMIZERS", "Minimizer", "Minimum", "Objective", "States"]
+with LazyNames(globals(), ["MINIMIZERS"]):
+    from hyperbaton.learn.minimizers._minimizer import Minimizer as Minimizer
+    from hyperbaton.learn.minimizers._minimizer import Minimum as Minimum
+    from hyperbaton.learn.minimizers._minimizer import Objective as Objective
+    from hyperbaton.learn.minimizers._minimizer import States as States
 
 MINIMIZERS: Registry[Minimizer] = Registry(
     "minimizer", "hyperbaton.learn.minimizers", "hyperbaton.learn.minimizers._minimizer:Minimizer"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.decode.raw import Document
+from hyperbaton.decode.raw import Document, SearchResult, by_document
 from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import EngineAnswer, EngineRequest, SearchResult
+from hyperbaton.serve.engine import EngineAnswer, EngineRequest
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.refusal import Refusal
@@ -49,8 +49,8 @@ class LibreTranslate(Dialect):
         def answer(answered: EngineAnswer) -> JsonObject:
             found: JsonObject = {"translatedText": answered.texts()}
             if n:
-                searched = iter(answered.searched)
-                found["alternatives"] = [_alternatives(answered, document, searched, n) for document in answered.documents]
+                documents = by_document(answered.documents, answered.searched)
+                found["alternatives"] = [_alternatives(answered, document, own, n) for document, own in documents]
             return found
 
         request = EngineRequest(answer, texts, form=HTML if asked["format"] == "html" else PLAIN, n_best=n + 1)
@@ -105,10 +105,9 @@ class LibreTranslate(Dialect):
         raise Refusal(403, "suggestions are not collected by this service")
 
 
-def _alternatives(answered: EngineAnswer, document: Document, searched: Iterator[SearchResult], n: int) -> list[str]:
+def _alternatives(answered: EngineAnswer, document: Document, own: list[SearchResult], n: int) -> list[str]:
     """Alternative translations of a text, each with an alternative for one of its sentences; the best ones first."""
-    own = [next(searched) for _ in document.sentences]
-    best = [searched.best() for searched in own]
+    best = [searched.best for searched in own]
     changes = sorted(
         (float(searched.found.scores[searched.paths[0]] - searched.found.scores[path]), at, path)
         for at, searched in enumerate(own)

@@ -16,8 +16,10 @@ from starlette.routing import Route
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.forms import JsonObject
+from hyperbaton.decode.markup import parse_markup
+from hyperbaton.decode.raw import SearchResult
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest, SearchResult, parse_line
+from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.refusal import Refusal
 from hyperbaton.serve.service import Call
@@ -114,7 +116,7 @@ class Moses(Dialect):
         engine = self._engine(call)
         line, constraints = asked["text"], {}
         if engine.system.options.markup:
-            line, own = parse_line(line)
+            line, own = parse_markup(line)
             constraints = {0: own}
 
         def answer(answered: EngineAnswer) -> JsonObject:
@@ -259,7 +261,7 @@ def _graph(sentences: list[SearchResult]) -> list[JsonObject]:
 def _words(whole: list[SearchResult]) -> list[dict[str, int]]:
     rows, source, target = [], 0, 0
     for searched in whole:
-        best = searched.best()
+        best = searched.best
         rows += [{"source-word": source + i, "target-word": target + j} for i, j in best.links]
         source, target = source + len(searched.sentence.tokens), target + len(best.tokens)
     return rows

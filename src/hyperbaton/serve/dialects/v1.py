@@ -15,12 +15,14 @@ from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import Decoding, System
 from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode.markup import Constraints
 from hyperbaton.decode.options import OF_PHRASES, OF_RULES
+from hyperbaton.decode.raw import by_document
 from hyperbaton.decode.raw_structure import HTML, PLAIN
 from hyperbaton.serve.batching import Job
 from hyperbaton.serve.details import sentence_details
 from hyperbaton.serve.dialects import Dialect
-from hyperbaton.serve.engine import Constraints, Engine, EngineAnswer, EngineRequest
+from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest
 from hyperbaton.serve.fields import Field, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.openapi import describe
@@ -182,11 +184,9 @@ class V1(Dialect):
 def _answer(answered: EngineAnswer, asked: JsonObject, details: bool) -> JsonObject:
     engine = answered.engine
     lines = answered.texts() if asked["tokens"] is None else answered.lines()
-    searched = iter(answered.searched)
     rows = []
-    for text, document in zip(lines, answered.documents, strict=True):
+    for text, (_, own) in zip(lines, by_document(answered.documents, answered.searched), strict=True):
         row: JsonObject = {"text": text}
-        own = [next(searched) for _ in document.sentences]
         if asked["tokens"] is not None:
             row["tokens"] = text.split()
         if details:
@@ -225,10 +225,10 @@ def _constraints(rows: list[JsonObject]) -> dict[int, Constraints]:
     found = {}
     for row in rows:
         try:
-            found[_whole(row.get("sentence", 0))] = Constraints(
-                tuple((_whole(b), _whole(e), _words(text)) for b, e, text in row.get("demands") or ()),
-                tuple((_whole(b), _whole(e)) for b, e in row.get("zones") or ()),
-                tuple(_whole(word) for word in row.get("walls") or ()),
+            found[_whole(row.get("sentence", 0))] = Constraints.of(
+                ((_whole(b), _whole(e), _words(text)) for b, e, text in row.get("demands") or ()),
+                ((_whole(b), _whole(e)) for b, e in row.get("zones") or ()),
+                (_whole(word) for word in row.get("walls") or ()),
             )
         except (TypeError, ValueError) as error:
             raise Refusal(
