@@ -39,7 +39,7 @@ def prepared(model: Encoder, bitext: Bitext, annotations: Annotations, *, trains
         model.signature_ = bitext.signature()
     known = model._known(bitext.source, annotations)
     if trains:
-        model.prepare(JumpTraining(known, visits, None))
+        model.prepare(JumpTraining(known, visits))
     words, labels = model._rows(known)
     narrow = np.uint16 if len(np.unique(model.word_rows_)) < 2**16 else np.uint32
     columns = {

@@ -28,6 +28,7 @@ from hyperbaton.base.errors import AnnotationError, HyperbatonError, InputError,
 from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map, worker_name
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Bitext, Text
@@ -39,14 +40,13 @@ from hyperbaton.decode.writing import TranslationOutputs
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.pair import Pair
 from hyperbaton.phrases import ExtractedPhrases
-from hyperbaton.phrases.shards import extract_shards
+from hyperbaton.phrases.shards import extract_phrases as extract
 from hyperbaton.run.child import do
 from hyperbaton.run.execution import MachineLimits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.stage import Stage
 from hyperbaton.run.status import status_rows, write_plan
-from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
 from tests import clocks
 from tests.stages import do_stages
@@ -164,7 +164,8 @@ def extract_phrases(folder: Path, shards: int, executor: Executor | None, kill: 
     """All arrays of the phrase pairs of a bitext."""
     folder.mkdir()
     bitext = linked()
-    extracted = extract_shards(bitext, sharding=Sharding(folder, shards, executor), progress=after_one(kill))
+    how = Resources.of(progress=after_one(kill), sharding=Sharding(folder, shards, executor))
+    extracted = extract(bitext, how)
     return arrays_of(extracted, bitext, folder / "phrases")
 
 
@@ -232,7 +233,7 @@ def arrays_of(extracted: ExtractedPhrases, bitext: Bitext, path: Path) -> bytes:
 def lists(system: System, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """N-best lists that tuning sees."""
     sharding = Sharding(folder, shards, executor)
-    decoder = ShardedDecoder(system, LINES, sharding=sharding, progress=after_one(kill), n_best=5, lattice=True)
+    decoder = SystemDecoder(system, LINES, sharding=sharding, progress=after_one(kill), n_best=5, lattice=True)
     return digest_of_lists(decoder)
 
 

@@ -27,6 +27,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, write_arrays
 from hyperbaton.base.store import Artefact
@@ -96,24 +97,19 @@ class _Job:
         return int(starts[first]), int(starts[last])
 
 
-def extract_shards(
-    bitext: Bitext,
-    extraction: Extraction | None = None,
-    scoring: Scoring | None = None,
-    *,
-    sharding: Sharding,
-    progress: Progress | None = None,
-    scratch: Scratch | None = None,
+def extract_phrases(
+    bitext: Bitext, resources: Resources, extraction: Extraction | None = None, scoring: Scoring | None = None
 ) -> ExtractedPhrases:
-    """Extract and score the phrase pairs of a bitext with links, as `ExtractedPhrases.of` does.
+    """Extract and score the phrase pairs of a bitext with links.
 
-    Arguments:
-        sharding: how the work is distributed. The caller removes its folder.
-        progress: counts tasks.
-        scratch: storage for the result.
+    With a sharding, progress counts tasks, and the caller removes the folder of shards.
     """
+    scratch, sharding, progress = resources.scratch, resources.sharding, resources.progress
+    if sharding is None:
+        threads = resources.threads
+        return ExtractedPhrases.of(bitext, extraction, scoring, threads=threads, progress=progress, scratch=scratch)
     folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
-    extraction, scratch = extraction or Extraction(), scratch or Scratch()
+    extraction = extraction or Extraction()
     check_options(extraction)
     bitext.need_links()
     bitext.save(folder / BITEXT)

@@ -1,0 +1,72 @@
+"""The options by which commands share out a machine or several: threads, memory, shards, and what is shown meanwhile.
+
+A command takes one of these classes as a parameter, and opens it for the `Resources` of its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from os import PathLike
+
+from hyperbaton.base.executors import open_sharding
+from hyperbaton.base.progress import Bars, n_threads
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.scratch import limited
+from hyperbaton.cli import ExecutorAddress, Memory, Quiet, Shards, SharedOptions, Threads
+
+
+@dataclass(frozen=True)
+class ThreadOptions(SharedOptions):
+    """Options of commands that work in one process."""
+
+    threads: Threads = 0
+    quiet: Quiet = False
+
+    @property
+    def n_threads(self) -> int:
+        """The number of threads: all processors by default."""
+        return n_threads(self.threads)
+
+    @contextmanager
+    def open(self, output: str | PathLike[str] | None = None, *, quiet: bool = False) -> Iterator[Resources]:
+        """The resources of the command, with bars on the terminal unless `quiet` is set.
+
+        Files of shards are beside the output, and are removed at the end of the block.
+        """
+        with Bars(self.quiet or quiet) as bars:
+            yield Resources(self.n_threads, bars=bars)
+
+
+@dataclass(frozen=True)
+class ShardOptions(ThreadOptions):
+    """Options of commands whose work can be distributed."""
+
+    executor: ExecutorAddress = None
+    shards: Shards = 0
+
+    @property
+    def in_shards(self) -> bool:
+        """Whether the work is split."""
+        return self.executor is not None or self.shards > 1
+
+    @contextmanager
+    def open(self, output: str | PathLike[str] | None = None, *, quiet: bool = False) -> Iterator[Resources]:
+        with (
+            super().open(output, quiet=quiet) as resources,
+            open_sharding(self.executor, self.shards, self.threads, output) as sharding,
+        ):
+            yield replace(resources, sharding=sharding)
+
+
+@dataclass(frozen=True)
+class MemoryOptions(ShardOptions):
+    """Options of commands whose memory can be limited, too."""
+
+    memory: Memory = None
+
+    @contextmanager
+    def open(self, output: str | PathLike[str] | None = None, *, quiet: bool = False) -> Iterator[Resources]:
+        with super().open(output, quiet=quiet) as resources:
+            yield replace(resources, scratch=limited(self.memory))
