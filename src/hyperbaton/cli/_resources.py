@@ -1,6 +1,6 @@
 """The options by which commands share out a machine or several: threads, memory, shards, and what is shown meanwhile.
 
-A command takes one of these classes as a parameter, and opens it for the `Resources` of its work.
+A command takes one of these classes as a parameter; work that can be distributed gets its `Resources` from it.
 """
 
 from __future__ import annotations
@@ -29,14 +29,9 @@ class ThreadOptions(SharedOptions):
         """The number of threads: all processors by default."""
         return n_threads(self.threads)
 
-    @contextmanager
-    def open(self, output: str | PathLike[str] | None = None, *, quiet: bool = False) -> Iterator[Resources]:
-        """The resources of the command, with bars on the terminal unless `quiet` is set.
-
-        Files of shards are beside the output, and are removed at the end of the block.
-        """
-        with Bars(self.quiet or quiet) as bars:
-            yield Resources(self.n_threads, bars=bars)
+    def bars(self, quiet: bool = False) -> Bars:
+        """Progress bars on the terminal, silent if `quiet` is set here or on the command line."""
+        return Bars(self.quiet or quiet)
 
 
 @dataclass(frozen=True)
@@ -52,12 +47,13 @@ class ShardOptions(ThreadOptions):
         return self.executor is not None or self.shards > 1
 
     @contextmanager
-    def open(self, output: str | PathLike[str] | None = None, *, quiet: bool = False) -> Iterator[Resources]:
+    def open(self, output: str | PathLike[str] | None = None, quiet: bool = False) -> Iterator[Resources]:
+        """The resources of the command; files of shards are beside the output, and removed at the end of the block."""
         with (
-            super().open(output, quiet=quiet) as resources,
+            self.bars(quiet) as bars,
             open_sharding(self.executor, self.shards, self.threads, output) as sharding,
         ):
-            yield replace(resources, sharding=sharding)
+            yield Resources(self.n_threads, sharding=sharding, bars=bars)
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,6 @@ class MemoryOptions(ShardOptions):
     memory: Memory = None
 
     @contextmanager
-    def open(self, output: str | PathLike[str] | None = None, *, quiet: bool = False) -> Iterator[Resources]:
-        with super().open(output, quiet=quiet) as resources:
+    def open(self, output: str | PathLike[str] | None = None, quiet: bool = False) -> Iterator[Resources]:
+        with super().open(output, quiet) as resources:
             yield replace(resources, scratch=limited(self.memory))
