@@ -5,11 +5,12 @@ A public function takes those that it needs as keywords, and makes one `Resource
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from hyperbaton.base.errors import Cancelled
 from hyperbaton.base.executors import Here, Sharding
-from hyperbaton.base.progress import Bars, Progress, n_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.scratch import Scratch
 
 
@@ -28,7 +29,7 @@ class Resources:
     progress: Progress | None = None
     scratch: Scratch = field(default_factory=Scratch)
     sharding: Sharding | None = None
-    bars: Bars | None = None
+    stages: Callable[[str], Progress] | None = None  # the progress of a stage by its name
 
     @classmethod
     def of(
@@ -42,8 +43,8 @@ class Resources:
         return cls(n_threads(threads), progress, scratch or Scratch(), sharding)
 
     def stage(self, name: str) -> Resources:
-        """Resources for one stage of the work, with its own bar if there are bars."""
-        return self if self.bars is None else replace(self, progress=self.bars.stage(name))
+        """Resources for one stage of the work, with its own progress if stages have one."""
+        return self if self.stages is None else replace(self, progress=self.stages(name))
 
     def part(self, number: int, of: int) -> Resources:
         """Resources for one of several parts of equal size, which follow one another."""

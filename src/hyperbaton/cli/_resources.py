@@ -47,13 +47,13 @@ class ShardOptions(ThreadOptions):
         return self.executor is not None or self.shards > 1
 
     @contextmanager
-    def open(self, output: str | PathLike[str] | None = None, quiet: bool = False) -> Iterator[Resources]:
+    def open(self, output: str | PathLike[str] | None = None, bars: Bars | None = None) -> Iterator[Resources]:
         """The resources of the command; files of shards are beside the output, and removed at the end of the block."""
         with (
-            self.bars(quiet) as bars,
+            bars or self.bars() as shown,
             open_sharding(self.executor, self.shards, self.threads, output) as sharding,
         ):
-            yield Resources(self.n_threads, sharding=sharding, bars=bars)
+            yield Resources(self.n_threads, sharding=sharding, stages=shown.stage)
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,6 @@ class MemoryOptions(ShardOptions):
     memory: Memory = None
 
     @contextmanager
-    def open(self, output: str | PathLike[str] | None = None, quiet: bool = False) -> Iterator[Resources]:
-        with super().open(output, quiet) as resources:
+    def open(self, output: str | PathLike[str] | None = None, bars: Bars | None = None) -> Iterator[Resources]:
+        with super().open(output, bars) as resources:
             yield replace(resources, scratch=limited(self.memory))

@@ -111,7 +111,7 @@ def align(
         check_artefact(save_model, KIND, force=force)
     # When lines are typed or read at a terminal, a progress bar would disturb them.
     typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
-    with common.open(output, quiet=typing and model is not None) as resources, ExitStack() as stack:
+    with common.open(output, common.bars(typing and model is not None)) as resources, ExitStack() as stack:
         sharding, n = resources.sharding, resources.threads
         if model is not None:
             verify_artefacts(verify, model)

@@ -15,7 +15,7 @@ import typer
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, is_terminal
+from hyperbaton.base.progress import is_terminal
 from hyperbaton.base.store import MANIFEST, hash_arrays
 from hyperbaton.cli import Force, Json, Seed, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
@@ -103,14 +103,13 @@ def tune(
         hyperbaton tune system dev.zh dev.en -o tuned --executor dask://10.0.0.1:8786 --shards 40
     """
     check_artefact(output, KIND, force=force)
-    quiet = common.quiet
-    with common.open(output) as resources, naming_inputs(source, source_tags, source_trees):
+    quiet, bars = common.quiet, common.bars()
+    with common.open(output, bars) as resources, naming_inputs(source, source_tags, source_trees):
         text = _read(source, references, source_tags, source_trees)
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
-        bars = resources.bars or Bars(quiet=True)
         progress = bars.stage("iteration")
         # The first one translates with the initial weights, the last one with a mean.
         n_iterations = options.iterations + 1 + (options.average > 1)

@@ -31,7 +31,7 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, default_threads, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Display
@@ -230,8 +230,8 @@ class LanguageModel(Display, Picklable):
         Sentence s of n words has n + 1 values, those from `starts[s]` to `starts[s + 1]`.
         """
         words = text if isinstance(text, Text) else Text.of(text)
-        n_threads = threads or default_threads()
-        logprobs = self.view.score_words(self.numbers(words), words.offsets, n_threads=n_threads, progress=progress)
+        numbers = self.numbers(words)
+        logprobs = self.view.score_words(numbers, words.offsets, n_threads=n_threads(threads), progress=progress)
         return logprobs, words.offsets + np.arange(len(words) + 1)
 
     def score(

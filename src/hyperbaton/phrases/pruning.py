@@ -25,7 +25,7 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import CheckedOptions, option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.inventory import Inventory
@@ -83,7 +83,7 @@ def significance(
     >>> significance(PhraseTable.build(bitext, extract(bitext)), bitext).round(3).tolist()  # ln 3, and ln 3 again
     [1.099, 1.099]
     """
-    threads = threads or default_threads()
+    threads = n_threads(threads)
     source, target = bitext.source.over(table.source.vocabulary), bitext.target.over(table.target.vocabulary)
     sources, targets, pairs = table.arrays_view.count_occurring(source.core_tokens, target.core_tokens, threads, progress)
     return _core.significance(pairs, sources[table.sources], targets[table.targets], len(bitext), threads)
@@ -102,7 +102,7 @@ def rule_significance(table: PhraseTable, n: int, *, threads: int | None = None)
     """
     target, source, both = np.ceil(table.counts.T).astype(np.uint32)
     both = np.minimum(both, np.minimum(source, target))
-    return _core.significance(both, source, target, n, threads or default_threads())
+    return _core.significance(both, source, target, n, n_threads(threads))
 
 
 def composition_costs(
@@ -122,7 +122,7 @@ def composition_costs(
     table.check()
     with np.errstate(divide="ignore"):
         logprobs = numeric.log(table.scores[:, 2].astype(np.float64))
-    composed = table.arrays_view.composed_logprobs(logprobs, threads or default_threads(), progress)
+    composed = table.arrays_view.composed_logprobs(logprobs, n_threads(threads), progress)
     never = ~np.isfinite(composed)
     costs: npt.NDArray[np.float64] = table.counts[:, 2] * (logprobs - np.where(never, 0.0, composed))
     costs[never] = np.inf

@@ -175,7 +175,7 @@ def _extract_shard(job: _Job, shard: int) -> int:
     columns = extract_range(bitext, begin, end, job.max_length, job.threads, None)
     columns["sentence"] += np.uint32(begin)
     samples = Samples.from_arrays(columns)
-    run = Inventory.of_run(bitext, samples, slice(0, len(samples)), job.threads, None)
+    run = Inventory.of_run(bitext, samples, slice(0, len(samples)), Resources(job.threads))
     counts: dict[str, Array] = dict(zip(LINKS, count_links(bitext, begin, end, job.threads), strict=True))
     arrays: dict[str, Array] = {
         **{f"samples.{name}": column for name, column in columns.items()},
@@ -311,7 +311,7 @@ def _score_range(job: _Job, key_range: int) -> int:
         np.zeros(1, np.int64),
         np.zeros((0, 2), np.uint8),
     )
-    part = table.lexical_part(SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), job.threads)
+    part = table.lexical_part(SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), Resources(job.threads))
     write_arrays(job.folder, f"scored.{key_range}", part._asdict())
     return len(part.weights)
 

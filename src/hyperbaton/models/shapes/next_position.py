@@ -26,7 +26,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
@@ -78,7 +78,7 @@ class JumpLogProbs:
         """
         offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         path = _core.JumpText(np.zeros(offsets[-1], np.uint32), offsets, None, visits.positions, visits.offsets)
-        values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=threads or default_threads())
+        values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=n_threads(threads))
         return JumpRows(values, starts, self.lengths)
 
 
