@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import Cancelled, DamagedError, OptionError, import_failure
+from hyperbaton.base.errors import DamagedError, OptionError, import_failure
 from hyperbaton.base.options import option, to_mapping
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.store import ModelState
@@ -93,7 +93,7 @@ class SentenceNetwork(ReorderingModel):
         labels = labels.astype(np.int64)
         return words, np.where(labels < self.n_labels_, labels + FIRST, UNKNOWN).astype(np.int32)
 
-    def _train(self, task: Task, inputs: Mapping[str, Array | None], progress: Progress | None) -> None:
+    def _train(self, task: Task, inputs: Mapping[str, Array | None], resources: Resources) -> None:
         """Train with PyTorch, resuming an interrupted training with the same options and inputs."""
         side = _torch_side()
         if fault := side.device_fault(self.device):
@@ -105,7 +105,7 @@ class SentenceNetwork(ReorderingModel):
             n_threads=self._n_threads,
             state=self._saved_state(text),
             after_epoch=self._save_state(text),
-            progress=_stopping(progress),
+            progress=resources.report,
         )
         self.take(arrays, history)
 
@@ -198,15 +198,3 @@ def _torch_side() -> ModuleType:
     with needing_torch():
         from hyperbaton.models.networks import training
     return training
-
-
-def _stopping(progress: Progress | None) -> Progress | None:
-    """Progress that raises an error to stop."""
-    if progress is None:
-        return None
-
-    def report(done: int, total: int) -> None:
-        if progress(done, total) is False:
-            raise Cancelled("cancelled")
-
-    return report
