@@ -83,6 +83,11 @@ runs = 3
 annotations = ["source_classes"]
 """
 
+RULES = """
+[models.hiero]
+model = "rules"
+"""
+
 LINES = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()[:12]
 PAIRS = [(GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines()[:400] for side in ("src", "tgt")]
 
@@ -193,12 +198,14 @@ def digest_of_classes(**how: Any) -> bytes:
     return classes.classes.tobytes() + classes.history.tobytes()
 
 
-def do_classes_stage(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
-    """The output of the stage `classes` of a run; its runs are tasks."""
+def do_stage(
+    name: str, section: str, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing
+) -> bytes:
+    """The output of a stage of a run that distributes its work; a section of the experiment file asks for the stage."""
     folder.mkdir()
-    (folder / "small.toml").write_text(EXPERIMENT + CLASSES)
+    (folder / "small.toml").write_text(EXPERIMENT + section)
     plan = make_plan(read_experiment(folder / "small.toml"))
-    stage = plan.stages["classes.source"]
+    stage = plan.stages[name]
     for before in plan:
         if before.folder_name in stage.needs:
             do(before.order(folder, 1))
@@ -207,7 +214,9 @@ def do_classes_stage(folder: Path, shards: int, executor: Executor | None, kill:
     if executor is not None:
         record = stage.record(folder)
         assert record["shards"] == shards and record["workers"] and worker_name() not in record["workers"]
-    return (stage.folder(folder) / "classes").read_bytes()
+    output = stage.folder(folder)
+    files = [output / "classes"] if (output / "classes").exists() else sorted(output.glob("rules/*.npy"))
+    return b"".join(sha256(file.read_bytes()).digest() for file in files)
 
 
 def train_jumps(folder: Path, _shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
@@ -252,7 +261,8 @@ def every_kind(system: System, aligner: Aligner) -> dict[str, Callable[..., Any]
         "extract": extract_phrases,
         "lm": estimate,
         "classes": cluster_words,
-        "classes of a run": do_classes_stage,
+        "classes of a run": partial(do_stage, "classes.source", CLASSES),
+        "rules of a run": partial(do_stage, "extract.hiero", RULES),
         "train": train_jumps,
         "lists": partial(lists, system),
     }
