@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.writing import writing_file
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import System, Translator
@@ -130,7 +131,7 @@ def _measure(args: argparse.Namespace, text: str, size: str, method: str, seed: 
     began = time.process_time()
     if METHODS[method].runs > 1:
         # Seeds of run i are seed + i: steps of 10 keep the runs of two seeds apart.
-        runs = TuningRuns(prepared.system, options, seed=10 * seed, threads=args.threads)
+        runs = TuningRuns(prepared.system, options, seed=10 * seed, resources=Resources.of(args.threads))
         choice = runs.on(DevelopmentText(prepared.tune[0], [prepared.tune[1]]), METHODS[method].runs)
         result: dict[str, Any] = {"chosen": choice.chosen, "weights": {"best": choice.weights.tolist()}}
     else:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.align import visit_order
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.models.encoder import Encoder
 from hyperbaton.models.encoder_orientation import OrientationEncoder
@@ -39,7 +40,7 @@ def prepared(model: Encoder, bitext: Bitext, annotations: Annotations, *, trains
         model.signature_ = bitext.signature()
     known = model._known(bitext.source, annotations)
     if trains:
-        model.prepare(JumpTraining(known, visits, None))
+        model.prepare(JumpTraining(known, visits))
     words, labels = model._rows(known)
     narrow = np.uint16 if len(np.unique(model.word_rows_)) < 2**16 else np.uint32
     columns = {
@@ -65,7 +66,7 @@ def oriented(model: OrientationEncoder, bitext: Bitext, annotations: Annotations
     occurrences = model.known(Occurrences.of_samples(bitext, samples, annotations.source_tags))
     possible = with_own(model.possible(bitext, samples), labels)
     training = TrainingSamples(
-        occurrences, labels, samples.distance_before, None, possible, states_of_samples(bitext, samples)
+        occurrences, labels, samples.distance_before, Resources(1), possible, states_of_samples(bitext, samples)
     )
     if trains:
         shape, phrases = model.prepare(training)

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.memory import parse_memory
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.lm.estimation import estimate_ngrams
@@ -20,7 +23,7 @@ def estimate(text: str, folder: str, order: int, memory: str, threads: int) -> d
     clock = _Clock()
     words = Text.read(text)
     clock.lap("read")
-    ngrams = estimate_ngrams(words, options, memory=memory, threads=threads)
+    ngrams = estimate_ngrams(words, options, Resources(threads, scratch=Scratch(parse_memory(memory))))
     clock.lap("estimate")
     ngrams.write_arpa(path / "lm.arpa", threads)
     clock.lap("arpa")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from benchmarks._measure import print_rows
 from benchmarks.next_position.pack import read
 from hyperbaton import _core
+from hyperbaton.base.resources import Resources
 from hyperbaton.models import MODELS
 from hyperbaton.models.jumps.weights import N_CONSTANTS, JumpWeights
 from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
@@ -30,9 +31,9 @@ def run(arguments: argparse.Namespace) -> None:
 def measure(arguments: argparse.Namespace, size: int) -> list[dict[str, Any]]:
     bitext, tags, visits = read(arguments, size)
     labels = None if tags is None else tags.labels.astype(np.uint32)
-    training = JumpTraining(TaggedSentences(bitext.source, labels), visits, None)
-    jumps = training.core()
     threads = max(arguments.threads)
+    training = JumpTraining(TaggedSentences(bitext.source, labels), visits, Resources(threads))
+    jumps = training.core()
     keys = _core.count_jump_features(jumps, min_count=4, n_threads=threads, progress=None)
     return [row for name in ("pair", "sequence") for row in measure_model(arguments, name, training, keys)]
 
@@ -59,8 +60,7 @@ def measure_model(
         )
 
     for n_threads in arguments.threads:
-        model.threads = n_threads
-        objective = model.core_objective(training, cached=True)
+        objective = model.core_objective(training._replace(resources=Resources(n_threads)), cached=True)
         tell(f"core, {n_threads} threads", partial(objective, weights))
         del objective
     tell(

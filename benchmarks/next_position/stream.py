@@ -11,6 +11,7 @@ import torch
 from benchmarks._measure import print_rows
 from benchmarks.next_position.pack import read
 from hyperbaton.base.options import plugin
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations
 from hyperbaton.models import MODELS
 from hyperbaton.models.jumps.weights import JumpWeights
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
         rows.append(row | {"steps": len(model.objective_) - 1, "objective": float(model.objective_[-1])})
     print_rows(rows)
     if arguments.core:
-        training = JumpTraining(model._known(bitext.source, annotations), visits, None)
+        training = JumpTraining(model._known(bitext.source, annotations), visits, Resources.of())
         value, _ = model.core_objective(training, cached=False)(model.weights_)
         value += float((model.weights_**2).sum()) / (2 * plugin(model, "learner").variance)
         difference = value / rows[-1]["objective"] - 1

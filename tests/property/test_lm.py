@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.base.executors import Sharding
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.lm.estimation import estimate_ngrams
@@ -65,7 +66,7 @@ def test_estimates(text: list[list[str]], order: int, prune: str, shards: int) -
     wanted = oracle.kneser_ney(text, order, thresholds, FALLBACK)
     lines = Text.of([" ".join(words) for words in text])
     model = LanguageModel.estimate(lines, order, prune=prune, discount_fallback=True)
-    ngrams = estimate_ngrams(lines, Estimation(order, prune, None, True), threads=3)
+    ngrams = estimate_ngrams(lines, Estimation(order, prune, None, True), Resources(threads=3))
     text_of_model = b"".join(model.arpa_pieces())
     assert b"".join(ngrams.arpa_pieces()) == text_of_model  # from n-grams as they were estimated, and from tables
     estimates = oracle.parse_arpa(text_of_model.decode())

@@ -16,7 +16,6 @@ from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import RuleLimits, RuleTable, extract_rules
 from hyperbaton.phrases.rules_extraction import RuleWork
-from hyperbaton.phrases.rules_shards import extract_rules_in_shards
 from tests.oracles import rules as oracle
 from tests.property.strategies import link_matrices
 from tests.rules import rules_of_runs
@@ -104,7 +103,7 @@ def test_threads_memory_and_shards_do_not_matter(tmp_path: Path) -> None:
         same(extract_rules(bitext, text=kept, threads=2, scratch=Scratch(memory=1 << 16)), expected)
         folder = tmp_path / str(kept is None)
         folder.mkdir()
-        same(extract_rules_in_shards(bitext, text=kept, sharding=Sharding(folder, 3)), expected)
+        same(extract_rules(bitext, text=kept, sharding=Sharding(folder, 3)), expected)
 
 
 def rows(rules: RuleTable) -> dict[tuple[str, str], tuple[list[float], list[float]]]:

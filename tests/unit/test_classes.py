@@ -55,7 +55,7 @@ def test_options_are_checked():
 def test_runs_that_are_no_longer_needed_are_abandoned(tmp_path, monkeypatch):
     monkeypatch.setattr(class_runs, "_LOOKING", 0)
     exchange, sharding = Exchange(n_classes=2, sweeps=9, batch_size=1), Sharding(tmp_path, 1)
-    do = class_runs.runs_by_workers(Text.of(["a b c", "a c"]), exchange, 2, sharding)
+    do = class_runs.runs_by_workers(Text.of(["a b c", "a c"]), exchange, sharding, lambda done: None)
     start = np.array([2, 2, 3], np.uint16)
     assert len(list(do([start], 0))) == 1
     (end,) = tmp_path.glob("end.0.0*")
@@ -68,7 +68,7 @@ def test_runs_that_are_no_longer_needed_are_abandoned(tmp_path, monkeypatch):
 
 def test_an_abandoned_run_does_not_overwrite_its_replacement(tmp_path):
     exchange, sharding = Exchange(n_classes=2, sweeps=9, batch_size=1), Sharding(tmp_path, 2)
-    do = class_runs.runs_by_workers(Text.of(["a b c", "a c"]), exchange, 2, sharding)
+    do = class_runs.runs_by_workers(Text.of(["a b c", "a c"]), exchange, sharding, lambda done: None)
     start, better = np.array([2, 2, 3], np.uint16), np.array([2, 3, 3], np.uint16)
     next(do([start, start], 0))
     ended = do([better], 1)

@@ -217,7 +217,7 @@ class TestTraining:
         assert model.coverage_weights_ is not None and model.coverage_weights_.shape == (COVERAGE_STATES, 5)
         samples = extract(made.bitext, 8)
         occurrences = model.known(Occurrences.of_samples(made.bitext, samples, tags))
-        phrases = model.phrases(TrainingSamples(occurrences, model.labels(samples), samples.distance_before, None))
+        phrases = model.phrases(TrainingSamples(occurrences, model.labels(samples), samples.distance_before))
         sizes = {"n_words": len(model.weights_["word"]), "n_labels": len(model.weights_["label"])}
         shape = torch_side.OrientationShape(
             **sizes,

@@ -28,6 +28,7 @@ from hyperbaton.base.errors import AnnotationError, HyperbatonError, InputError,
 from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map, worker_name
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Bitext, Text
@@ -40,14 +41,13 @@ from hyperbaton.decode.writing import TranslationOutputs
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.pair import Pair
 from hyperbaton.phrases import ExtractedPhrases
-from hyperbaton.phrases.shards import extract_shards
+from hyperbaton.phrases.shards import extract_phrases as extract
 from hyperbaton.run.child import do
 from hyperbaton.run.execution import MachineLimits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.stage import Stage
 from hyperbaton.run.status import status_rows, write_plan
-from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
 from tests import clocks
 from tests.stages import do_stages
@@ -82,6 +82,11 @@ classes = 5
 runs = 3
 [models.pair]
 annotations = ["source_classes"]
+"""
+
+RULES = """
+[models.hiero]
+model = "rules"
 """
 
 LINES = (GOLDEN / "test.src").read_text(encoding="utf-8").splitlines()[:12]
@@ -165,7 +170,8 @@ def extract_phrases(folder: Path, shards: int, executor: Executor | None, kill: 
     """All arrays of the phrase pairs of a bitext."""
     folder.mkdir()
     bitext = linked()
-    extracted = extract_shards(bitext, sharding=Sharding(folder, shards, executor), progress=after_one(kill))
+    how = Resources.of(progress=after_one(kill), sharding=Sharding(folder, shards, executor))
+    extracted = extract(bitext, how)
     return arrays_of(extracted, bitext, folder / "phrases")
 
 
@@ -193,12 +199,14 @@ def digest_of_classes(**how: Any) -> bytes:
     return classes.classes.tobytes() + classes.history.tobytes()
 
 
-def do_classes_stage(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
-    """The output of the stage `classes` of a run; its runs are tasks."""
+def do_stage(
+    name: str, section: str, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing
+) -> bytes:
+    """The output of a stage of a run that distributes its work; a section of the experiment file asks for the stage."""
     folder.mkdir()
-    (folder / "small.toml").write_text(EXPERIMENT + CLASSES)
+    (folder / "small.toml").write_text(EXPERIMENT + section)
     plan = make_plan(read_experiment(folder / "small.toml"))
-    stage = plan.stages["classes.source"]
+    stage = plan.stages[name]
     for before in plan:
         if before.folder_name in stage.needs:
             do(before.order(folder, 1))
@@ -207,7 +215,9 @@ def do_classes_stage(folder: Path, shards: int, executor: Executor | None, kill:
     if executor is not None:
         record = stage.record(folder)
         assert record["shards"] == shards and record["workers"] and worker_name() not in record["workers"]
-    return (stage.folder(folder) / "classes").read_bytes()
+    output = stage.folder(folder)
+    files = [output / "classes"] if (output / "classes").exists() else sorted(output.glob("rules/*.npy"))
+    return b"".join(sha256(file.read_bytes()).digest() for file in files)
 
 
 def train_jumps(folder: Path, _shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
@@ -233,7 +243,7 @@ def arrays_of(extracted: ExtractedPhrases, bitext: Bitext, path: Path) -> bytes:
 def lists(system: System, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """N-best lists that tuning sees."""
     sharding = Sharding(folder, shards, executor)
-    decoder = ShardedDecoder(system, LINES, sharding=sharding, progress=after_one(kill), n_best=5, lattice=True)
+    decoder = SystemDecoder(system, LINES, sharding=sharding, progress=after_one(kill), n_best=5, lattice=True)
     return digest_of_lists(decoder)
 
 
@@ -252,7 +262,8 @@ def every_kind(system: System, aligner: Aligner) -> dict[str, Callable[..., Any]
         "extract": extract_phrases,
         "lm": estimate,
         "classes": cluster_words,
-        "classes of a run": do_classes_stage,
+        "classes of a run": partial(do_stage, "classes.source", CLASSES),
+        "rules of a run": partial(do_stage, "extract.hiero", RULES),
         "train": train_jumps,
         "lists": partial(lists, system),
     }

@@ -44,9 +44,7 @@ def model(name: str, **options: object) -> JumpWeights:
 def objective(fitted: JumpWeights, corpus: tuple[Bitext, Tags]) -> float:
     """The objective at the weights found."""
     bitext, tags = corpus
-    training = JumpTraining(
-        fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()), None
-    )
+    training = JumpTraining(fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()))
     value, _ = fitted.core_objective(training, cached=True)(fitted.weights_)
     return float(value + (fitted.weights_**2).sum() / (2 * plugin(fitted, "learner").variance))
 
@@ -60,9 +58,7 @@ def test_torch_computes_the_same_objective_and_gradient(name: str, candidates: s
     bitext, tags = corpus
     fitted = model(name, learner="lbfgs:max-passes=1", candidates=candidates)
     fitted.fit(bitext, Annotations(source_tags=tags))
-    training = JumpTraining(
-        fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()), None
-    )
+    training = JumpTraining(fitted._known(bitext.source, Annotations(source_tags=tags)), visit_order(bitext.need_links()))
     core = fitted.core_objective(training, cached=True)
     other = TorchObjective(fitted.lists(training), fitted.planes)
     weights = np.random.default_rng(1).normal(size=(N_CONSTANTS + len(fitted.keys_), fitted.planes))
@@ -107,7 +103,7 @@ def test_the_optimum_over_remaining_words_is_found(name: str, coverage: bool, co
     """No change of a weight lowers the objective, and the text is more probable given the remaining words."""
     bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
     fitted = model(name, learner=BEST, candidates="remaining", coverage=coverage).fit(bitext, annotations)
-    training = JumpTraining(fitted._known(bitext.source, annotations), visit_order(bitext.need_links()), None)
+    training = JumpTraining(fitted._known(bitext.source, annotations), visit_order(bitext.need_links()))
     core = fitted.core_objective(training, cached=True)
     _, gradient = core(fitted.weights_)
     _, at_start = core(np.zeros_like(fitted.weights_))
@@ -156,12 +152,12 @@ def test_a_warm_start_is_adagrad_forward_and_backward(name: str, corpus: tuple[B
     bitext, annotations = corpus[0], Annotations(source_tags=corpus[1])
     options = {"candidates": "remaining", "coverage": True, "min_count": 2}
     fitted = model(name, learner="lbfgs:max-passes=1", **options).fit(bitext, annotations)
-    training = JumpTraining(fitted._known(bitext.source, annotations), visit_order(bitext.need_links()), None)
+    training = JumpTraining(fitted._known(bitext.source, annotations), visit_order(bitext.need_links()))
     weighted, shares = fitted.core_objective(training, cached=True).warm_start(n_passes=2, variance=0.1, progress=None)
     step, n = {"pair": 0.1, "sequence": 0.03}[name], len(bitext.source)
     sentences, touched = [], []
     for s in range(n):
-        one = JumpTraining(training.source.select(np.array([s])), training.visits.select(np.array([s])), None)
+        one = JumpTraining(training.source.select(np.array([s])), training.visits.select(np.array([s])))
         if len(one.visits.positions):
             sentences.append(fitted.core_objective(one, cached=True))
             classes = np.arange(fitted.n_features - _core.N_CANDIDATE_CLASSES, fitted.n_features)
@@ -242,7 +238,7 @@ def test_features_found_by_torch_alone_are_ours(corpus: tuple[Bitext, Tags], tmp
     packed = read_pack(tmp_path / "pack.npz", 0, torch.device("cpu"))
     keys = count_keys(packed, 2)
     assert np.array_equal(keys.numpy().view(np.uint64) ^ np.uint64(1 << 63), fitted.keys_)
-    ours = fitted.lists(JumpTraining(fitted._known(bitext.source, Annotations(source_tags=tags)), visits, None))
+    ours = fitted.lists(JumpTraining(fitted._known(bitext.source, Annotations(source_tags=tags)), visits))
     lists = feature_lists(packed, keys)
     for name in ("lengths", "counts", "ids", "next", "n_features"):
         assert np.array_equal(np.asarray(lists[name]), np.asarray(getattr(ours, name))), name

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.phrases import ExtractedPhrases, Extraction, Pruning, ReorderingType, prune, reordering_probabilities
@@ -61,7 +62,7 @@ def test_phrases_are_counted_by_sentence_pair(bitext: Bitext, extracted: Extract
     table = extracted.table
     sides = [(phrases(s), phrases(t)) for s, t in zip(bitext.source, bitext.target, strict=True)]
     sources, targets = Counter(p for s, _ in sides for p in s), Counter(p for _, t in sides for p in t)
-    values = significance(table, bitext, threads=2)
+    values = significance(table, bitext, Resources(2))
     for k in range(0, len(table), 37):
         s, t = table.source[int(table.sources[k])], table.target[int(table.targets[k])]
         both = sum(s in src and t in tgt for src, tgt in sides)
@@ -74,7 +75,7 @@ def test_phrases_are_counted_by_sentence_pair(bitext: Bitext, extracted: Extract
 def test_kept_pairs_and_their_samples(bitext: Bitext, extracted: ExtractedPhrases, options: Pruning) -> None:
     table = extracted.table
     threshold = {"a+e": log(300) + 0.01, "a-e": log(300) - 0.01, "none": -1.0}.get(options.significance, 3.5)
-    values = significance(table, bitext)
+    values = significance(table, bitext, Resources(1))
     good = (values > threshold) & (table.counts[:, 2] >= options.min_count)
     wanted = set()
     for s in range(len(table.source)):
@@ -86,7 +87,7 @@ def test_kept_pairs_and_their_samples(bitext: Bitext, extracted: ExtractedPhrase
     pairs = [(small.source[s], small.target[t]) for s, t in zip(small.sources, small.targets, strict=True)]
     assert set(pairs) == wanted
     assert len(pairs) == len(wanted) < len(table)
-    keep = kept_pairs(table, bitext, options)
+    keep = kept_pairs(table, bitext, options, Resources(1))
     assert np.array_equal(small.scores, table.scores[keep])
     assert np.array_equal(small.links, table.select(keep).links)
     assert len(small.source) == len({s for s, _ in pairs})
@@ -146,7 +147,7 @@ def test_compositions_are_the_best_of_all_cuts(extracted: ExtractedPhrases) -> N
     def best(source: tuple[str, ...], target: tuple[str, ...]) -> float:
         return max(known[source, target], composed(source, target)) if (source, target) in known else 0.0
 
-    costs = composition_costs(table, threads=2)
+    costs = composition_costs(table, Resources(2))
     n_composed = 0
     for (source, target), cost, count in zip(words, costs, table.counts[:, 2], strict=True):
         product = composed(tuple(source), tuple(target))
@@ -154,5 +155,5 @@ def test_compositions_are_the_best_of_all_cuts(extracted: ExtractedPhrases) -> N
         expected = count * (log(known[tuple(source), tuple(target)]) - log(product)) if product else np.inf
         assert cost == pytest.approx(expected, abs=1e-4)
     assert n_composed > len(table) / 4
-    keep = kept_pairs(table, generate(1).bitext, Pruning(significance="none", relative_entropy=1.0))
+    keep = kept_pairs(table, generate(1).bitext, Pruning(significance="none", relative_entropy=1.0), Resources(1))
     assert np.array_equal(keep, costs > 1.0) and 0 < keep.sum() < len(table)

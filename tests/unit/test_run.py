@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.cli._run import carry_out
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
@@ -332,5 +333,5 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
 def test_a_folder_that_no_report_can_name_is_refused_first(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"\xff")
     with pytest.raises(OptionError, match=r"--output .*: the name is not UTF-8"):
-        carry_out(tmp_path / "no-experiment.toml", folder)
+        carry_out(tmp_path / "no-experiment.toml", folder, [], ShardOptions())
     assert not folder.exists()

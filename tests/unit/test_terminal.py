@@ -75,7 +75,8 @@ SECONDS = re.compile(r"\t\d+(\.\d+)?")  # what `status` has measured
 
 
 def has_quiet(verb: str) -> bool:
-    return "Quiet" in (ROOT / "src/hyperbaton/cli" / f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8")
+    code = (ROOT / "src/hyperbaton/cli" / f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8")
+    return re.search(r"\bQuiet\b|: (Thread|Shard|Memory)Options\b", code) is not None
 
 
 class Done(NamedTuple):

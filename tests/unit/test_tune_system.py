@@ -78,7 +78,7 @@ def test_fixed_weights_of_a_system(system: System, name: str, lattice: bool) -> 
     )
     assert tuned.weights["Distortion0"] == [0] and tuned.weights["TranslationModel0"][1] == 0.3
     assert tuned.weights["LexicalReordering0"] == [0.1] * 8
-    assert decoder.wanted.directions is None or len(decoder.wanted.directions) == len(decoder.start) - 10
+    assert decoder.search.wanted.directions is None or len(decoder.search.wanted.directions) == len(decoder.start) - 10
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from hyperbaton.base.numeric import log
 from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext, Links, Text
 from hyperbaton.corpus.clean import filtered_lines, output_names
 from hyperbaton.corpus.files import AnyPath, write_files
@@ -81,19 +82,13 @@ def cross_logprobs(
     """
     logprobs = np.full((len(bitext), 2), np.nan)
     halves = [np.arange(half, len(bitext), 2) for half in (0, 1)]
+    resources = Resources.of(threads, progress)
     for n, (own, other) in enumerate((halves, halves[::-1])):
-        aligner = Aligner().fit(bitext.select(other), threads=threads, progress=_half_of(progress, n))
+        aligner = Aligner().fit(bitext.select(other), threads=threads, progress=resources.part(n, of=2).progress)
         part = bitext.select(own)
         none = Links.of([[] for _ in own])
         logprobs[own] = aligner.score(part, none, threads=threads).logprobs
     return logprobs
-
-
-def _half_of(progress: Progress | None, half: int) -> Progress | None:
-    """The progress of one of two equal parts of the work."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(half * total + done, 2 * total)
 
 
 def _frequency_logprobs(text: Text) -> npt.NDArray[np.float64]:

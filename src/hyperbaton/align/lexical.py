@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.normalization import Normalization
-from hyperbaton.base.progress import default_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -50,7 +50,7 @@ class LexicalTable:
         >>> LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]])).translations("a")
         [('x', 1.0, 1.0)]
         """
-        return cls.from_counts(bitext, *link_counts(bitext, threads, scratch=scratch))
+        return cls.from_counts(bitext, *link_counts(bitext, Resources.of(threads, scratch=scratch)))
 
     @classmethod
     def from_counts(
@@ -120,12 +120,12 @@ class LexicalTable:
 _BYTES = 64
 
 
-def link_counts(bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None) -> LinkCounts:
+def link_counts(bitext: Bitext, resources: Resources) -> LinkCounts:
     """Counts of linked word pairs: offsets by source word, target words, counts; with empty words as above."""
-    ranges = (scratch or Scratch()).ranges(bitext.source.offsets, _BYTES)
+    ranges = resources.scratch.ranges(bitext.source.offsets, _BYTES)
     if len(ranges) <= 1:
-        return count_links(bitext, 0, len(bitext), threads)
-    return sum_link_counts(bitext, (count_links(bitext, begin, end, threads) for begin, end in ranges))
+        return count_links(bitext, 0, len(bitext), resources.threads)
+    return sum_link_counts(bitext, (count_links(bitext, begin, end, resources.threads) for begin, end in ranges))
 
 
 def sum_link_counts(bitext: Bitext, parts: Iterable[LinkCounts]) -> LinkCounts:
@@ -152,7 +152,7 @@ def _added(one: _Counted, other: _Counted) -> _Counted:
     return keys, counts
 
 
-def count_links(bitext: Bitext, begin: int, end: int, threads: int | None) -> LinkCounts:
+def count_links(bitext: Bitext, begin: int, end: int, n_threads: int) -> LinkCounts:
     """Counts of linked word pairs in sentence pairs [begin, end)."""
     links, texts = bitext.need_links(), (bitext.source, bitext.target)
     offsets = [text.offsets[begin : end + 1] for text in texts]
@@ -168,5 +168,5 @@ def count_links(bitext: Bitext, begin: int, end: int, threads: int | None) -> Li
         links.offsets[begin : end + 1] - first,
         len(bitext.source.vocabulary),
         len(bitext.target.vocabulary),
-        threads or default_threads(),
+        n_threads,
     )

@@ -28,6 +28,7 @@ from hyperbaton.align.lexical import LexicalTable, link_counts
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import CheckedOptions, option
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import AnyPath, write_files, write_pieces
 
@@ -121,7 +122,7 @@ class Lexicon:
         if lowercase:
             lower = Normalization(lowercase=True)
             bitext = replace(bitext, source=lower.apply(bitext.source).text, target=lower.apply(bitext.target).text)
-        offsets, targets, counts = link_counts(bitext, threads)
+        offsets, targets, counts = link_counts(bitext, Resources.of(threads))
         sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         n_source, n_target = len(bitext.source.vocabulary), len(bitext.target.vocabulary)
         if not null:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from hyperbaton import _core
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.corpus import Links
 
 METHODS = ("intersection", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and")
@@ -45,8 +45,5 @@ def symmetrize(
         raise OptionError(f"unknown symmetrisation {method!r}; known: {', '.join(METHODS)}")
     if len(forward) != len(backward):
         raise InputError(f"{counted(len(forward), 'line')} of forward links, but {len(backward)} of backward links")
-    n_threads = threads or default_threads()
-    joined = _core.symmetrize(
-        forward.points, forward.offsets, backward.points, backward.offsets, method, n_threads, progress
-    )
-    return Links(*joined)
+    sides = forward.points, forward.offsets, backward.points, backward.offsets
+    return Links(*_core.symmetrize(*sides, method, n_threads(threads), progress))

@@ -18,6 +18,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text
 
@@ -63,20 +64,17 @@ def train_in_shards(
         write_arrays(folder, _tokens(shard), _token_arrays(texts, begin, end))
     scale = training.scale
     write_arrays(folder, UNITS, dict(zip(WAYS, scale.units, strict=True)))
-    n_rounds = rounds.model1_iterations + rounds.hmm_iterations
+    n_rounds, resources = rounds.model1_iterations + rounds.hmm_iterations, Resources(sharding.threads, progress)
     logprobs = []
     for number in range(n_rounds):
         model = _model_arrays(training.model)
         write_arrays(folder, _model(number), model)
         job = _Job(folder, rounds, number, scale.max_states, sharding.threads)
-
-        def report(done: int, total: int, before: int = number * shards) -> bool | None:
-            return None if progress is None else progress(before + done, n_rounds * shards)
-
+        counted = resources.part(number, of=n_rounds).progress
         links = np.zeros((len(model["targets"]), 2), np.uint32)
         others: list[npt.NDArray[np.uint64]] = []  # words from nothing and jumps, both ways
         sums: list[npt.NDArray[np.float64]] = []
-        for shard, _ in enumerate(sharding.do(_count_shard, job, report)):
+        for shard, _ in enumerate(sharding.do(_count_shard, job, counted)):
             counts = map_arrays(folder, _counts(number, shard))
             links[counts["pairs"]] += counts["links"]
             own = [np.array(counts[f"{kind}.{way}"]) for kind in ("nulls", "jumps") for way in WAYS]

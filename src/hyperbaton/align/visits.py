@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import gather
-from hyperbaton.base.progress import default_threads
+from hyperbaton.base.progress import n_threads
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.text import Offsets
 
@@ -76,4 +76,4 @@ def visit_order(links: Links, *, threads: int | None = None) -> VisitOrders:
     >>> visit_order(Links.of([[(0, 2), (1, 0), (2, 0), (3, 3)]]))[0]
     [1, 2, 0, 3]
     """
-    return VisitOrders(*_core.visit_orders(links.points, links.offsets, threads or default_threads()))
+    return VisitOrders(*_core.visit_orders(links.points, links.offsets, n_threads(threads)))

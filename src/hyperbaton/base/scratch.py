@@ -207,10 +207,12 @@ def _naming_folder() -> Iterator[None]:
         ) from error
 
 
-def limited(memory: str | int | None) -> Scratch | None:
-    """The scratch of a process with a limit on its total memory; None without a limit.
+def limited(memory: str | int | None) -> Scratch:
+    """The scratch of a process with a limit on its total memory, or without one.
 
     Half of the memory is for pieces of arrays, the rest for the program, vocabularies and buffers.
     """
-    limit = None if memory is None else parse_memory(memory)
-    return None if limit is None else Scratch(limit // 2, limit)
+    if memory is None:
+        return Scratch()
+    limit = parse_memory(memory)
+    return Scratch(limit // 2, limit)

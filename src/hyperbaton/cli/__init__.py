@@ -1,9 +1,10 @@
 """The program `hyperbaton`: one command, one file of this folder, over a plain function of the package.
 
 The file `cli/evaluate_links.py` is the command `evaluate-links`; it defines one function of the same name, and HELP_GROUP,
-the title (one of `GROUPS`) under which help lists it. A parameter whose type is an options class becomes one flag for each
-option. stdout is for data, stderr for messages. Exit status: 0 done, 1 bad input or failure (one line says why), 2 wrong
-usage, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
+the title (one of `GROUPS`) under which help lists it. A parameter whose type is an options class, or a class of options
+that commands share (`SharedOptions`), becomes one flag for each option. stdout is for data, stderr for messages. Exit
+status: 0 done, 1 bad input or failure (one line says why), 2 wrong usage, 130 interrupted, 143 and 129 ended by SIGTERM
+and SIGHUP.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sys
 import typing
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from inspect import Parameter, Signature, cleandoc, isfunction, signature
+from inspect import Parameter, Signature, cleandoc, get_annotations, isfunction, signature
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -72,6 +73,21 @@ Shards = Annotated[
         "--shards", help="Number of tasks to split the work into; 0 means 16 with --executor, otherwise 1.", min=0
     ),
 ]
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedOptions:
+    """Base of options that several commands have; its fields are declared like the parameters of a command."""
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """The options as parameters; those of a derived class come first."""
+        hints, fields = typing.get_type_hints(cls, include_extras=True), {f.name: f for f in dataclasses.fields(cls)}
+        names = [name for owner in cls.__mro__ for name in get_annotations(owner) if name in fields]
+        return [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=fields[name].default, annotation=hints[name]) for name in names
+        ]
+
 
 ABOUT = """Learn how words and phrases move between languages, and translate with the learned models.
 
@@ -173,8 +189,17 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     checks: dict[str, Option] = {}  # by parameter name; typer itself accepts inf, nan and numbers of any size
     roles: dict[str, Role] = {}  # of parameters that name files and folders
     names: dict[str, str] = {}  # of parameters, in messages
+    shared: dict[str, type[SharedOptions]] = {}
+    declared: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
         kind = hints[name]
+        if isinstance(kind, type) and issubclass(kind, SharedOptions):
+            shared[name] = kind
+            declared += kind.parameters()
+        else:
+            declared.append(parameter.replace(annotation=kind))
+    for parameter in declared:
+        name, kind = parameter.name, parameter.annotation
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[name] = kind
             for opt in options_of(kind):
@@ -206,6 +231,8 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
             check_paths(roles, names, values)
             for name, kind in groups.items():
                 values[name] = from_mapping(kind, {opt.flag: values.pop(opt.name) for opt in options_of(kind)})
+            for name, options in shared.items():
+                values[name] = options(**{parameter.name: values.pop(parameter.name) for parameter in options.parameters()})
             return function(**values)
         except KeyboardInterrupt:
             raise Cancelled("interrupted") from None  # typer would swallow it silently

@@ -9,8 +9,9 @@ from pathlib import Path
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import n_shards, open_executor
 from hyperbaton.base.forms import is_text
-from hyperbaton.base.progress import LiveLine, is_terminal, n_threads
+from hyperbaton.base.progress import LiveLine, is_terminal
 from hyperbaton.cli._common import say
+from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.run.completion import finish
 from hyperbaton.run.execution import MachineLimits, execute
 from hyperbaton.run.experiment import read_experiment
@@ -22,24 +23,22 @@ from hyperbaton.run.watch import Watch
 def carry_out(
     experiment: Path,
     folder: Path,
-    settings: Sequence[str] = (),
+    settings: Sequence[str],
+    common: ShardOptions,
     *,
     jobs: int = 2,
     memory: str | None = None,
-    threads: int = 0,
-    executor: str | None = None,
-    shards: int = 0,
-    quiet: bool = False,
 ) -> None:
     """Run an experiment; print the findings and the path of the report."""
     if not is_text(str(folder)):
         raise OptionError(f"--output {folder}: the name is not UTF-8, so the report could not contain it; choose another")
     plan = make_plan(read_experiment(experiment, settings), memory)
+    executor, quiet = common.executor, common.quiet
     if executor is None:
-        limits = MachineLimits(jobs, n_threads(threads), plan.memory)
+        limits = MachineLimits(jobs, common.n_threads, plan.memory)
     else:
         with open_executor(executor):
-            limits = MachineLimits(jobs, threads or 1, plan.memory, executor, n_shards(shards, executor))
+            limits = MachineLimits(jobs, common.threads or 1, plan.memory, executor, n_shards(common.shards, executor))
     write_plan(plan, folder)
     live = not quiet and is_terminal(sys.stderr)
     watch = Watch(plan, folder, limits, lambda line: say(line, quiet), says_starts=not live)

@@ -16,13 +16,13 @@ from hyperbaton.align.shards import LinkOutputs, align_shards
 from hyperbaton.align.streaming import GROUP, read_groups, read_pair_groups
 from hyperbaton.align.writing import FORMATS, PLAIN
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, is_terminal, n_threads
-from hyperbaton.cli import ExecutorAddress, Force, Quiet, Shards, Threads, Verify
+from hyperbaton.base.progress import is_terminal
+from hyperbaton.cli import Force, Verify
 from hyperbaton.cli._common import append_parts, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE, Writes, reads_options
+from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
 
@@ -72,10 +72,7 @@ def align(
     seed: Annotated[int, typer.Option(help="Seed of neural; the other aligners have none.", min=0)] = 1,
     force: Force = False,
     verify: Verify = False,
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ShardOptions,
 ) -> None:
     """Align the words of a bitext.
 
@@ -107,16 +104,14 @@ def align(
     if own is not None and own.prior is not None and model is not None:
         raise OptionError("--model and --prior: a saved model is not trained, so a prior has no effect")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
-    if (executor is not None or shards > 1) and (own is None or target is None):
+    if common.in_shards and (own is None or target is None):
         raise OptionError("--executor and --shards need the aligner hmm or neural, and the two sides in separate files")
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
-    n = n_threads(threads)
     # When lines are typed or read at a terminal, a progress bar would disturb them.
     typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
-    with ExitStack() as stack:
-        bars = stack.enter_context(Bars(quiet or (typing and model is not None)))
-        sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
+    with common.open(output, common.bars(typing and model is not None)) as resources, ExitStack() as stack:
+        sharding, n = resources.sharding, resources.threads
         if model is not None:
             verify_artefacts(verify, model)
             chosen: WordAligner = _loaded(model, learner)
@@ -125,18 +120,19 @@ def align(
         else:
             verify_artefacts(verify, *([] if own is None or own.prior is None else [own.prior]))
             bitext = Bitext.read(source, str(target), empty=True)
-            if own is not None and sharding is not None:
-                chosen = own.fit(bitext, threads=n, progress=bars.stage("learn"), sharding=sharding)
+            learning = resources.stage("learn").progress
+            if own is not None:
+                chosen = own.fit(bitext, threads=n, progress=learning, sharding=sharding)
             else:
-                chosen = learner.fit(bitext, threads=n, progress=bars.stage("learn"))
+                chosen = learner.fit(bitext, threads=n, progress=learning)
             # An aligner that trains and links in one step needs all of the text at once.
             groups, total = bitext.groups(len(bitext) if own is None else GROUP), len(bitext)
         if own is not None and save_model is not None:
             own.save(save_model)
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
-        wanted, progress = LinkOutputs(tuple(places), format), bars.stage("link")
+        wanted, linking = LinkOutputs(tuple(places), format), resources.stage("link")
         if sharding is not None and isinstance(chosen, Aligner):
-            for result in align_shards(chosen, source, str(target), wanted, sharding=sharding, progress=progress):
+            for result in align_shards(chosen, source, str(target), wanted, sharding=sharding, progress=linking.progress):
                 append_parts(outputs, result.value)
             return
         done = 0
@@ -145,7 +141,7 @@ def align(
                 outputs[f"--{name}"].write(piece)
                 outputs[f"--{name}"].flush()
             done += size
-            progress(done, total or done)
+            linking.report(done, total or done)
 
 
 def _check(

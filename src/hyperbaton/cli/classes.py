@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json as json_format
-from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
 from hyperbaton.base.counted import counted
-from hyperbaton.base.executors import open_sharding
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import ExecutorAddress, Json, Quiet, Seed, Shards, Threads
+from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import say
 from hyperbaton.cli._paths import READS, WRITES_FILE
-from hyperbaton.corpus.classes import Clustering, word_classes
+from hyperbaton.cli._resources import ShardOptions
+from hyperbaton.corpus.classes import Clustering, cluster_words
 from hyperbaton.corpus.text import Text
 
 HELP_GROUP = "Links and words"
@@ -22,13 +20,11 @@ HELP_GROUP = "Links and words"
 
 def classes(
     text: Annotated[str, typer.Argument(help="Tokenized text, one sentence per line."), READS],
+    *,
     clustering: Clustering,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
-    threads: Threads = 0,
     seed: Seed = 1,
-    quiet: Quiet = False,
+    common: ShardOptions,
     json: Json = False,
 ) -> None:
     """Group the words of TEXT into classes by the words around them, as mkcls does.
@@ -45,18 +41,8 @@ def classes(
         hyperbaton classes train.en --runs 40 -o train.en.classes --executor dask://10.0.0.1:8786
     """
     words = Text.read(text)
-    with ExitStack() as stack:
-        bars = stack.enter_context(Bars(quiet))
-        result = word_classes(
-            words,
-            clustering.classes,
-            runs=clustering.runs,
-            sweeps=clustering.sweeps,
-            seed=seed,
-            threads=n_threads(threads),
-            progress=bars.stage("classes"),
-            sharding=stack.enter_context(open_sharding(executor, shards, threads, output)),
-        )
+    with common.open(output) as resources:
+        result = cluster_words(words, clustering, seed, resources.stage("classes"))
     result.write(output)
     n_sweeps = len(result.history) - 1
     if json:
@@ -69,4 +55,4 @@ def classes(
         say(json_format.dumps(summary))
     else:
         words_done = f"{counted(len(words.vocabulary), 'word')} in {counted(result.n_classes, 'class', 'classes')}"
-        say(f"{words_done}, criterion {result.criterion:.1f} after {counted(n_sweeps, 'sweep')}", quiet)
+        say(f"{words_done}, criterion {result.criterion:.1f} after {counted(n_sweeps, 'sweep')}", common.quiet)

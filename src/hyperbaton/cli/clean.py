@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._pairs import Compress, new_files, suffix
 from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.clean import Cleaning, clean_files
 from hyperbaton.corpus.tokenizers import make_tokenizer
 
@@ -48,8 +48,8 @@ def clean(
         typer.Option("--placeholders", help="Write @number@ and @address@ where both sides have the same one."),
     ] = False,
     compress: Compress = None,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
     json: Json = False,
 ) -> None:
     """Drop sentence pairs that harm training: empty, too long, or too different in length.
@@ -78,10 +78,10 @@ def clean(
         target_tokenizer=None if tokenizer_target is None else make_tokenizer(tokenizer_target, language_target),
         placeholders=placeholders,
         compression=suffix(compress),
-        n_processes=n_threads(threads),
+        n_processes=common.n_threads,
     )
     for warning in report.warnings:
-        say(f"warning: --{warning}", quiet)
+        say(f"warning: --{warning}", common.quiet)
     if json:
         print_json(report.to_json())
     else:

@@ -10,10 +10,10 @@ import typer
 from hyperbaton.align import ALIGNERS
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._paths import WRITES_FOLDER, reads_options
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.clean import Cleaning
 from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.data.datasets import Catalogue
@@ -57,8 +57,8 @@ def corpus(
         reads_options(ALIGNERS),
     ] = "hmm:for=phrases",
     seed: Seed = 1,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
     as_json: Json = False,
 ) -> None:
     """Download parallel text by name and prepare it for an experiment.
@@ -97,16 +97,16 @@ def corpus(
         None if aligner == NONE else aligner,
         seed,
     )
-    with Bars(quiet) as bars:
-        made = get_corpus(names, output, how, languages=languages, threads=n_threads(threads), bars=bars)
+    with common.bars() as bars:
+        made = get_corpus(names, output, how, languages=languages, threads=common.n_threads, bars=bars)
     for warning in made.report.warnings:
-        say(f"warning: --{warning}", quiet)
+        say(f"warning: --{warning}", common.quiet)
     if as_json:
         print_json({"languages": made.languages, "pairs": made.n_pairs, "cleaning": made.report.to_json()})
         return
     print_table([{"part": split, "pairs": n_pairs} for split, n_pairs in made.n_pairs.items()])
     dropped = made.report.n_read - made.report.n_kept
-    say(f"{output}: {counted(made.report.n_read, 'sentence pair')} read, {dropped:,} dropped", quiet)
+    say(f"{output}: {counted(made.report.n_read, 'sentence pair')} read, {dropped:,} dropped", common.quiet)
 
 
 def _list(names: list[str], output: Path | None, as_json: bool) -> None:

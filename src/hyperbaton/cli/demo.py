@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._paths import WRITES_FOLDER
+from hyperbaton.cli._resources import ShardOptions, ThreadOptions
 from hyperbaton.cli._run import carry_out
 
 HELP_GROUP = "Start here"
@@ -21,8 +21,8 @@ def demo(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the demo's experiment; may be repeated."),
     ] = None,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
 ) -> None:
     """Run a small experiment on generated text, from text to report, in minutes.
 
@@ -36,4 +36,4 @@ def demo(
         hyperbaton demo --set corpus.generate.style=chinese -o chinese
     """
     with resources.as_file(resources.files("hyperbaton.run") / "demo.toml") as experiment:
-        carry_out(experiment, output, settings or [], threads=threads, quiet=quiet)
+        carry_out(experiment, output, settings or [], ShardOptions(common.threads, common.quiet))

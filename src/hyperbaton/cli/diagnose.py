@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from hyperbaton.base.counted import counted
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
 from hyperbaton.cli._paths import READS
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -48,8 +48,7 @@ def diagnose(
     verify: Verify = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
     as_json: Json = False,
 ) -> None:
     """Distinguish model errors from search errors, by the longest jump that the reference needs.
@@ -65,7 +64,7 @@ def diagnose(
     """
     verify_artefacts(verify, system)
     loaded = System.load(system).with_weights(parse_weights(weight))
-    with Bars(quiet) as bars, naming_inputs(source, source_tags, source_trees):
+    with common.bars() as bars, naming_inputs(source, source_tags, source_trees):
         lines = list(read_sentences(source))
         references = read_beside(reference, source, len(lines))
         diagnosis = run(
@@ -75,7 +74,7 @@ def diagnose(
             changed(loaded, flags),
             annotations=read_annotations(source, lines, source_tags, source_trees),
             links=None if links is None else Links.read(links, Text.of(lines), Text.of(references)),
-            threads=n_threads(threads),
+            threads=common.n_threads,
             progress=bars.stage("diagnose"),
         )
     if as_json:
@@ -92,7 +91,7 @@ def diagnose(
     say(
         f"{diagnosis.reachable:,} of {counted(diagnosis.sentences, 'reference')} can be reached; "
         f"the limits cut {100 * diagnosis.cut_fraction:.1f}% of all extensions",
-        quiet,
+        common.quiet,
     )
 
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_table, say, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FOLDER
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.evaluate import Evaluation, HeldOut
 from hyperbaton.evaluate import evaluate as measure
@@ -38,8 +38,7 @@ def evaluate(
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for pictures."), WRITES_FOLDER] = None,
     verify: Verify = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
     as_json: Json = False,
 ) -> None:
     """Test trained models on a held-out bitext: how often each predicts the right movement.
@@ -66,7 +65,7 @@ def evaluate(
     rows: dict[str, list[dict[str, object]]] = {}  # by shape
     for folder in folders:
         model = load_model(folder)
-        model.threads = n_threads(threads)
+        model.threads = common.n_threads
         evaluation = evaluations[folder] = measure(model, held_out)
         who = {"model": model.name, "path": folder}
         costs = {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
@@ -75,7 +74,7 @@ def evaluate(
         if as_json:  # one object, one line
             print(json.dumps({**who, **evaluation.record(), **costs}, ensure_ascii=False))
     if plots is not None:
-        say(f"pictures: {', '.join(map(str, _draw(plots, evaluations)))}", quiet)
+        say(f"pictures: {', '.join(map(str, _draw(plots, evaluations)))}", common.quiet)
     if not as_json:
         for table in rows.values():
             print_table(table)

@@ -10,10 +10,10 @@ import typer
 from hyperbaton.base.counted import counted
 from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import Kind
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._resources import ThreadOptions
 
 HELP_GROUP = "Experiments"
 
@@ -46,8 +46,7 @@ def explore(
         typer.Option("--with", help="Another run, for comparing its jumps with those of this one; may be repeated."),
         READS,
     ] = None,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
     as_json: Json = False,
 ) -> None:
     """Write a page for exploring the translations of a finished run: one file that needs no server.
@@ -67,12 +66,12 @@ def explore(
     from hyperbaton.explore import PageSelection, Run, collect, write_page
 
     selection = PageSelection(tuple(system or ()), sentences, limit, nbest, errors)
-    with Bars(quiet) as bars:
+    with common.bars() as bars:
         data = collect(
             Run(run),
             selection,
             others=[Run(other) for other in others or ()],
-            threads=n_threads(threads),
+            threads=common.n_threads,
             progress=bars.stage("translate"),
         )
     if as_json:
@@ -82,5 +81,5 @@ def explore(
     print(output)
     say(
         f"{counted(len(data['sentences']), 'sentence')} of {counted(len(data['systems']), 'system')}; open it in a browser",
-        quiet,
+        common.quiet,
     )

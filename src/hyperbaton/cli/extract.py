@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,17 +10,14 @@ import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import Sharding, open_sharding
 from hyperbaton.base.options import settings_of
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, Progress, n_threads
-from hyperbaton.base.scratch import Scratch, limited
-from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads
+from hyperbaton.cli import Force, Json
 from hyperbaton.cli._common import log, print_json, say
 from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, WRITES_FOLDER
+from hyperbaton.cli._resources import MemoryOptions
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import (
-    ExtractedPhrases,
     Extraction,
     ReorderingType,
     RuleLimits,
@@ -34,8 +30,7 @@ from hyperbaton.phrases.extracted import KIND
 from hyperbaton.phrases.moses import write_moses
 from hyperbaton.phrases.rules import DECODED_SPAN
 from hyperbaton.phrases.rules import KIND as RULES
-from hyperbaton.phrases.rules_shards import extract_rules_in_shards
-from hyperbaton.phrases.shards import extract_shards
+from hyperbaton.phrases.shards import extract_phrases
 
 HELP_GROUP = "Phrases and models"
 
@@ -67,12 +62,8 @@ def extract(
         typer.Option(help="Reordering table to write to --moses, e.g. hier-mslr-bidirectional-fe; may be repeated."),
     ] = None,
     reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
-    memory: Memory = None,
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
     force: Force = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: MemoryOptions,
     as_json: Json = False,
 ) -> None:
     """Extract phrase pairs with movements and scores, or rules with gaps, from an aligned bitext.
@@ -95,20 +86,26 @@ def extract(
         raise OptionError("--reordering needs --moses DIR")
     _check_kind(hierarchical, extraction, scoring, rules, for_, for_span, reordering)
     span = DECODED_SPAN if for_span is None else for_span
-    scratch = limited(memory)
     kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
     if output is not None:
         check_artefact(output, RULES if hierarchical else KIND, force=force)
-    with ExitStack() as stack:
-        bars = stack.enter_context(Bars(quiet))
+    with common.open(output or moses) as resources:
+        scratch = resources.scratch
         log.info("reading %s, %s and %s", source, target, links)
         bitext = Bitext.read(source, target, links, scratch=scratch)
         log.info("extracting from %d sentence pairs", len(bitext))
-        progress = bars.stage("extract")
-        sharding = stack.enter_context(open_sharding(executor, shards, threads, output or moses))
+        extracting = resources.stage("extract")
         if hierarchical:
-            table_of_rules = _extract_rules(
-                bitext, rules, scoring.min_count, for_, span, sharding, threads, progress, scratch
+            table_of_rules = extract_rules(
+                bitext,
+                rules,
+                text=None if for_ is None else Text.read(for_),
+                text_span=span,
+                min_count=scoring.min_count,
+                threads=resources.threads,
+                progress=extracting.progress,
+                scratch=scratch,
+                sharding=resources.sharding,
             )
             log.info("writing %d rules", len(table_of_rules))
             if output is not None:
@@ -116,15 +113,10 @@ def extract(
                 details = {"n_sentences": len(bitext)}
                 table_of_rules.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
             if moses is not None:
-                table_of_rules.write_moses(moses, progress=bars.stage("write"))
-            _summarize(_rule_sizes(bitext, table_of_rules), as_json, quiet)
+                table_of_rules.write_moses(moses, progress=resources.stage("write").progress)
+            _summarize(_rule_sizes(bitext, table_of_rules), as_json, common.quiet)
             return
-        if sharding is None:
-            extracted = ExtractedPhrases.of(
-                bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
-            )
-        else:
-            extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, progress=progress, scratch=scratch)
+        extracted = extract_phrases(bitext, extracting, extraction, scoring)
         table = extracted.table
         log.info("writing %d phrase pairs", len(table))
         if output is not None:
@@ -139,13 +131,13 @@ def extract(
                         kind,
                         smoothing=reordering_smoothing,
                         min_count=scoring.min_count,
-                        threads=n_threads(threads),
+                        threads=resources.threads,
                         scratch=scratch,
                     ),
                 )
                 for kind in kinds
             )
-            write_moses(moses, table, tables, progress=bars.stage("write"))
+            write_moses(moses, table, tables, progress=resources.stage("write").progress)
     summary = {
         "sentences": len(bitext),
         "samples": len(extracted.samples),
@@ -153,7 +145,7 @@ def extract(
         "target_phrases": len(table.target),
         "pairs": len(table),
     }
-    _summarize(summary, as_json, quiet)
+    _summarize(summary, as_json, common.quiet)
 
 
 def _check_kind(
@@ -178,42 +170,6 @@ def _check_kind(
     foreign = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]
     if foreign:
         raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
-
-
-def _extract_rules(
-    bitext: Bitext,
-    limits: RuleLimits,
-    min_count: int,
-    text_path: str | None,
-    text_span: int,
-    sharding: Sharding | None,
-    threads: int,
-    progress: Progress,
-    scratch: Scratch | None,
-) -> RuleTable:
-    """Extract rules in this process or with the workers of an executor."""
-    text = None if text_path is None else Text.read(text_path)
-    if sharding is not None:
-        return extract_rules_in_shards(
-            bitext,
-            limits,
-            text=text,
-            text_span=text_span,
-            min_count=min_count,
-            sharding=sharding,
-            progress=progress,
-            scratch=scratch,
-        )
-    return extract_rules(
-        bitext,
-        limits,
-        text=text,
-        text_span=text_span,
-        min_count=min_count,
-        threads=n_threads(threads),
-        progress=progress,
-        scratch=scratch,
-    )
 
 
 def _rule_sizes(bitext: Bitext, rules: RuleTable) -> dict[str, int]:

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from hyperbaton.align.filtering import Filtering, filter_files
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Threads
+from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._pairs import Compress, new_files, suffix
 from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._resources import ThreadOptions
 
 HELP_GROUP = "Links and words"
 
@@ -39,8 +39,8 @@ def filter_(
         READS,
     ] = None,
     compress: Compress = None,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
     json: Json = False,
 ) -> None:
     """Keep the sentence pairs that translate each other, by the scores of an aligner.
@@ -59,7 +59,7 @@ def filter_(
 
         hyperbaton filter web.zh web.en --scores web.scores --also web.links --keep 0.8 -o good --json
     """
-    with Bars(quiet) as bars:
+    with common.bars() as bars:
         report = filter_files(
             source,
             target,
@@ -68,7 +68,7 @@ def filter_(
             scores=scores,
             also=also or [],
             compression=suffix(compress),
-            threads=n_threads(threads),
+            threads=common.n_threads,
             progress=bars.stage("score"),
         )
     if json:

@@ -12,10 +12,10 @@ import typer
 from hyperbaton.align import Aligner, StoredScores, pair_gains
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Seed, Threads, Verify
+from hyperbaton.cli import Json, Seed, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.decode import NBest, System, Translator
@@ -57,8 +57,7 @@ def inspect(
     model: Annotated[Path | None, typer.Option(help="With --sample: a saved aligner that scores the links."), READS] = None,
     verify: Verify = False,
     seed: Seed = 0,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
     as_json: Json = False,
 ) -> None:
     """Draw a sentence pair with links, phrase boxes and jumps; a translation with its rules; or a page of many pairs.
@@ -84,12 +83,12 @@ def inspect(
     """
     verify_artefacts(verify, *(path for path in (system, model) if path is not None))
     if system is not None:
-        _draw_translation(source, target, system, line, output, n_threads(threads), quiet, as_json, sample, every_box)
+        _draw_translation(source, target, system, line, output, common, as_json, sample, every_box)
         return
     if target is None or links is None:
         raise OptionError("a sentence pair needs SRC, TGT and LINKS; a translation needs SRC and --system")
     if sample is not None:
-        _write_page(source, target, links, output, sample, worst, scores, model, seed, n_threads(threads), quiet)
+        _write_page(source, target, links, output, sample, worst, scores, model, seed, common)
         return
     if worst or scores or model:
         raise OptionError("--worst, --scores and --model are for a page of pairs: give --sample N")
@@ -101,7 +100,7 @@ def inspect(
         from hyperbaton.report.pair import draw_pair
 
         write_figure(draw_pair(bitext, line - 1, max_length=max_length, every_box=every_box), output)
-        say(f"wrote {output}", quiet)
+        say(f"wrote {output}", common.quiet)
     if as_json:
         from hyperbaton.report.boxes import describe_pair
 
@@ -119,8 +118,7 @@ def _draw_translation(
     system: Path,
     line: int,
     output: Path | None,
-    threads: int,
-    quiet: bool,
+    common: ThreadOptions,
     as_json: bool,
     sample: int | None,
     every_box: bool,
@@ -131,7 +129,7 @@ def _draw_translation(
     lines = list(islice(read_sentences(source), line))
     if line > len(lines):
         raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")
-    found = Translator(System.load(system), threads=threads).translate_batch(lines[-1:], NBest())
+    found = Translator(System.load(system), threads=common.n_threads).translate_batch(lines[-1:], NBest())
 
     from hyperbaton.report.derivation import best_path, derivation_text, describe_derivation, draw_derivation
     from hyperbaton.report.figures import write_figure
@@ -139,7 +137,7 @@ def _draw_translation(
     path = best_path(found)
     if output is not None:
         write_figure(draw_derivation(found, path), output)
-        say(f"wrote {output}", quiet)
+        say(f"wrote {output}", common.quiet)
     if as_json:
         print_json(describe_derivation(found, path))
     elif output is None:
@@ -156,8 +154,7 @@ def _write_page(
     scores: str | None,
     model: Path | None,
     seed: int,
-    threads: int,
-    quiet: bool,
+    common: ThreadOptions,
 ) -> None:
     from hyperbaton.report.pair_page import PairScores, choose_shown, pair_page
 
@@ -174,12 +171,12 @@ def _write_page(
         stored.check(len(bitext), bitext.need_links())
         found = PairScores(stored.confidences, stored.offsets, stored.logprobs)
     else:
-        with Bars(quiet) as bars:
+        with common.bars() as bars:
             aligner = Aligner.load(model) if model is not None else Aligner()
             if model is None:
-                aligner.fit(bitext, threads=threads, progress=bars.stage("learn"))
-            judged = aligner.score(bitext, threads=threads, progress=bars.stage("score"))
+                aligner.fit(bitext, threads=common.n_threads, progress=bars.stage("learn"))
+            judged = aligner.score(bitext, threads=common.n_threads, progress=bars.stage("score"))
         found = PairScores(judged.confidences, offsets, judged.logprobs)
     chosen = choose_shown(pair_gains(bitext, found.logprobs), sample, worst=worst, seed=seed)
     write_pieces(output, [pair_page(bitext, found, chosen, f"{Path(source).name} – {Path(target).name}").encode()])
-    say(f"wrote {output}", quiet)
+    say(f"wrote {output}", common.quiet)

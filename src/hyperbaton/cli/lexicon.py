@@ -13,11 +13,11 @@ from hyperbaton.base.counted import counted, with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind
-from hyperbaton.base.progress import n_threads
 from hyperbaton.base.store import Artefact
-from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import KIND as PHRASES
 from hyperbaton.phrases.extracted import ExtractedPhrases
@@ -47,8 +47,7 @@ def lexicon(
         Writes("file", destinations=_files),
     ] = "-",
     verify: Verify = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
     json: Json = False,
 ) -> None:
     """Write a bilingual lexicon with probabilities in both directions.
@@ -78,14 +77,14 @@ def lexicon(
         raise OptionError("give SRC TGT LINKS, or the folder of an aligner or of phrases")
     else:
         bitext = Bitext.read(source, target, links, empty=True)
-        found = Lexicon.from_links(bitext, null=null, lowercase=lowercase, threads=n_threads(threads))
+        found = Lexicon.from_links(bitext, null=null, lowercase=lowercase, threads=common.n_threads)
     chosen = found.select(selection)
     chosen.write(output, format, languages=(source_language, target_language))
     if output != "-":
         if json:
             print_json(chosen.summary())
         else:
-            say(counted(len(chosen), "entry", "entries"), quiet)
+            say(counted(len(chosen), "entry", "entries"), common.quiet)
 
 
 def _stored(path: str, null: bool) -> Lexicon:

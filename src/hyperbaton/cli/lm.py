@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -10,18 +9,15 @@ import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import open_sharding
-from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind, check_artefact
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.base.scratch import limited
-from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Shards, Threads, Verify
+from hyperbaton.cli import Force, Json, Verify
 from hyperbaton.cli._common import log, print_json, say, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE, Writes
+from hyperbaton.cli._resources import MemoryOptions
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
-from hyperbaton.lm.estimation import MEMORY, estimate_ngrams
+from hyperbaton.lm.estimation import estimate_ngrams
 from hyperbaton.lm.model import KIND
 from hyperbaton.lm.ngrams import Ngrams
 
@@ -40,6 +36,7 @@ def _written(values: Arguments) -> dict[AnyPath, Kind]:
 
 def lm(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text; or an ARPA file, or a stored model."), READS],
+    *,
     estimation: Estimation,
     output: Annotated[
         Path | None,
@@ -52,13 +49,9 @@ def lm(
     quantize: Annotated[
         int | None, typer.Option(help="Store probabilities and back-off weights in this many bits.", min=1, max=8)
     ] = None,
-    memory: Memory = None,
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
     force: Force = False,
     verify: Verify = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: MemoryOptions,
     json: Json = False,
 ) -> None:
     """Estimate an n-gram language model from TEXT, or convert a model.
@@ -87,42 +80,32 @@ def lm(
     if output is not None:
         check_artefact(output, KIND, force=force)
     stored, is_arpa = Path(text).is_dir(), from_arpa or _is_arpa(text)
-    in_shards = executor is not None or shards > 1
-    if (stored or is_arpa) and (in_shards or estimation != Estimation() or vocabulary is not None):
+    if (stored or is_arpa) and (common.in_shards or estimation != Estimation() or vocabulary is not None):
         raise OptionError(f"{text} is already a model: --order and other options for estimation do not apply")
     verify_artefacts(verify, text)
     made: Ngrams | LanguageModel
-    with ExitStack() as stack:
-        bars = stack.enter_context(Bars(quiet))
+    with common.open(output or arpa) as resources:
         if stored:
             made = LanguageModel.load(text)
         elif is_arpa:
             made = LanguageModel.read_arpa(text)
         else:
-            words = Text.read(text, scratch=limited(memory))
+            words = Text.read(text, scratch=resources.scratch)
             allowed = None if vocabulary is None else Text.read(vocabulary).vocabulary
             log.info("estimating from %d sentences of %d words", len(words), words.n_tokens)
-            made = estimate_ngrams(
-                words,
-                estimation,
-                allowed,
-                memory=MEMORY if memory is None else parse_memory(memory) // 2,
-                threads=n_threads(threads),
-                progress=bars.stage("estimate"),
-                sharding=stack.enter_context(open_sharding(executor, shards, threads, output or arpa)),
-            )
+            made = estimate_ngrams(words, estimation, resources.stage("estimate"), allowed)
     model: LanguageModel | None = None  # an ARPA file needs no tables
     if isinstance(made, LanguageModel):
         model = made
     elif output is not None or quantize is not None:
-        model = LanguageModel.of(made, estimation, n_threads(threads))
+        model = LanguageModel.of(made, estimation, common.n_threads)
     if model is not None and quantize is not None:
         made = model = model.quantized(quantize)
     if model is not None and output is not None:
         model.save(output)
     if arpa is not None:
-        made.write_arpa(arpa, n_threads(threads))
-    _summarize(made, None if model is None else model.nbytes, quiet, json)
+        made.write_arpa(arpa, common.n_threads)
+    _summarize(made, None if model is None else model.nbytes, common.quiet, json)
 
 
 def _summarize(ngrams: Ngrams | LanguageModel, nbytes: int | None, quiet: bool, json: bool) -> None:

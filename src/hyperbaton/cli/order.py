@@ -12,10 +12,10 @@ import typer
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext, Dependencies, Tags
 from hyperbaton.evaluate.word_order import LIMITS, Value, WordOrder, jumps_by_tag, measure_order, order_by_relation
 
@@ -47,8 +47,8 @@ def order(
     max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
     samples: Annotated[int, typer.Option(help="Number of bootstrap samples for the intervals.", min=1)] = 1000,
     seed: Seed = 0,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
     as_json: Json = False,
 ) -> None:
     """Measure how much word order differs between two languages.
@@ -66,10 +66,10 @@ def order(
 
         hyperbaton order train.zh train.en train.links --per-line > train.order.tsv
     """
-    chosen, n = _limits(limits), n_threads(threads)
+    chosen, n = _limits(limits), common.n_threads
     if per_line and (tags or dependencies or against or output):
         raise OptionError("--per-line prints the measures of each pair and nothing else")
-    with Bars(quiet) as bars:
+    with common.bars() as bars:
         bitext = Bitext.read(source, target, links, empty=True)
         found = measure_order(bitext, max_length=max_length, limits=chosen, threads=n, progress=bars.stage("measure"))
         if per_line:
@@ -79,7 +79,11 @@ def order(
         if against is not None:
             beside = Bitext.read(*against, empty=True)
             other = measure_order(
-                beside, max_length=max_length, limits=chosen, threads=n, progress=bars.stage("measure the other")
+                beside,
+                max_length=max_length,
+                limits=chosen,
+                threads=n,
+                progress=bars.stage("measure the other"),
             )
         jumps = [] if tags is None else jumps_by_tag(bitext, Tags.read(tags, bitext.source), threads=n)
         trees = None if dependencies is None else Dependencies.read(dependencies, bitext.source)
@@ -91,7 +95,7 @@ def order(
 
         names = {source: found} | ({} if other is None or against is None else {against[0]: other})
         write_figure(draw_order(names, jumps), output)
-        say(f"wrote {output}", quiet)
+        say(f"wrote {output}", common.quiet)
     if as_json:
         print_json(result | {"tags": list(map(_plain, jumps)), "relations": list(map(_plain, relations))})
         return

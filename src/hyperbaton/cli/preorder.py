@@ -9,10 +9,10 @@ import typer
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Json, Quiet, Threads, Verify
+from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE, Writes
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Annotations, Links, Tags, Text
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import PreorderOptions, link_orders
@@ -55,8 +55,7 @@ def preorder(
         Writes("file", destinations=_written),
     ] = None,
     verify: Verify = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
     json: Json = False,
 ) -> None:
     """Put source text into the order of its translation.
@@ -78,10 +77,10 @@ def preorder(
         raise OptionError("--tags needs the tags to reorder: --source-tags FILE")
     if reordered_links is not None and links is None and oracle is None:
         raise OptionError("--reordered-links needs the links to reorder: --links FILE or --oracle FILE")
-    source, n = Text.read(inputs[-1]), n_threads(threads)
+    source, n = Text.read(inputs[-1]), common.n_threads
     source_labels = None if source_tags is None else Tags.read(source_tags, source)
     reference = known = None if links is None else Links.read(links, source)
-    with Bars(quiet) as bars:
+    with common.bars() as bars:
         if oracle is not None:
             known = Links.read(oracle, source)
             orders = link_orders(source, known, threads=n)
@@ -105,4 +104,4 @@ def preorder(
         print_json({"sentences": len(source), **{name: quality.as_json() for name, quality in qualities.items()}})
     else:
         for name, quality in qualities.items():
-            say(f"{name}: " + ", ".join(f"{measure} {value}" for measure, value in quality.row().items()), quiet)
+            say(f"{name}: " + ", ".join(f"{measure} {value}" for measure, value in quality.row().items()), common.quiet)

@@ -12,11 +12,11 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.store import Artefact
-from hyperbaton.cli import Force, Json, Quiet, Threads
+from hyperbaton.cli import Force, Json
 from hyperbaton.cli._common import print_json, print_table
 from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
 from hyperbaton.phrases import ExtractedPhrases, Extraction, Pruning, RuleTable, Scoring
@@ -41,8 +41,7 @@ def prune(
         Path, typer.Option("--output", "-o", help="Artefact to write."), Writes("artefact", updates="phrases")
     ],
     force: Force = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
     as_json: Json = False,
 ) -> None:
     """Drop phrase pairs that are not worth keeping: insignificant ones, rare ones, all but the best.
@@ -73,13 +72,13 @@ def prune(
     if is_rules:
         rules = RuleTable.load(phrases)
         rows = [_rule_row("before", rules, phrases)]  # the output may replace it
-        fewer = prune_rules(rules, pruning, threads=n_threads(threads))
+        fewer = prune_rules(rules, pruning, threads=common.n_threads)
         fewer.save(output, inputs={"bitext": bitext.signature()}, options=more, details={"n_sentences": len(bitext)})
         _print([*rows, _rule_row("after", fewer, output)], as_json)
         return
     extracted = ExtractedPhrases.load(phrases)
-    with Bars(quiet) as bars:
-        smaller = prune_phrases(extracted, bitext, pruning, threads=n_threads(threads), progress=bars.stage("count"))
+    with common.bars() as bars:
+        smaller = prune_phrases(extracted, bitext, pruning, threads=common.n_threads, progress=bars.stage("count"))
     extraction, scoring = _options(Extraction, options), _options(Scoring, options)
     before = _row("before", extracted, phrases)  # the output may replace it
     smaller.save(output, bitext, extraction, scoring, pruning=more)

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.counted import counted
-from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Json, Quiet, Seed, Threads
+from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._paths import READS, WRITES_FOLDER
+from hyperbaton.cli._resources import ThreadOptions
 
 HELP_GROUP = "Experiments"
 
@@ -55,9 +55,9 @@ def reproduce(
         int, typer.Option(help="Cells, or stages of cells, to run at the same time; they share --threads.", min=1)
     ] = 1,
     seed: Seed = 1,
-    threads: Threads = 0,
+    *,
+    common: ThreadOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Reproduce the tables and figures of a paper, by the paper's protocol.
 
@@ -86,12 +86,12 @@ def reproduce(
         data,
         quick or data is None,
         seed,
-        n_threads(threads),
+        common.n_threads,
         tuning_lines,
         pop_limit,
         device,
         jobs,
-        lambda line: say(line, quiet),
+        lambda line: say(line, common.quiet),
     )
     if list_cells:
         rows = [{"cell": name, "done": "yes" if done else "no"} for name, done in cell_states(paper, setting).items()]
@@ -108,6 +108,6 @@ def reproduce(
     if json:
         print_json({"page": done.page and str(done.page), "done": done.n_done, "cells": done.n_cells})
         return
-    say(f"{done.n_done:,} of {counted(done.n_cells, 'cell')} done", quiet)
+    say(f"{done.n_done:,} of {counted(done.n_cells, 'cell')} done", common.quiet)
     if done.page is not None:
         print(f"page: {done.page}")

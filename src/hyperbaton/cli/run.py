@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from hyperbaton.cli import ExecutorAddress, Quiet, Shards, Threads, check_amount
+from hyperbaton.cli import check_amount
 from hyperbaton.cli._common import print_table
 from hyperbaton.cli._paths import READS, WRITES_FOLDER
+from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.cli._run import carry_out
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import make_plan
@@ -41,10 +42,7 @@ def run(
             help="Memory limit for all stages together, e.g. 4G; default: key of the file, or 80% of the machine's.",
         ),
     ] = None,
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ShardOptions,
 ) -> None:
     """Run an experiment: corpus, links, phrases, models, systems, tuning, translations, scores, report.
 
@@ -67,14 +65,4 @@ def run(
     if dry_run:
         print_table(plan_rows(make_plan(read_experiment(experiment, settings or []), memory), folder))
     else:
-        carry_out(
-            experiment,
-            folder,
-            settings or [],
-            jobs=jobs,
-            memory=memory,
-            threads=threads,
-            executor=executor,
-            shards=shards,
-            quiet=quiet,
-        )
+        carry_out(experiment, folder, settings or [], common, jobs=jobs, memory=memory)

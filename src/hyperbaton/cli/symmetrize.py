@@ -9,10 +9,9 @@ import typer
 from hyperbaton.align.reading import read_links
 from hyperbaton.align.symmetrization import METHODS
 from hyperbaton.align.symmetrization import symmetrize as join
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import need_as_many_lines
 from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._resources import ThreadOptions
 
 HELP_GROUP = "Links and words"
 
@@ -29,8 +28,8 @@ def symmetrize(
         ),
     ] = "pharaoh",
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
 ) -> None:
     """Join the links of two directions into one set, as Moses' symal does.
 
@@ -43,6 +42,6 @@ def symmetrize(
     ahead = read_links(forward, format="giza-inverse" if format == "giza" else format)
     back = read_links(backward, format=format)
     need_as_many_lines(backward, len(back), forward, len(ahead))
-    with Bars(quiet) as bars:
-        joined = join(ahead, back, method, threads=n_threads(threads), progress=bars.stage("symmetrize"))
+    with common.bars() as bars:
+        joined = join(ahead, back, method, threads=common.n_threads, progress=bars.stage("symmetrize"))
     joined.write(output)

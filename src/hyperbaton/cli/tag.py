@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.outputs import is_stream
-from hyperbaton.base.progress import Bars, is_terminal, n_threads
-from hyperbaton.cli import Quiet, Threads
+from hyperbaton.base.progress import is_terminal
 from hyperbaton.cli._paths import READS, WRITES_FILE, reads_options
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.corpus.raw import tag as tag_lines
 from hyperbaton.corpus.taggers import TAGGERS
@@ -34,8 +34,8 @@ def tag(
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the tags; - is stdout."), WRITES_FILE] = Path(
         "-"
     ),
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
 ) -> None:
     """Write a part-of-speech tag for each token of a text.
 
@@ -53,12 +53,12 @@ def tag(
     """
     made = TAGGERS.make(tagger)
     at_terminal = is_stream(output) and is_terminal(sys.stdout)  # bars would mix with the tags
-    with Bars(quiet or at_terminal) as bars:
+    with common.bars(at_terminal) as bars:
         progress, done = bars.stage("tag"), 0
 
         def pieces() -> Iterator[bytes]:
             nonlocal done
-            for piece in tag_lines(read_sentences(text), made, n_threads(threads)):
+            for piece in tag_lines(read_sentences(text), made, common.n_threads):
                 done += piece.count(b"\n")
                 progress(done, done)
                 yield piece

@@ -10,10 +10,9 @@ import typer
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import is_stdout
-from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Quiet, Threads
 from hyperbaton.cli._common import say
 from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.corpus.raw import RawLines
 from hyperbaton.corpus.raw import tokenize as tokenize_lines
@@ -31,8 +30,8 @@ def tokenize(
     repair: Annotated[
         bool, typer.Option("--repair", help="Replace broken lines with empty ones instead of stopping.")
     ] = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    *,
+    common: ThreadOptions,
 ) -> None:
     """Split raw text into tokens, line by line.
 
@@ -48,10 +47,10 @@ def tokenize(
     outputs = {"--output": output} if tags is None else {"--output": output, "--tags": tags}
     lines, n_lines = RawLines(text, repair), 0
     with writing_outputs(outputs) as opened:
-        for tokens, labels in tokenize_lines(lines, tokenizer, n_threads(threads)):
+        for tokens, labels in tokenize_lines(lines, tokenizer, common.n_threads):
             opened["--output"].write(tokens)
             if tags is not None:
                 opened["--tags"].write(labels)
             n_lines += tokens.count(b"\n")
     if not is_stdout(output):
-        say(f"{output}: {counted(n_lines, 'line')}", quiet)
+        say(f"{output}: {counted(n_lines, 'line')}", common.quiet)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,14 +11,12 @@ import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, n_threads
-from hyperbaton.base.scratch import limited
-from hyperbaton.cli import ExecutorAddress, Force, Json, Memory, Quiet, Seed, Shards, Threads
+from hyperbaton.cli import Force, Json, Seed
 from hyperbaton.cli._common import print_json, say
 from hyperbaton.cli._paths import READS, WRITES_ARTEFACT
+from hyperbaton.cli._resources import MemoryOptions
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.models import KIND, MODELS, NextPositionModel, ReorderingModel
 
@@ -59,13 +56,9 @@ def train(
         str | None, typer.Option(help="A tree for each source sentence, bracketed or .conllu; lines may be empty."), READS
     ] = None,
     made: ReorderingModel | _NoModel,
-    memory: Memory = None,
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
     force: Force = False,
     seed: Seed = 1,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: MemoryOptions,
     as_json: Json = False,
 ) -> None:
     """Train a reordering model on an aligned bitext.
@@ -92,19 +85,17 @@ def train(
     elif not isinstance(made, MODELS[model]):
         raise OptionError(f"the model comes first: hyperbaton train {model} …")
     check_artefact(output, KIND, made.name, force=force)
-    made.seed, made.threads, made.checkpoint = seed, n_threads(threads), output.with_name(f"{output.name}.training")
-    if (executor or shards > 1) and not (isinstance(made, NextPositionModel) and made.in_shards):
+    made.seed, made.threads, made.checkpoint = seed, common.n_threads, output.with_name(f"{output.name}.training")
+    if common.in_shards and not (isinstance(made, NextPositionModel) and made.in_shards):
         raise OptionError(f"--executor and --shards are for the models pair and sequence, not {made.name}")
-    if memory and not made.takes_scratch:
+    if common.memory and not made.takes_scratch:
         able = ", ".join(name for name in MODELS.names() if MODELS[name].takes_scratch)
         raise OptionError(f"--memory is not for the model {made.name}, but for {able}")
-    with ExitStack() as stack:
-        bars = stack.enter_context(Bars(quiet))
-        scratch = limited(memory)
-        how: Arguments = {} if scratch is None else {"scratch": scratch}
-        if (sharding := stack.enter_context(open_sharding(executor, shards, threads, output))) is not None:
-            how["sharding"] = sharding
-        bitext = Bitext.read(source, target, links, scratch=scratch)
+    with common.open(output) as resources:
+        how: Arguments = {"scratch": resources.scratch} if made.takes_scratch else {}
+        if resources.sharding is not None:
+            how["sharding"] = resources.sharding
+        bitext = Bitext.read(source, target, links, scratch=resources.scratch)
         files = {
             "source_classes": source_classes,
             "target_classes": target_classes,
@@ -112,7 +103,7 @@ def train(
             "source_trees": source_trees,
         }
         annotations = Annotations.read(files, bitext.source, bitext.target)
-        made.fit(bitext, annotations, progress=bars.stage(f"train {made.name}"), **how)
+        made.fit(bitext, annotations, progress=resources.stage(f"train {made.name}").progress, **how)
         made.save(output)
     costs = {"train_seconds": made.train_seconds_, "train_peak_mib": made.train_peak_mib_}
     summary = {"model": made.name, **made.summary(), **costs}
@@ -120,4 +111,4 @@ def train(
         print_json(summary)
     else:
         cost = f"{made.train_seconds_:.1f} s, {made.train_peak_mib_:.0f} MiB at most"
-        say(f"{made.name}: {counted(summary['samples'], 'sample')}, {cost}", quiet)
+        say(f"{made.name}: {counted(summary['samples'], 'sample')}, {cost}", common.quiet)

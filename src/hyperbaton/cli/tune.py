@@ -6,7 +6,6 @@ import dataclasses
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -15,13 +14,13 @@ import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import Bars, is_terminal, n_threads
+from hyperbaton.base.progress import is_terminal
 from hyperbaton.base.store import MANIFEST, hash_arrays
-from hyperbaton.cli import ExecutorAddress, Force, Json, Quiet, Seed, Shards, Threads, Verify
+from hyperbaton.cli import Force, Json, Seed, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
 from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.cli._system import (
     Copy,
     DecodingFlags,
@@ -48,6 +47,7 @@ def tune(
     system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
     source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized development text."), READS],
     references: Annotated[list[str], typer.Argument(metavar="REF...", help="Its reference translations."), READS],
+    *,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The system with the new weights."), Writes("artefact", updates="system")
     ],
@@ -78,11 +78,8 @@ def tune(
     copy: Copy = False,
     force: Force = False,
     seed: Seed = 0,
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
-    threads: Threads = 0,
+    common: ShardOptions,
     json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Tune the weights of a system on a development text.
 
@@ -106,13 +103,11 @@ def tune(
         hyperbaton tune system dev.zh dev.en -o tuned --executor dask://10.0.0.1:8786 --shards 40
     """
     check_artefact(output, KIND, force=force)
-    with ExitStack() as stack:
-        bars = stack.enter_context(Bars(quiet))
-        stack.enter_context(naming_inputs(source, source_tags, source_trees))
+    quiet, bars = common.quiet, common.bars()
+    with common.open(output, bars) as resources, naming_inputs(source, source_tags, source_trees):
         text = _read(source, references, source_tags, source_trees)
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
-        sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
         progress = bars.stage("iteration")
@@ -137,12 +132,10 @@ def tune(
             decoding=decoding,
             fix=parse_weights(fix, "--fix"),
             seed=seed,
-            threads=n_threads(threads) if sharding is None else sharding.threads,
+            resources=resources,
             folder=state,
             inputs=_inputs(system, f"{decoding} {nbest} {lattice}"),
             report=report,
-            progress_of=bars.stage,
-            sharding=sharding,
         )
         choice = tuning.on(text, runs)
     best = tuning.decoder(text).with_weights(choice.weights)

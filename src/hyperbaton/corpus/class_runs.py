@@ -19,6 +19,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import Cancelled
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.corpus.text import Text
 
@@ -78,25 +79,23 @@ class _Job:
         return f"end.{self.first_run}.{run}"
 
 
-def runs_here(text: Text, exchange: Exchange, runs: int, n_threads: int, progress: Progress | None) -> Runs:
+def runs_here(text: Text, exchange: Exchange, runs: int, resources: Resources) -> Runs:
     """Runs on a text, done by this process."""
-    bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), n_threads)
+    threads = resources.threads
+    bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), threads)
 
     def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
         for number, start in enumerate(starts, start=first_run):
-
-            def report(done: int, total: int, number: int = number) -> bool | None:
-                return None if progress is None else progress(number * total + done, runs * total)
-
-            yield exchange.run(bigrams, start, n_threads, report)
+            yield exchange.run(bigrams, start, threads, resources.part(number, runs).progress)
 
     return do
 
 
-def runs_by_workers(
-    text: Text, exchange: Exchange, runs: int, sharding: Sharding, progress: Progress | None = None
-) -> Runs:
-    """Runs on a text, in order; those in progress when the caller stops are abandoned."""
+def runs_by_workers(text: Text, exchange: Exchange, sharding: Sharding, report: Callable[[int], None]) -> Runs:
+    """Runs on a text, in order; those in progress when the caller stops are abandoned.
+
+    `report` is called with the number of finished runs.
+    """
     write_arrays(sharding.folder, "text", {"tokens": text.tokens, "offsets": text.offsets})
 
     def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
@@ -106,8 +105,7 @@ def runs_by_workers(
         with closing(replace(sharding, shards=len(starts)).do(_do_run, job)) as tasks:
             try:
                 for run in tasks:
-                    if progress is not None and progress(run + 1, runs) is False:
-                        raise Cancelled("cancelled")
+                    report(run + 1)
                     ended = map_arrays(job.folder, job.end(run))
                     classes, history = (np.array(ended[name]) for name in ARRAYS)
                     yield classes, history

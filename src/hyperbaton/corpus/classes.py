@@ -27,7 +27,8 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import CheckedOptions, option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 
@@ -126,16 +127,21 @@ def word_classes(
         progress: called with (word visits done, their maximum), or with (runs done, runs) with `sharding`.
         sharding: the workers that do the runs, if not this process, one per shard at once. The result is the same.
     """
+    resources = Resources.of(threads, progress, sharding=sharding)
+    return cluster_words(text, Clustering(n_classes, runs, sweeps), seed, resources)
+
+
+def cluster_words(text: Text, clustering: Clustering, seed: int, resources: Resources) -> WordClasses:
+    """Cluster the words of a text, as `word_classes` does."""
     from hyperbaton.corpus.class_runs import Exchange, runs_by_workers, runs_here  # not needed to read classes
 
-    Clustering(n_classes, runs, sweeps)
-    n_words = len(text.vocabulary)
-    exchange = Exchange(n_classes, sweeps, batch_size=max(1, min(_BATCH, n_words // _BATCHES)))
-    if sharding is None:
-        do, n_ahead = runs_here(text, exchange, runs, threads or default_threads(), progress), 1
+    n_words, n_classes, runs = len(text.vocabulary), clustering.classes, clustering.runs
+    exchange = Exchange(n_classes, clustering.sweeps, batch_size=max(1, min(_BATCH, n_words // _BATCHES)))
+    n_ahead = resources.split().shards
+    if resources.sharding is None:
+        do = runs_here(text, exchange, runs, resources)
     else:
-        do, n_ahead = runs_by_workers(text, exchange, runs, sharding, progress), sharding.shards
-
+        do = runs_by_workers(text, exchange, resources.sharding, lambda done: resources.report(done, runs))
     random = np.random.default_rng(seed)
     ((classes, history),) = do([_first_classes(text, n_classes, random)], 0)
     deals: deque[_Deal] = deque()  # of the next runs, which do not depend on the results of the others

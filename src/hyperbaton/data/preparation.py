@@ -21,7 +21,7 @@ from hyperbaton.align import ALIGNERS, WordAligner
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import ArtefactError, InputError, OptionError
 from hyperbaton.base.options import LARGEST, to_mapping
-from hyperbaton.base.progress import Bars, default_threads
+from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.writing import check_folder, writing_folder
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.clean import Cleaning, CleaningReport, clean_files, filtered_lines
@@ -106,7 +106,7 @@ def get_corpus(
     source, target = (catalogue.code(language) for language in pair)
     sides = _side(source, how.tokenizers[0], how.tagger or ""), _side(target, how.tokenizers[1])
     with writing_folder(folder, DESCRIPTION) as out:
-        maker = _Maker(out, out / "work", (source, target), sides, how, threads or default_threads(), bars)
+        maker = _Maker(out, out / "work", (source, target), sides, how, n_threads(threads), bars)
         maker.work.mkdir()
         for split, datasets in sets.items():
             maker.fetch(split, datasets, catalogue)

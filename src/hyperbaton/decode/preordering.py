@@ -20,6 +20,7 @@ from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Links, Tags, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models import NextPositionModel, ReorderingModel
@@ -96,7 +97,7 @@ def preorder(
     """
     if not isinstance(model, NextPositionModel):
         raise OptionError(f"the model {model.name} does not predict jumps; train a jump model, e.g. encoder or sequence")
-    options = options or PreorderOptions()
+    options, resources = options or PreorderOptions(), Resources.of(threads, progress)
     check_options(options)
     source.check_lengths()
     chunks = np.cumsum((source.lengths + 1) ** 2) // _TOGETHER
@@ -112,13 +113,12 @@ def preorder(
             part.offsets,
             beam=options.beam,
             complete=options.complete,
-            n_threads=n_threads(threads),
+            n_threads=resources.threads,
             progress=None,
         )
         orders.append(found[0])
         logprobs.append(found[1])
-        if progress is not None and progress(int(sentences[-1]) + 1, len(source)) is False:
-            raise _core.Cancelled("cancelled")
+        resources.report(int(sentences[-1]) + 1, len(source))
     return Permutations(np.concatenate(orders), source.offsets), np.concatenate(logprobs)
 
 

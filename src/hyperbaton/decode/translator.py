@@ -15,7 +15,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
@@ -81,7 +81,7 @@ class Translator(Display, Picklable):
         self.system, self.glossary = system, glossary
         self.options = options or system.options
         check_options(self.options)
-        self.threads = threads or default_threads()
+        self.threads = n_threads(threads)
 
     @cached_property
     def _cache(self) -> _core.RankCache:

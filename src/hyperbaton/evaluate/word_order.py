@@ -32,7 +32,7 @@ from hyperbaton import _core
 from hyperbaton.align import visit_order
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.corpus import Bitext, Dependencies, Links, Tags
 from hyperbaton.metrics import Orders, Outputs, bootstrap_sums, make_metric
 from hyperbaton.phrases import Samples, extract
@@ -143,7 +143,7 @@ def measure_order(
 
 
 def _link_columns(links: Links, threads: int | None) -> dict[str, Values]:
-    crossed = _core.count_crossings(links.points, links.offsets, threads or default_threads())
+    crossed = _core.count_crossings(links.points, links.offsets, n_threads(threads))
     n_links = np.diff(links.offsets)
     return {
         "monotone_links": np.stack([crossed[:, 1], n_links], axis=1).astype(np.float64),

@@ -15,7 +15,7 @@ translated words: of the training text, the test reference, and each system.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import combinations
@@ -26,6 +26,7 @@ from hyperbaton.align import visit_order
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode import NBest, Translator
 from hyperbaton.decode.diagnose import Judge
@@ -79,14 +80,10 @@ def collect(
     outputs = [run.output(name, selection.limit) for name in names]
     n = min(len(run.source), selection.sentences or len(run.source))
     sentences = _sentences(run, n)
+    resources = Resources.of(threads, progress)
     for number, output in enumerate(outputs):
-
-        def report(done: int, number: int = number) -> bool | None:
-            return progress(number * n + done, n * len(outputs)) if progress is not None else None
-
-        for sentence, translation in zip(
-            sentences, _translations(run, output, sentences, selection, threads, report), strict=True
-        ):
+        part = resources.part(number, of=len(outputs))
+        for sentence, translation in zip(sentences, _translations(run, output, sentences, selection, part), strict=True):
             sentence["translations"][output.system] = translation
     _compare_orders(sentences, names)
     metrics = [make_metric(name) for name in run.metrics]
@@ -143,13 +140,12 @@ def _translations(
     output: TestOutput,
     sentences: Objects,
     selection: PageSelection,
-    threads: int | None,
-    progress: Callable[[int], bool | None],
+    resources: Resources,
 ) -> Objects:
     """The first sentences as translated by a system."""
     system, options = run.load(output)
-    translator = Translator(system, options, threads=threads)
-    judge = Judge(system, options, threads=threads) if selection.judged else None
+    translator = Translator(system, options, threads=resources.threads)
+    judge = Judge(system, options, threads=resources.threads) if selection.judged else None
     annotations = run.texts.for_decoder("test", output.columns)
     lines = run.texts.lines("test", "source")
     scores = run.scores(output)
@@ -174,8 +170,7 @@ def _translations(
             if judgement is not None:
                 record["verdict"] = judgement.verdict
             objects.append(record)
-        if progress(len(objects)) is False:
-            break
+        resources.report(len(objects), len(sentences))
     return objects
 
 

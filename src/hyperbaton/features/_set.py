@@ -12,9 +12,8 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import CheckedOptions
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
-from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.phrases import Occurrences
@@ -33,7 +32,7 @@ class FeatureSet(CheckedOptions, Picklable, ABC):
         self, occurrences: Occurrences, labels: npt.NDArray[np.uint8], n_classes: int, *, threads: int | None = None
     ) -> Rows:
         """Fix the feature space on training data, and return its rows."""
-        return self.fit_rows(occurrences, labels, n_classes, threads=threads).all()
+        return self.fit_rows(occurrences, labels, n_classes, Resources.of(threads)).all()
 
     @abstractmethod
     def fit_rows(
@@ -41,12 +40,9 @@ class FeatureSet(CheckedOptions, Picklable, ABC):
         occurrences: Occurrences,
         labels: npt.NDArray[np.uint8],
         n_classes: int,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        scratch: Scratch | None = None,
+        resources: Resources,
     ) -> TrainingRows:
-        """Fix the feature space like `fit`; rows are computed on demand from tables, kept in `scratch` if given."""
+        """Fix the feature space like `fit`; rows are computed on demand from tables, kept in the scratch."""
 
     @abstractmethod
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:

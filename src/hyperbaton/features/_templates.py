@@ -20,9 +20,9 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
-from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.features._set import FeatureSet
@@ -75,30 +75,26 @@ class TemplateFeatures(FeatureSet):
         occurrences: Occurrences,
         labels: npt.NDArray[np.uint8],
         n_classes: int,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        scratch: Scratch | None = None,
+        resources: Resources,
     ) -> TrainingRows:
         """Count features; keep those of at least `min_count` phrase pairs."""
-        threads = threads or default_threads()
         features = _core.TrainingFeatures(
             self._table(occurrences),
             core_occurrences(occurrences),
             min_count=self.min_count,
-            n_threads=threads,
-            progress=progress,
-            room=None if scratch is None else scratch.room,
+            n_threads=resources.threads,
+            progress=resources.progress,
+            room=resources.scratch.room,
         )
         vars(self).pop("_index", None)  # of an earlier feature space
         self.keys_, self.feature_names_, self.lengths_, words = features.take_space()
         self.words_ = words.reshape(-1, _core.MAX_WORDS)
-        return TemplateRows(features, self.n_features, len(occurrences), threads)
+        return TemplateRows(features, self.n_features, len(occurrences), resources.threads)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         """Rows of phrase pairs, with the features of the feature space."""
         table, core = self._table(occurrences), core_occurrences(occurrences)
-        indptr, indices = _core.feature_rows(table, core, self._index, n_threads=threads or default_threads())
+        indptr, indices = _core.feature_rows(table, core, self._index, n_threads=n_threads(threads))
         return Rows(indptr, indices, self.n_features)
 
     @cached_property

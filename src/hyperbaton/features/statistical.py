@@ -19,7 +19,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout, joined, within
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
@@ -68,14 +68,11 @@ class Statistical(FeatureSet):
         occurrences: Occurrences,
         labels: npt.NDArray[np.uint8],
         n_classes: int,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        scratch: Scratch | None = None,
+        resources: Resources,
     ) -> TrainingRows:
         """Count, and compute the rows of samples from the counts of other sentences."""
-        scratch = scratch or Scratch()
-        pair_keys, source_keys = occurrences.pair_keys(threads, scratch), occurrences.source_keys(threads, scratch)
+        scratch = resources.scratch
+        pair_keys, source_keys = occurrences.pair_keys(resources), occurrences.source_keys(resources)
         self.pairs_ = ClassCounts.of(pair_keys, labels, n_classes, scratch)
         self.sources_ = ClassCounts.of(source_keys, labels, n_classes, scratch)
         self.prior_ = smooth(class_frequencies(labels, n_classes).astype(float), 1.0, np.full(n_classes, 1 / n_classes))
@@ -86,8 +83,9 @@ class Statistical(FeatureSet):
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         """Compute rows of phrase pairs from the training counts."""
-        pairs = self.pairs_.at(occurrences.pair_keys(threads))
-        return self.described(occurrences, pairs, self.sources_.at(occurrences.source_keys(threads)))
+        resources = Resources.of(threads)
+        pairs = self.pairs_.at(occurrences.pair_keys(resources))
+        return self.described(occurrences, pairs, self.sources_.at(occurrences.source_keys(resources)))
 
     def described(self, occurrences: Occurrences, pairs: Array, sources: Array) -> Rows:
         """The rows of phrase pairs that have these counts of classes, (n, n_classes), themselves and as source phrases."""

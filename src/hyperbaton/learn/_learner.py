@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import CheckedOptions, check_options, option
 from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
@@ -105,7 +106,8 @@ class Learner(CheckedOptions, ABC):
             scratch: for `TrainingRows`, which need `n_classes`: where rows and their variables are kept.
         """
         if isinstance(rows, TrainingRows):
-            training = self._make(rows, np.asarray(labels), n_classes, progress, prior, scratch or Scratch())
+            resources = Resources.of(self.threads, progress, scratch)
+            training = self._make(rows, np.asarray(labels), n_classes, prior, resources)
         else:
             training = self._check(rows, labels, n_classes, prior)
         judges = None if validation is None else self._check_validation(training, *validation)
@@ -119,21 +121,20 @@ class Learner(CheckedOptions, ABC):
         rows: TrainingRows,
         labels: Array,
         n_classes: int | None,
-        progress: Progress | None,
         prior: Callable[[slice], Array] | None,
-        scratch: Scratch,
+        resources: Resources,
     ) -> TrainingExamples:
         """Make rows in the order in which they are visited."""
         if n_classes is None:
             raise RowsError("rows computed on demand need n_classes")
-        n_rows = len(labels)
+        n_rows, scratch = len(labels), resources.scratch
         numbers = np.asarray(scratch.array(n_rows, np.uint32))
         if self.visits_at_random:
             _core.visit_order(self.seed, numbers)
         else:
             for piece in scratch.rows(n_rows, row_bytes=8):
                 numbers[piece] = np.arange(piece.start, piece.stop, dtype=np.uint32)
-        made = _made(rows, numbers, scratch, progress)
+        made = _made(rows, numbers, resources)
         in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers[rows]])
         training = self._check(made, np.asarray(in_order), n_classes, None)
         logs = None
@@ -198,8 +199,8 @@ class Learner(CheckedOptions, ABC):
         if not self.takes_clusters:
             raise OptionError(f"{self!r} cannot train sub-models for clusters")
         if isinstance(rows, TrainingRows):
-            arrays = np.asarray(labels), np.asarray(clusters)
-            return self._fit_groups(rows, *arrays, n_classes, n_clusters, progress, prior, scratch or Scratch())
+            arrays, resources = (np.asarray(labels), np.asarray(clusters)), Resources.of(self.threads, progress, scratch)
+            return self._fit_groups(rows, *arrays, n_classes, n_clusters, prior, resources)
         training = self._check(rows, labels, n_classes, prior)
         core_rows = self._core_rows(training.chunks)
         numbers, n_known = number_clusters(clusters, len(core_rows), n_clusters)
@@ -229,30 +230,29 @@ class Learner(CheckedOptions, ABC):
         clusters: Array,
         n_classes: int | None,
         n_clusters: int | None,
-        progress: Progress | None,
         prior: Callable[[Array, Rows], Array] | None,
-        scratch: Scratch,
+        resources: Resources,
     ) -> ClusterModel:
         """Learn the sub-models group by group."""
         if n_classes is None or n_clusters is None:
             raise RowsError("rows computed on demand need n_classes and n_clusters")
-        starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, scratch.room)
+        starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, resources.scratch.room)
         if self._needs_all_clusters() or len(order) == 0:
             numbers = np.arange(len(labels), dtype=np.uint32)
-            made = _made(rows, numbers, scratch, progress)
+            made = _made(rows, numbers, resources)
             of_rows = None if prior is None else prior(numbers, made)
-            return self.fit_clusters(made, labels, clusters, n_classes, n_clusters, progress, of_rows)
-        joined = JoinedClusters(n_clusters, scratch)
+            return self.fit_clusters(made, labels, clusters, n_classes, n_clusters, resources.progress, of_rows)
+        joined = JoinedClusters(n_clusters, resources.scratch)
         for first, last in cut_groups(starts, ROWS_TOGETHER):
             members = order[starts[first] : starts[last]]
-            made = _made(rows, members, scratch)
+            made = _made(rows, members, dataclasses.replace(resources, progress=None))
             model = self.fit_clusters(
                 made,
                 labels[members],
                 clusters[members] - first,
                 n_classes,
                 last - first,
-                _part_of(progress, int(starts[first]), len(members), len(order)),
+                _part_of(resources.progress, int(starts[first]), len(members), len(order)),
                 None if prior is None else prior(members, made),
                 first_cluster=first,
             )
@@ -389,8 +389,8 @@ class Learner(CheckedOptions, ABC):
         )
 
 
-def _made(rows: TrainingRows, numbers: Array, scratch: Scratch, progress: Progress | None = None) -> Rows:
-    """Rows by their numbers; if there are many, they are kept in `scratch`. `progress` counts rows."""
+def _made(rows: TrainingRows, numbers: Array, resources: Resources) -> Rows:
+    """Rows by their numbers; if there are many, they are kept in the scratch. The progress counts rows."""
     n = len(numbers)
     if n <= ROWS_TOGETHER:
         return rows.at(numbers)
@@ -398,10 +398,9 @@ def _made(rows: TrainingRows, numbers: Array, scratch: Scratch, progress: Progre
     def pieces() -> Iterator[Array]:
         for at in range(0, n, ROWS_TOGETHER):
             yield numbers[at : at + ROWS_TOGETHER]
-            if progress is not None and progress(min(at + ROWS_TOGETHER, n), n) is False:
-                raise Cancelled("cancelled")
+            resources.report(min(at + ROWS_TOGETHER, n), n)
 
-    return join_rows(rows, pieces(), scratch)
+    return join_rows(rows, pieces(), resources.scratch)
 
 
 def _part_of(progress: Progress | None, done: int, n: int, total: int) -> Progress | None:

@@ -22,10 +22,9 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.executors import Here, Sharding
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import LARGEST, CheckedOptions, option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.ngrams import Columns, Ngrams
@@ -69,33 +68,23 @@ class Estimation(CheckedOptions):
         return thresholds + thresholds[-1:] * (self.order - len(thresholds))
 
 
-def estimate_ngrams(
-    text: Text,
-    options: Estimation,
-    vocabulary: Vocabulary | None = None,
-    *,
-    memory: str | int = MEMORY,
-    threads: int | None = None,
-    progress: Progress | None = None,
-    sharding: Sharding | None = None,
-) -> Ngrams:
+def estimate_ngrams(text: Text, options: Estimation, resources: Resources, vocabulary: Vocabulary | None = None) -> Ngrams:
     """The words of the model, and the n-grams of each order with their probabilities.
 
     Arguments:
+        resources: counting and sorting take the memory of its scratch, in each task as well, or `MEMORY`; what does not
+            fit goes to temporary files. Its progress counts steps.
         vocabulary: the words that may be in the model; others become <unk>.
-        memory: what counting and sorting may take, for example "4G", or bytes; what does not fit goes to temporary files.
-        progress: called with (steps done, steps in all).
-        sharding: how counting is shared out, if it is; `memory` is then also that of each task.
     """
     if len(text) == 0:
         raise InputError("no sentences to estimate a language model from", text.path)
-    limit = parse_memory(memory)
+    limit = resources.scratch.memory or parse_memory(MEMORY)
     # Rows of all orders at most, once more for sorting, and the columns made of them.
     n_bytes = 8 * (text.n_tokens + len(text)) * sum(n + 2 for n in range(1, options.order + 1))
     scratch = Scratch(limit if n_bytes > limit else None)
     words, tokens = number_words(text, options.max_words, vocabulary, scratch)
-    run = _Run(options, RowSorter(limit, scratch, threads or default_threads()), sharding, progress)
-    if sharding is None and scratch.memory is None and text.n_tokens + 2 * len(text) < _MOST_PLACES:
+    run = _Run(options, RowSorter(limit, scratch, resources.threads), resources)
+    if resources.sharding is None and scratch.memory is None and text.n_tokens + 2 * len(text) < _MOST_PLACES:
         return Ngrams(words, run.estimate_in_memory(tokens, text.offsets, len(words)))
     return Ngrams(words, run.estimate(tokens, text.offsets))
 
@@ -161,13 +150,10 @@ def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: boo
 class _Run:
     """The state that the steps of one estimation share."""
 
-    def __init__(
-        self, options: Estimation, sorter: RowSorter, sharding: Sharding | None, progress: Progress | None
-    ) -> None:
-        self.options, self.sorter, self.sharding, self.progress = options, sorter, sharding, progress
-        self.scratch = sorter.scratch
+    def __init__(self, options: Estimation, sorter: RowSorter, resources: Resources) -> None:
+        self.options, self.sorter, self.resources = options, sorter, resources
+        self.scratch, n_shards = sorter.scratch, resources.split().shards
         # Counting each shard is a step, and so is merging each of several.
-        n_shards = 1 if sharding is None else sharding.shards
         self.steps_done, self.n_steps = 0, 1 + options.order + (n_shards if n_shards == 1 else 2 * n_shards)
 
     def estimate_in_memory(
@@ -191,15 +177,7 @@ class _Run:
         order, thresholds = self.options.order, self.options.thresholds()
         from hyperbaton.lm.shards import count_shards  # only here: models are read more often than estimated
 
-        full = count_shards(
-            tokens,
-            offsets,
-            order,
-            self.sharding or Here(self.sorter.n_threads),
-            memory=self.sorter.memory,
-            scratch=self.scratch,
-            step=self.step,
-        )
+        full = count_shards(tokens, offsets, order, self.resources.split(), self.sorter, self.step)
         orders = [self.rows(n, size) for n, size in enumerate(_core.count_orders(full), start=1)]
         counts = _core.adjust_counts(full, thresholds, orders)
         del full
@@ -238,5 +216,4 @@ class _Run:
 
     def step(self) -> None:
         self.steps_done += 1
-        if self.progress is not None and self.progress(self.steps_done, self.n_steps) is False:
-            raise _core.Cancelled("cancelled")
+        self.resources.report(self.steps_done, self.n_steps)

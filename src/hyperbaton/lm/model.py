@@ -28,9 +28,12 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError, InputError, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, default_threads, n_threads
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
@@ -122,10 +125,8 @@ class LanguageModel(Display, Picklable):
         True
         """
         options = Estimation(order, prune, max_words, discount_fallback)
-        ngrams = estimate_ngrams(
-            text, options, vocabulary, memory=memory, threads=threads, progress=progress, sharding=sharding
-        )
-        return cls.of(ngrams, options, threads)
+        resources = Resources.of(threads, progress, Scratch(parse_memory(memory)), sharding)
+        return cls.of(estimate_ngrams(text, options, resources, vocabulary), options, resources.threads)
 
     @classmethod
     def of(cls, ngrams: Ngrams, options: Estimation, threads: int | None = None) -> LanguageModel:
@@ -229,8 +230,8 @@ class LanguageModel(Display, Picklable):
         Sentence s of n words has n + 1 values, those from `starts[s]` to `starts[s + 1]`.
         """
         words = text if isinstance(text, Text) else Text.of(text)
-        n_threads = threads or default_threads()
-        logprobs = self.view.score_words(self.numbers(words), words.offsets, n_threads=n_threads, progress=progress)
+        numbers = self.numbers(words)
+        logprobs = self.view.score_words(numbers, words.offsets, n_threads=n_threads(threads), progress=progress)
         return logprobs, words.offsets + np.arange(len(words) + 1)
 
     def score(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.progress import default_threads
+from hyperbaton.base.progress import n_threads
 from hyperbaton.corpus.files import AnyPath, write_pieces
 from hyperbaton.corpus.text import Vocabulary
 from hyperbaton.lm.rows import Rows
@@ -33,11 +33,11 @@ class Ngrams:
 
     def tables(self, threads: int | None = None) -> list[npt.NDArray[np.uint8]]:
         """The slots of each order, for a `LanguageModel`."""
-        n_threads = threads or default_threads()
+        threads = n_threads(threads)
         if isinstance(self.orders, _core.NgramTree):
-            return _core.build_tree_tables(self.orders, n_threads=n_threads, progress=None)
+            return _core.build_tree_tables(self.orders, n_threads=threads, progress=None)
         n_words = len(self.vocabulary)
-        return _core.build_ngram_tables(self.orders, n_words=n_words, n_threads=n_threads, progress=None)
+        return _core.build_ngram_tables(self.orders, n_words=n_words, n_threads=threads, progress=None)
 
     def arpa_pieces(self, threads: int | None = None) -> Iterator[bytes]:
         """The model in the ARPA format, as `LanguageModel` writes it."""
@@ -56,6 +56,6 @@ def arpa_pieces(
     source: _core.NgramModel | _core.NgramTree, vocabulary: Vocabulary, threads: int | None = None
 ) -> Iterator[bytes]:
     """A model in the ARPA format, in pieces; n-grams are sorted by word number."""
-    writer = _core.ArpaWriter(source, vocabulary.bytes, vocabulary.offsets, threads or default_threads())
+    writer = _core.ArpaWriter(source, vocabulary.bytes, vocabulary.offsets, n_threads(threads))
     while piece := writer.next():
         yield piece

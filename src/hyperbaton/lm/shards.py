@@ -59,10 +59,8 @@ def count_shards(
     tokens: npt.NDArray[np.uint32],
     offsets: npt.NDArray[np.int64],
     order: int,
-    sharding: Sharding | Here,
-    *,
-    memory: int,
-    scratch: Scratch,
+    split: Sharding | Here,
+    sorter: RowSorter,
     step: Callable[[], None],
 ) -> Rows:
     """The n-grams of the highest order, by suffix, as `RowSorter.count` gives them.
@@ -70,25 +68,23 @@ def count_shards(
     The file with the rows of a single shard stays until the caller removes the folder, when the model is made.
 
     Arguments:
-        memory: what counting and sorting may take in each task, in bytes.
-        scratch: where the result is kept.
+        sorter: its memory is also that of each task; its scratch is where the result is kept.
         step: called after each task.
     """
-    folder, shards = sharding.folder, sharding.shards
+    folder, shards = split.folder, split.shards
     write_arrays(folder, "text", {"tokens": tokens, "offsets": offsets})
     starts = tuple(shard_starts(len(offsets) - 1, shards))
-    cuts = _cuts(tokens, offsets, order, shards, RowSorter(memory, scratch, sharding.threads))
-    job = _Job(folder, starts, order, memory, sharding.threads, cuts)
+    job = _Job(folder, starts, order, sorter.memory, split.threads, _cuts(tokens, offsets, order, shards, sorter))
     sizes = np.zeros(shards, np.int64)
-    for counted in sharding.do(_count_shard, job):
+    for counted in split.do(_count_shard, job):
         sizes += counted
         step()
     if isinstance(folder, InMemory) or shards == 1:
         whole: Rows = map_arrays(folder, _counted(0))["rows"]
         return whole
-    for _ in sharding.do(_merge_range, _Merge(job, folder, tuple(sizes.tolist()))):
+    for _ in split.do(_merge_range, _Merge(job, folder, tuple(sizes.tolist()))):
         step()
-    rows: Rows = join_arrays(folder, [_merged(key_range) for key_range in range(shards)], "rows", scratch)
+    rows: Rows = join_arrays(folder, [_merged(key_range) for key_range in range(shards)], "rows", sorter.scratch)
     for shard in range(shards):
         remove_arrays(folder, _counted(shard))
     return rows

@@ -67,12 +67,10 @@ class SourcePhrases:
     words: Array
 
     @classmethod
-    def of(
-        cls, training: TrainingSamples, n_classes: int, min_cluster: int, threads: int | None
-    ) -> tuple[SourcePhrases, Array]:
+    def of(cls, training: TrainingSamples, n_classes: int, min_cluster: int) -> tuple[SourcePhrases, Array]:
         """Count, and number the phrases with at least `min_cluster` samples; also the sub-model of each sample."""
-        scratch, occurrences = training.scratch, training.occurrences
-        keys = occurrences.source_keys(threads, scratch)
+        scratch, occurrences = training.resources.scratch, training.occurrences
+        keys = occurrences.source_keys(training.resources)
         counts, first, numbers = ClassCounts.numbered(keys, training.labels, n_classes, scratch)
         clusters, examples = scratch.array(len(first), np.int32), [first[:0]]
         n_clusters = 0
@@ -134,21 +132,14 @@ class Discriminative(OrientationModel):
         return feature_set
 
     def _fit(self, training: TrainingSamples) -> None:
-        n_classes, threads = len(self.class_names), self.threads or None
-        self.phrases_, clusters = SourcePhrases.of(training, n_classes, self.min_cluster, threads)
+        self.phrases_, clusters = SourcePhrases.of(training, len(self.class_names), self.min_cluster)
         self.rare_pairs_: ClassCounts | None = None
         self._learn(training, self._fit_features(training), clusters)
 
     def _fit_features(self, training: TrainingSamples) -> TrainingRows:
         self.feature_set_ = self._feature_set()
-        rows = self.feature_set_.fit_rows(
-            training.occurrences,
-            training.labels,
-            len(self.class_names),
-            threads=self.threads or None,
-            progress=training.progress,
-            scratch=training.scratch,
-        )
+        n_classes = len(self.class_names)
+        rows = self.feature_set_.fit_rows(training.occurrences, training.labels, n_classes, training.resources)
         if rows.n_features == 0:
             name = FEATURES.name_of(self.feature_set_)
             raise InputError(f"no feature is frequent enough: use more text, or --features {name}:min-count=1")
@@ -169,12 +160,13 @@ class Discriminative(OrientationModel):
 
     def _count_pairs(self, training: TrainingSamples, clusters: Array) -> ClassCounts:
         """Counts of the phrase pairs whose source phrase has no sub-model."""
-        keys, labels = Column(training.scratch, np.uint64), Column(training.scratch, np.uint8)
-        for rows in training.scratch.rows(len(clusters), row_bytes=64):
+        scratch = training.resources.scratch
+        keys, labels = Column(scratch, np.uint64), Column(scratch, np.uint8)
+        for rows in scratch.rows(len(clusters), row_bytes=64):
             rest = rows.start + np.flatnonzero(clusters[rows] < 0)
-            keys.append(training.occurrences.select(rest).pair_keys(self.threads or None))
+            keys.append(training.occurrences.select(rest).pair_keys(self._resources))
             labels.append(training.labels[rest])
-        return ClassCounts.of(keys.finish(), labels.finish(), len(self.class_names), training.scratch)
+        return ClassCounts.of(keys.finish(), labels.finish(), len(self.class_names), scratch)
 
     def _fit_global(self, learner: Learner, training: TrainingSamples, rows: TrainingRows) -> GlobalModel:
         has_prior = self._has_prior(learner, training)
@@ -182,9 +174,9 @@ class Discriminative(OrientationModel):
             rows,
             training.labels,
             len(self.class_names),
-            training.progress,
+            training.resources.progress,
             (lambda rows: self._prior(training, rows, 1.0)) if has_prior else None,
-            scratch=training.scratch,
+            scratch=training.resources.scratch,
         )
         self.history_ = learner.history_
         return learner.model_
@@ -208,9 +200,9 @@ class Discriminative(OrientationModel):
             clusters,
             n_classes=len(self.class_names),
             n_clusters=self.phrases_.n_clusters,
-            progress=training.progress,
+            progress=training.resources.progress,
             prior=prior if reference is not None or self._has_prior(learner, training) else None,
-            scratch=training.scratch,
+            scratch=training.resources.scratch,
         )
 
     @property
@@ -230,7 +222,8 @@ class Discriminative(OrientationModel):
             return self._prior(training, rows, np.maximum(reference(rows), LEAST))
 
         n_classes = len(self.class_names)
-        learner.fit(_CoverageRows(states), training.labels, n_classes, prior=prior, scratch=training.scratch)
+        scratch = training.resources.scratch
+        learner.fit(_CoverageRows(states), training.labels, n_classes, prior=prior, scratch=scratch)
         self.coverage_weights_ = learner.model_.scores(np.eye(COVERAGE_STATES))
 
     def _has_prior(self, learner: Learner, training: TrainingSamples) -> bool:
@@ -255,7 +248,7 @@ class Discriminative(OrientationModel):
         return np.maximum(scores, LEAST)
 
     def counts_of(self, occurrences: Occurrences) -> Array:
-        return self.phrases_.counts.at(self.known(occurrences).source_keys(self.threads or None))
+        return self.phrases_.counts.at(self.known(occurrences).source_keys(self._resources))
 
     def phrase_weights(self, phrase: str) -> list[tuple[str, Array]]:
         alone = Occurrences.of_options(Text.of([phrase]), Options.of([(0, 0, len(phrase.split()), "", [])]))
@@ -295,7 +288,7 @@ class Discriminative(OrientationModel):
             return numeric.log_softmax(self.global_.scores(rows, self.threads))
         if self.clusters_ is None:
             raise AttributeError("the model has no sub-models")
-        keys = occurrences.source_keys(self.threads or None)
+        keys = occurrences.source_keys(self._resources)
         clusters = self.phrases_.clusters_of(keys)
         result = numeric.log_softmax(self.clusters_.scores(rows, clusters, self.threads))
         rest = np.flatnonzero(clusters < 0)
@@ -307,7 +300,7 @@ class Discriminative(OrientationModel):
         by_source = smooth(self.phrases_.counts.at(keys), self.smoothing, self.prior)
         if self.rare_pairs_ is None:
             raise AttributeError("the model has counted no phrase pairs")
-        pairs = self.rare_pairs_.at(occurrences.pair_keys(self.threads or None))
+        pairs = self.rare_pairs_.at(occurrences.pair_keys(self._resources))
         logprobs: LogProbs = numeric.log(smooth(pairs, self.pair_smoothing, by_source))
         return logprobs
 

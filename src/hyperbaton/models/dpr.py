@@ -83,7 +83,7 @@ class Dpr(Discriminative):
         whole = numeric.log_softmax(self.global_.scores(rows, self.threads))
         if self.clusters_ is None:
             return whole
-        keys = occurrences.source_keys(self.threads or None)
+        keys = occurrences.source_keys(self._resources)
         clusters = self.phrases_.clusters_of(keys)
         own = self.clusters_.scores(rows, clusters, self.threads)
         if self.combination == "prior":

@@ -43,7 +43,7 @@ class Encoder(SentenceNetwork, NextPositionModel):
     def _fit(self, training: JumpTraining) -> None:
         shape, sentences = self.prepare(training)
         task = _torch_side().NextWords(shape, sentences, self.candidates == "remaining")
-        self._train(task, sentences._asdict(), training.progress)
+        self._train(task, sentences._asdict(), training.resources)
 
     def prepare(self, training: JumpTraining) -> tuple[JumpShape, JumpSentences]:
         """The input of training in PyTorch: the sizes of the network, and the sentences as rows of its embeddings."""

@@ -55,7 +55,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
 
     def _fit(self, training: TrainingSamples) -> None:
         shape, phrases = self.prepare(training)
-        self._train(_torch_side().Orientations(shape, phrases), phrases._asdict(), training.progress)
+        self._train(_torch_side().Orientations(shape, phrases), phrases._asdict(), training.resources)
         self.take_coverage()
 
     def prepare(self, training: TrainingSamples) -> tuple[OrientationShape, PhraseSpans]:

@@ -70,24 +70,23 @@ class Lexicalized(OrientationModel):
         return annotations.only(needed[self.units])
 
     def _fit(self, training: TrainingSamples) -> None:
-        phrases, where = self._in_units(training.occurrences), (self.threads or None, training.scratch)
+        phrases, resources = self._in_units(training.occurrences), training.resources
 
         def counted(keys: Keys) -> ClassCounts:
-            return ClassCounts.of(keys, training.labels, len(self.class_names), training.scratch)
+            return ClassCounts.of(keys, training.labels, len(self.class_names), resources.scratch)
 
-        self.sources_ = counted(phrases.source_keys(*where))
-        self.pairs_ = counted(phrases.pair_keys(*where)) if self.conditioning == "fe" else None
-        self.targets_ = counted(phrases.target_keys(*where)) if self.towards == "ladder" else None
+        self.sources_ = counted(phrases.source_keys(resources))
+        self.pairs_ = counted(phrases.pair_keys(resources)) if self.conditioning == "fe" else None
+        self.targets_ = counted(phrases.target_keys(resources)) if self.towards == "ladder" else None
 
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
-        threads = self.threads or None
-        phrases = self._in_units(occurrences)
+        phrases, resources = self._in_units(occurrences), self._resources
         probabilities = np.tile(self.prior, (len(occurrences), 1))
         if self.targets_ is not None:
-            probabilities = self._estimate(self.targets_.at(phrases.target_keys(threads)), probabilities)
-        probabilities = self._estimate(self.sources_.at(phrases.source_keys(threads)), probabilities)
+            probabilities = self._estimate(self.targets_.at(phrases.target_keys(resources)), probabilities)
+        probabilities = self._estimate(self.sources_.at(phrases.source_keys(resources)), probabilities)
         if self.pairs_ is not None:
-            probabilities = self._estimate(self.pairs_.at(phrases.pair_keys(threads)), probabilities)
+            probabilities = self._estimate(self.pairs_.at(phrases.pair_keys(resources)), probabilities)
         with np.errstate(divide="ignore"):  # without smoothing, a class that never occurred has log 0
             logprobs: LogProbs = numeric.log(probabilities)
         return logprobs
@@ -132,7 +131,7 @@ class Lexicalized(OrientationModel):
         return probabilities
 
     def counts_of(self, occurrences: Occurrences) -> Array:
-        return self.sources_.at(self._in_units(self.known(occurrences)).source_keys(self.threads or None))
+        return self.sources_.at(self._in_units(self.known(occurrences)).source_keys(self._resources))
 
     def _estimate(self, counts: Array, backoff: Array) -> Array:
         """Smoothed relative frequencies; the back-off if nothing was counted."""

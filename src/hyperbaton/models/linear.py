@@ -37,7 +37,7 @@ class Linear(OrientationModel):
             raise OptionError(f"the linear model needs distance classes (three, five, -4,0,1,5), not {self.orientations}")
 
     def _fit(self, training: TrainingSamples) -> None:
-        pieces = training.scratch.rows(len(training.distances), row_bytes=16)
+        pieces = training.resources.scratch.rows(len(training.distances), row_bytes=16)
         total = sum(int(np.abs(training.distances[rows].astype(np.int64)).sum()) for rows in pieces)
         mean = total / len(training.distances)
         # If nothing moves, α would be infinite.

@@ -85,7 +85,7 @@ class NineClass(NextPositionModel):
                 bound=PARTS[part],
                 min_count=self.min_count,
                 n_threads=self._n_threads,
-                progress=training.progress,
+                progress=training.resources.progress,
             )
             if len(self.keys_[part]) == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: give more text, or a lower --min-count")
@@ -95,7 +95,9 @@ class NineClass(NextPositionModel):
             # A feature of the position always fires.
             learner.intercept, learner.seed, learner.threads = False, self.seed, self._n_threads
             jumping = labels >= 0
-            learner.fit(rows.at(np.flatnonzero(jumping)), labels[jumping], n_classes=N_CLASSES, progress=training.progress)
+            learner.fit(
+                rows.at(np.flatnonzero(jumping)), labels[jumping], n_classes=N_CLASSES, progress=training.resources.progress
+            )
             self.weights_[part] = learner.weights_
 
     def _rows(self, jumps: _core.JumpText, part: str) -> Rows:

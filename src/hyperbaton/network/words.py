@@ -8,8 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import Cancelled, import_failure
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.errors import import_failure
 
 # Rows of the embeddings before those of words and labels: unknown, start and end of sentence.
 UNKNOWN, FIRST = 0, 3
@@ -42,15 +41,3 @@ def needing_torch() -> Iterator[None]:
         yield
     except ImportError as error:
         raise import_failure(error, "PyTorch", "torch", "torch") from None
-
-
-def stopping(progress: Progress | None) -> Progress | None:
-    """Progress that raises an error to stop."""
-    if progress is None:
-        return None
-
-    def report(done: int, total: int) -> None:
-        if progress(done, total) is False:
-            raise Cancelled("cancelled")
-
-    return report

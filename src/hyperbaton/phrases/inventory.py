@@ -14,7 +14,8 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_numbers, check_offsets
 from hyperbaton.corpus import Bitext, Text, Vocabulary
@@ -139,19 +140,18 @@ class Inventory:
         >>> list(inventory.source)
         ['a b a', 'a b', 'a', 'b a', 'b']
         """
-        threads = threads or default_threads()
-        runs = list((scratch or Scratch()).rows(len(samples), _BYTES))
-        if scratch is None or len(runs) <= 1:
-            return cls.of_run(bitext, samples, slice(0, len(samples)), threads, progress)
-        merge = _Merge(scratch)
+        resources = Resources.of(threads, progress, scratch)
+        runs = list(resources.scratch.rows(len(samples), _BYTES))
+        if len(runs) <= 1:
+            return cls.of_run(bitext, samples, slice(0, len(samples)), resources)
+        merge, silent = _Merge(resources.scratch), Resources(resources.threads)
         for n, run in enumerate(runs):
-            merge.add(cls.of_run(bitext, samples, run, threads, None))
-            if progress is not None and progress(n + 1, len(runs) + 1) is False:
-                raise _core.Cancelled("cancelled")
+            merge.add(cls.of_run(bitext, samples, run, silent))
+            resources.report(n + 1, len(runs) + 1)
         return merge.finish(bitext)
 
     @classmethod
-    def of_run(cls, bitext: Bitext, samples: Samples, run: slice, threads: int, progress: Progress | None) -> Inventory:
+    def of_run(cls, bitext: Bitext, samples: Samples, run: slice, resources: Resources) -> Inventory:
         """Number the phrases and pairs of a run of samples, which are numbered from 0."""
         sentence = samples.sentence[run]
         sides = (
@@ -159,9 +159,10 @@ class Inventory:
             (bitext.target, samples.target_begin, samples.target_length),
         )
         (source, source_ids), (target, target_ids) = (
-            number_phrases(text, sentence, begin[run], length[run], threads, progress) for text, begin, length in sides
+            number_phrases(text, sentence, begin[run], length[run], resources) for text, begin, length in sides
         )
-        return cls(source, target, *_core.pair_phrases(source_ids, target_ids, len(source), threads, progress))
+        pairs = _core.pair_phrases(source_ids, target_ids, len(source), resources.threads, resources.progress)
+        return cls(source, target, *pairs)
 
 
 class Runs:
@@ -247,12 +248,13 @@ def number_phrases(
     sentence: npt.NDArray[np.uint32],
     begin: npt.NDArray[np.uint16],
     length: npt.NDArray[np.uint8],
-    threads: int,
-    progress: Progress | None = None,
+    resources: Resources,
 ) -> tuple[Phrases, npt.NDArray[np.uint32]]:
     """Number the phrases at the given spans; returns them, and the number of each span's phrase."""
     words = text.vocabulary
-    offsets, flat, ids = _core.number_phrases(text.core_tokens, words.spelling, sentence, begin, length, threads, progress)
+    offsets, flat, ids = _core.number_phrases(
+        text.core_tokens, words.spelling, sentence, begin, length, resources.threads, resources.progress
+    )
     return Phrases(offsets, flat, words), ids
 
 
@@ -263,4 +265,4 @@ def number_rows(
     n = len(offsets) - 1
     begin, length = np.zeros(n, np.uint16), np.diff(offsets).astype(np.uint8)
     text = Text(words, offsets, vocabulary)
-    return number_phrases(text, np.arange(n, dtype=np.uint32), begin, length, threads or default_threads())
+    return number_phrases(text, np.arange(n, dtype=np.uint32), begin, length, Resources.of(threads))

@@ -21,6 +21,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
@@ -219,7 +220,7 @@ def _match(
     )
     lengths = np.diff(joined.offsets).astype(np.uint8)
     sentences = np.arange(len(joined), dtype=np.uint32)
-    together, ids = number_phrases(joined, sentences, np.zeros(len(joined), np.uint16), lengths, default_threads())
+    together, ids = number_phrases(joined, sentences, np.zeros(len(joined), np.uint16), lengths, Resources.of())
     number = np.full(len(together), -1, np.int64)
     number[ids[: len(phrases)]] = np.arange(len(phrases))
     return number[ids[len(phrases) : len(phrases) + n]]

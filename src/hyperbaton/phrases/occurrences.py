@@ -16,8 +16,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Integers, gather
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.progress import default_threads
-from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Vocabulary
 from hyperbaton.corpus.annotations import missing_tags
 from hyperbaton.corpus.classes import WordClasses
@@ -152,27 +151,28 @@ class Occurrences:
         """The chosen phrase pairs, by mask or by number."""
         return replace(self, source_spans=self.source_spans.select(keep), target_spans=self.target_spans.select(keep))
 
-    def source_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
-        """A key for each source phrase, equal for equal phrases; they are stored in `scratch`."""
-        return self._keys(scratch, lambda rows: _phrase_keys(self.source, self.source_spans.select(rows), threads))
+    def source_keys(self, resources: Resources | None = None) -> Keys:
+        """A key for each source phrase, equal for equal phrases."""
+        return self._keys(resources, lambda rows, n: _phrase_keys(self.source, self.source_spans.select(rows), n))
 
-    def target_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
+    def target_keys(self, resources: Resources | None = None) -> Keys:
         """A key for each target phrase, equal for equal phrases."""
-        return self._keys(scratch, lambda rows: _phrase_keys(self.target, self.target_spans.select(rows), threads))
+        return self._keys(resources, lambda rows, n: _phrase_keys(self.target, self.target_spans.select(rows), n))
 
-    def pair_keys(self, threads: int | None = None, scratch: Scratch | None = None) -> Keys:
+    def pair_keys(self, resources: Resources | None = None) -> Keys:
         """A key for each phrase pair, equal for equal pairs."""
 
-        def of_pairs(rows: slice) -> Keys:
-            source = _phrase_keys(self.source, self.source_spans.select(rows), threads)
-            target = _phrase_keys(self.target, self.target_spans.select(rows), threads)
+        def of_pairs(rows: slice, n_threads: int) -> Keys:
+            source = _phrase_keys(self.source, self.source_spans.select(rows), n_threads)
+            target = _phrase_keys(self.target, self.target_spans.select(rows), n_threads)
             # Keys are well mixed, so an odd factor and a sum distinguish the two sides.
             return source * np.uint64(0x9E3779B97F4A7C15) + target
 
-        return self._keys(scratch, of_pairs)
+        return self._keys(resources, of_pairs)
 
-    def _keys(self, scratch: Scratch | None, make: Callable[[slice], Keys]) -> Keys:
-        return (scratch or Scratch()).filled(len(self), np.uint64, _KEY_BYTES, make)
+    def _keys(self, resources: Resources | None, make: Callable[[slice, int], Keys]) -> Keys:
+        resources = resources or Resources.of()
+        return resources.scratch.filled(len(self), np.uint64, _KEY_BYTES, lambda rows: make(rows, resources.threads))
 
     def source_words(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """The words of all source phrases: offsets, and word numbers."""
@@ -184,7 +184,5 @@ class Occurrences:
         return offsets, self.source.tokens[where]
 
 
-def _phrase_keys(text: Text, spans: Spans, threads: int | None) -> Keys:
-    return _core.phrase_keys(
-        text.tokens, text.offsets, spans.sentence, spans.begin, spans.length, threads or default_threads()
-    )
+def _phrase_keys(text: Text, spans: Spans, n_threads: int) -> Keys:
+    return _core.phrase_keys(text.tokens, text.offsets, spans.sentence, spans.begin, spans.length, n_threads)

@@ -25,7 +25,8 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import CheckedOptions, option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.inventory import Inventory
@@ -73,23 +74,23 @@ class Pruning(CheckedOptions):
         return value
 
 
-def significance(
-    table: PhraseTable, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None
-) -> npt.NDArray[np.float64]:
+def significance(table: PhraseTable, bitext: Bitext, resources: Resources) -> npt.NDArray[np.float64]:
     """−ln of the p-value of each pair of a table by Fisher's exact test on the sentence pairs of a bitext.
 
     >>> from hyperbaton.phrases import extract
     >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
-    >>> significance(PhraseTable.build(bitext, extract(bitext)), bitext).round(3).tolist()  # ln 3, and ln 3 again
+    >>> table = PhraseTable.build(bitext, extract(bitext))
+    >>> significance(table, bitext, Resources.of()).round(3).tolist()  # ln 3, and ln 3 again
     [1.099, 1.099]
     """
-    threads = threads or default_threads()
     source, target = bitext.source.over(table.source.vocabulary), bitext.target.over(table.target.vocabulary)
-    sources, targets, pairs = table.arrays_view.count_occurring(source.core_tokens, target.core_tokens, threads, progress)
-    return _core.significance(pairs, sources[table.sources], targets[table.targets], len(bitext), threads)
+    sources, targets, pairs = table.arrays_view.count_occurring(
+        source.core_tokens, target.core_tokens, resources.threads, resources.progress
+    )
+    return _core.significance(pairs, sources[table.sources], targets[table.targets], len(bitext), resources.threads)
 
 
-def rule_significance(table: PhraseTable, n: int, *, threads: int | None = None) -> npt.NDArray[np.float64]:
+def rule_significance(table: PhraseTable, n: int, resources: Resources) -> npt.NDArray[np.float64]:
     """−ln of the p-value of each rule by Fisher's exact test on the counts of the table, of `n` rules in all.
 
     Occurrences of rules are not looked up: c(s), c(t) and c(s, t) are the counts of their probabilities. They are
@@ -97,23 +98,21 @@ def rule_significance(table: PhraseTable, n: int, *, threads: int | None = None)
 
     >>> from hyperbaton.phrases import extract_rules
     >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
-    >>> rule_significance(extract_rules(bitext).table, 3).round(3).tolist()
+    >>> rule_significance(extract_rules(bitext).table, 3, Resources.of()).round(3).tolist()
     [1.099, 1.099]
     """
     target, source, both = np.ceil(table.counts.T).astype(np.uint32)
     both = np.minimum(both, np.minimum(source, target))
-    return _core.significance(both, source, target, n, threads or default_threads())
+    return _core.significance(both, source, target, n, resources.threads)
 
 
-def composition_costs(
-    table: PhraseTable, *, threads: int | None = None, progress: Progress | None = None
-) -> npt.NDArray[np.float64]:
+def composition_costs(table: PhraseTable, resources: Resources) -> npt.NDArray[np.float64]:
     """The cost on the training text, in nats, of composing each pair from shorter ones; infinity if that is impossible.
 
     >>> from hyperbaton.phrases import extract
     >>> bitext = Bitext.of(["a b", "a", "a"], ["x y", "x", "z"], [[(0, 0), (1, 1)], [(0, 0)], [(0, 0)]])
     >>> table = PhraseTable.build(bitext, extract(bitext))
-    >>> costs = composition_costs(table)  # p(x|a) is 2/3
+    >>> costs = composition_costs(table, Resources.of())  # p(x|a) is 2/3
     >>> {table.source[s]: round(float(cost), 3) for s, cost in zip(table.sources, costs) if np.isfinite(cost)}
     {'a b': 0.405}
     """
@@ -122,21 +121,14 @@ def composition_costs(
     table.check()
     with np.errstate(divide="ignore"):
         logprobs = numeric.log(table.scores[:, 2].astype(np.float64))
-    composed = table.arrays_view.composed_logprobs(logprobs, threads or default_threads(), progress)
+    composed = table.arrays_view.composed_logprobs(logprobs, resources.threads, resources.progress)
     never = ~np.isfinite(composed)
     costs: npt.NDArray[np.float64] = table.counts[:, 2] * (logprobs - np.where(never, 0.0, composed))
     costs[never] = np.inf
     return costs
 
 
-def kept_pairs(
-    table: PhraseTable,
-    bitext: Bitext | None,
-    options: Pruning | None = None,
-    *,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Keep:
+def kept_pairs(table: PhraseTable, bitext: Bitext | None, options: Pruning | None, resources: Resources) -> Keep:
     """Which pairs of a table are kept: the `top` pairs of each source phrase among those that pass every threshold.
 
     Without a bitext, the significance of rules is tested on the counts of the table.
@@ -146,14 +138,10 @@ def kept_pairs(
     n = int(np.ceil(table.counts[:, 2].astype(np.float64)).sum()) if bitext is None else len(bitext)
     threshold = options.threshold(n)
     if threshold is not None:
-        values = (
-            rule_significance(table, n, threads=threads)
-            if bitext is None
-            else significance(table, bitext, threads=threads, progress=progress)
-        )
+        values = rule_significance(table, n, resources) if bitext is None else significance(table, bitext, resources)
         keep &= values > threshold
     if options.relative_entropy is not None:
-        keep &= composition_costs(table, threads=threads, progress=progress) > options.relative_entropy
+        keep &= composition_costs(table, resources) > options.relative_entropy
     if options.top:
         if table.scores.shape[1] < 3:
             raise OptionError("the phrase table has no p(t|s) to find the most probable target phrases by")
@@ -182,7 +170,7 @@ def prune(
     """
     extracted.check()
     table, inventory = extracted.table, extracted.inventory
-    keep = kept_pairs(table, bitext, options, threads=threads, progress=progress)
+    keep = kept_pairs(table, bitext, options, Resources.of(threads, progress))
     # A table made with a minimum count has fewer pairs than the inventory.
     counts = np.diff(inventory.sample_offsets)
     rows = np.arange(inventory.n_pairs)
@@ -217,5 +205,5 @@ def prune_rules(rules: RuleTable, options: Pruning | None = None, *, threads: in
     options = options or Pruning()
     if options.relative_entropy is not None:
         raise OptionError("--relative-entropy composes phrases without gaps: leave it out for rules")
-    keep = kept_pairs(rules.table, None, options, threads=threads)
+    keep = kept_pairs(rules.table, None, options, Resources.of(threads))
     return replace(rules, table=rules.table.select(keep).without_unused())

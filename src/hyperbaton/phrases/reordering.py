@@ -16,7 +16,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.progress import default_threads
+from hyperbaton.base.progress import n_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
@@ -104,7 +104,7 @@ def orientation_counts(
     """Counts of orientations by phrase pair (or source phrase): shape (n, n_orientations)."""
     groups = inventory.sample_offsets[inventory.offsets] if by_source else inventory.sample_offsets
     classes = orientations.classify(samples, side)
-    return _core.count_classes(groups, inventory.sample_order, classes, len(orientations), threads or default_threads())
+    return _core.count_classes(groups, inventory.sample_order, classes, len(orientations), n_threads(threads))
 
 
 def reordering_probabilities(
@@ -132,7 +132,7 @@ def reordering_probabilities(
         groups = (inventory.offsets if by_source else inventory.sample_offsets)[rows.start : rows.stop + 1]
         groups = inventory.sample_offsets[groups] if by_source else groups
         piece = _core.class_probabilities(
-            groups, inventory.sample_order, sides, len(orientations), smoothing, threads or default_threads()
+            groups, inventory.sample_order, sides, len(orientations), smoothing, n_threads(threads)
         )
         table.append(piece if by_source or min_count <= 1 else piece[np.diff(groups) >= min_count])
     return table.finish()

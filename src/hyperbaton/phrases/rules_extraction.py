@@ -22,8 +22,10 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.executors import Sharding
 from hyperbaton.base.options import check_options
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import WordIds
@@ -49,6 +51,7 @@ def extract_rules(
     threads: int | None = None,
     progress: Progress | None = None,
     scratch: Scratch | None = None,
+    sharding: Sharding | None = None,
 ) -> RuleTable:
     """Extract and score the rules of a bitext with links.
 
@@ -58,35 +61,44 @@ def extract_rules(
         min_count: drop rules whose count is lower; 1 keeps all, since counts are fractions.
         lexical: word probabilities; by default the frequencies of links, as in Moses.
         scratch: storage for the table, and the limit on memory.
+        sharding: how extraction is distributed, if it is; progress then counts tasks. The caller removes its folder.
 
     >>> bitext = Bitext.of(["a b c"], ["x y z"], [[(0, 2), (1, 0), (2, 1)]])
     >>> rules = extract_rules(bitext)
     >>> sorted(rules.table.source)
     ['a', 'a [X]', 'a b c', 'b', 'b c', 'c']
     """
-    limits, scratch, threads = limits or RuleLimits(), scratch or Scratch(), threads or default_threads()
+    limits, resources = limits or RuleLimits(), Resources.of(threads, progress, scratch, sharding)
     check_options(limits)
-    work = RuleWork.of(bitext, limits, threads)
+    work = RuleWork.of(bitext, limits, resources.threads)
     if text is not None:
-        sources = work.matching(text, text_span)
-        work = replace(work, sources=sources, targets=work.targets_of(sources, 0, len(bitext), progress))
-    runs = Runs(scratch, np.uint8)
-    for done, part in work.runs(scratch):
+        work = replace(work, sources=work.matching(text, text_span))
+    if sharding is None:
+        runs = _runs_here(work, resources)
+    else:
+        from hyperbaton.phrases.rules_shards import runs_in_shards  # only here: most texts are not split
+
+        runs = runs_in_shards(work, sharding, progress)
+    lexical = lexical or LexicalTable.from_links(bitext, resources.threads, scratch=resources.scratch)
+    return work.score(runs, lexical, min_count, resources)
+
+
+def _runs_here(work: RuleWork, resources: Resources) -> list[npt.NDArray[np.uint8]]:
+    """The sorted runs of all rules, extracted by this process."""
+    n = len(work.bitext)
+    if work.sources is not None:
+        work = replace(work, targets=work.targets_of(work.sources, 0, n, resources.progress))
+    runs = Runs(resources.scratch, np.uint8)
+    for done, part in work.runs(resources.scratch):
         for run in part:
             runs.append(run)
-        _report(progress, done, len(bitext))
-    lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
-    return work.score(runs.finish(), lexical, min_count, scratch, progress)
+        resources.report(done, n)
+    return runs.finish()
 
 
 def _six_digits(values: Array, threads: int) -> npt.NDArray[np.float32]:
     """Numbers as Moses' programs exchange them: floats, written with six digits."""
     return _core.round_six_digits(values.astype(np.float64), threads)
-
-
-def _report(progress: Progress | None, done: int, total: int) -> None:
-    if progress is not None and progress(done, total) is False:
-        raise _core.Cancelled("cancelled")
 
 
 @dataclass(frozen=True)
@@ -178,14 +190,10 @@ class RuleWork:
             )
 
     def score(
-        self,
-        runs: list[npt.NDArray[np.uint8]],
-        lexical: LexicalTable,
-        min_count: int,
-        scratch: Scratch,
-        progress: Progress | None,
+        self, runs: list[npt.NDArray[np.uint8]], lexical: LexicalTable, min_count: int, resources: Resources
     ) -> RuleTable:
         """Merge runs and score the rules."""
+        scratch = resources.scratch
         merger = _core.RuleMerger(runs, self.symbols, self.sources)
         columns = _Columns(scratch, self.target)
         total = sum(map(len, runs))
@@ -210,7 +218,7 @@ class RuleWork:
             if not len(batch["counts"]):
                 return self._table(columns, min_count, scratch)
             columns.add(batch, self.threads)
-            _report(progress, len(self.bitext) * merger.n_read // total, len(self.bitext))
+            resources.report(len(self.bitext) * merger.n_read // total, len(self.bitext))
 
     def _table(self, columns: _Columns, min_count: int, scratch: Scratch) -> RuleTable:
         source = Phrases(columns.source_offsets.finish(), columns.source_words.finish(), self.source)

@@ -1,8 +1,8 @@
 """Hierarchical rules extracted in shards, by the workers of any executor.
 
 A task makes the sorted runs of a shard of the sentence pairs; for a text, a task before it finds the target sides that
-rules for the text have in the shard. The process that distributes the work merges the runs and scores the rules. The
-result is bit-identical to that of `extract_rules` for any number of shards.
+rules for the text have in the shard. The process that distributes the work merges the runs and scores the rules, so the
+table is bit-identical for any number of shards.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.base.executors import Sharding, shard_starts
-from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.base.store import Artefact
-from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.bitext import KIND as BITEXT
-from hyperbaton.phrases.rules import DECODED_SPAN, RuleLimits, RuleTable
+from hyperbaton.phrases.rules import RuleLimits
 from hyperbaton.phrases.rules_extraction import RuleWork
 
 
@@ -42,33 +40,13 @@ class _Job:
         return RuleWork.of(bitext, self.limits, self.threads)
 
 
-def extract_rules_in_shards(
-    bitext: Bitext,
-    limits: RuleLimits | None = None,
-    *,
-    text: Text | None = None,
-    text_span: int = DECODED_SPAN,
-    min_count: int = 1,
-    lexical: LexicalTable | None = None,
-    sharding: Sharding,
-    progress: Progress | None = None,
-    scratch: Scratch | None = None,
-) -> RuleTable:
-    """Extract and score the rules of a bitext with links, as `extract_rules` does.
-
-    Arguments:
-        sharding: how the work is distributed. The caller removes its folder.
-        progress: counts tasks.
-    """
-    limits, scratch = limits or RuleLimits(), scratch or Scratch()
-    check_options(limits)
-    folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
-    work = RuleWork.of(bitext, limits, threads)
-    bitext.save(folder / BITEXT)
-    job = _Job(folder, tuple(shard_starts(len(bitext), shards)), limits, threads, text is not None)
-    if text is not None:
-        sources = work.matching(text, text_span)
-        work = replace(work, sources=sources)
+def runs_in_shards(work: RuleWork, sharding: Sharding, progress: Progress | None) -> list[npt.NDArray[np.uint8]]:
+    """The sorted runs of all rules; `progress` counts tasks."""
+    folder, shards, sources = sharding.folder, sharding.shards, work.sources
+    work.bitext.save(folder / BITEXT)
+    starts = tuple(shard_starts(len(work.bitext), shards))
+    job = _Job(folder, starts, work.limits, sharding.threads, sources is not None)
+    if sources is not None:
         write_arrays(folder, "sources", {"hashes": _hashes(sources)})
         list(sharding.do(_find_targets, job, None))
         targets = np.unique(np.concatenate([map_arrays(folder, f"targets.{k}")["hashes"] for k in range(shards)]))
@@ -78,8 +56,7 @@ def extract_rules_in_shards(
     for k in range(shards):
         arrays = map_arrays(folder, f"runs.{k}")
         runs += [arrays["bytes"][begin:end] for begin, end in pairwise(arrays["ends"].tolist())]
-    lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
-    return work.score(runs, lexical, min_count, scratch, None)
+    return runs
 
 
 def _find_targets(job: _Job, shard: int) -> int:

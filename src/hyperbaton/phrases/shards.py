@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, count, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from hyperbaton.align.lexical import LexicalTable, LinkCounts, count_links, sum_
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, write_arrays
 from hyperbaton.base.store import Artefact
@@ -96,37 +96,40 @@ class _Job:
         return int(starts[first]), int(starts[last])
 
 
-def extract_shards(
-    bitext: Bitext,
-    extraction: Extraction | None = None,
-    scoring: Scoring | None = None,
-    *,
-    sharding: Sharding,
-    progress: Progress | None = None,
-    scratch: Scratch | None = None,
+def extract_phrases(
+    bitext: Bitext, resources: Resources, extraction: Extraction | None = None, scoring: Scoring | None = None
 ) -> ExtractedPhrases:
-    """Extract and score the phrase pairs of a bitext with links, as `ExtractedPhrases.of` does.
+    """Extract and score the phrase pairs of a bitext with links.
 
-    Arguments:
-        sharding: how the work is distributed. The caller removes its folder.
-        progress: counts tasks.
-        scratch: storage for the result.
+    With a sharding, progress counts tasks, and the caller removes the folder of shards.
     """
-    folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
-    extraction, scratch = extraction or Extraction(), scratch or Scratch()
+    threads, progress, scratch = resources.threads, resources.progress, resources.scratch
+    if resources.sharding is not None:
+        return _extract_in_shards(bitext, resources, resources.sharding, extraction or Extraction(), scoring)
+    return ExtractedPhrases.of(bitext, extraction, scoring, threads=threads, progress=progress, scratch=scratch)
+
+
+def _extract_in_shards(
+    bitext: Bitext, resources: Resources, sharding: Sharding, extraction: Extraction, scoring: Scoring | None
+) -> ExtractedPhrases:
+    folder, shards, threads, scratch = sharding.folder, sharding.shards, sharding.threads, resources.scratch
     check_options(extraction)
     bitext.need_links()
     bitext.save(folder / BITEXT)
     starts = tuple(shard_starts(len(bitext), shards))
     job = _Job(folder, starts, bitext.source.path, extraction.max_length, threads)
-    work = _Work(sharding, progress)
-    first_samples = (0, *accumulate(work.do(_extract_shard, job)))
+    steps = count()
+
+    def do(task: Callable[[_Job, int], int], job: _Job) -> Iterator[int]:
+        return sharding.do(task, job, resources.part(next(steps), of=N_STEPS).progress)
+
+    first_samples = (0, *accumulate(do(_extract_shard, job)))
     ranges = [tuple(_key_ranges(job, side)) for side in SIDES]
     job = replace(job, first_samples=first_samples, ranges=(ranges[0], ranges[1]))
-    list(work.do(_merge_sources, job))
-    job = replace(job, first_targets=(0, *accumulate(work.do(_merge_targets, job))))
-    list(work.do(_number_targets, job))
-    list(work.do(_merge_pairs, job))
+    list(do(_merge_sources, job))
+    job = replace(job, first_targets=(0, *accumulate(do(_merge_targets, job))))
+    list(do(_number_targets, job))
+    list(do(_merge_pairs, job))
 
     columns = {name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS if name != "offsets"}
     columns["offsets"] = job.joined_offsets("shard", "samples.offsets", scratch)
@@ -154,23 +157,9 @@ def extract_shards(
         inventory=inventory,
         threads=threads,
         scratch=scratch,
-        parts=(_lexical_part(job, r) for r, _ in enumerate(work.do(_score_range, job))),
+        parts=(_lexical_part(job, r) for r, _ in enumerate(do(_score_range, job))),
     )
     return ExtractedPhrases(samples, inventory, table)
-
-
-class _Work:
-    """Tasks of several kinds in turn, with one progress for all."""
-
-    def __init__(self, sharding: Sharding, progress: Progress | None) -> None:
-        self._sharding, self._progress, self._done = sharding, progress, 0
-
-    def do(self, task: Callable[[_Job, int], int], job: _Job) -> Iterator[int]:
-        return self._sharding.do(task, job, self._report)
-
-    def _report(self, done: int, total: int) -> bool | None:
-        self._done += 1
-        return None if self._progress is None else self._progress(self._done, N_STEPS * total)
 
 
 def _extract_shard(job: _Job, shard: int) -> int:
@@ -179,7 +168,7 @@ def _extract_shard(job: _Job, shard: int) -> int:
     columns = extract_range(bitext, begin, end, job.max_length, job.threads, None)
     columns["sentence"] += np.uint32(begin)
     samples = Samples.from_arrays(columns)
-    run = Inventory.of_run(bitext, samples, slice(0, len(samples)), job.threads, None)
+    run = Inventory.of_run(bitext, samples, slice(0, len(samples)), Resources(job.threads))
     counts: dict[str, Array] = dict(zip(LINKS, count_links(bitext, begin, end, job.threads), strict=True))
     arrays: dict[str, Array] = {
         **{f"samples.{name}": column for name, column in columns.items()},
@@ -315,7 +304,7 @@ def _score_range(job: _Job, key_range: int) -> int:
         np.zeros(1, np.int64),
         np.zeros((0, 2), np.uint8),
     )
-    part = table.lexical_part(SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), job.threads)
+    part = table.lexical_part(SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), Resources(job.threads))
     write_arrays(job.folder, f"scored.{key_range}", part._asdict())
     return len(part.weights)
 

@@ -22,7 +22,8 @@ from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
@@ -121,7 +122,7 @@ class PhraseTable(Display, Picklable):
 
     def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
         """(lex(s|t), lex(t|s)) of every pair, under the table's inner links."""
-        return self._lexical_arrays(lexical).lexical_weights(lexical_arrays(lexical), threads or default_threads())
+        return self._lexical_arrays(lexical).lexical_weights(lexical_arrays(lexical), n_threads(threads))
 
     def _lexical_arrays(self, lexical: LexicalTable) -> _core.TableArrays:
         """The arrays, with words numbered as in the lexical table."""
@@ -140,8 +141,7 @@ class PhraseTable(Display, Picklable):
         lexical: LexicalTable,
         begin: int,
         end: int,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        resources: Resources,
     ) -> LexicalPart:
         """Lexical weights and inner links of the pairs of source phrases [begin, end)."""
         first, last = self.offsets[begin], self.offsets[end]
@@ -158,8 +158,8 @@ class PhraseTable(Display, Picklable):
             samples.pairs.sample_order,
             samples.arrays,
             lexical_arrays(lexical),
-            threads or default_threads(),
-            progress,
+            resources.threads,
+            resources.progress,
         )
         return LexicalPart(*scores)
 
@@ -208,7 +208,8 @@ class PhraseTable(Display, Picklable):
 
         options = options or Scoring()
         check_options(options)
-        threads, scratch = threads or default_threads(), scratch or Scratch()
+        resources = Resources.of(threads, progress, scratch)
+        scratch = resources.scratch
         pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
         ranges = scratch.ranges(pairs.offsets, _BYTES)
         joint, sources = (scratch.array(pairs.n_pairs, np.uint32) for _ in range(2))
@@ -231,7 +232,7 @@ class PhraseTable(Display, Picklable):
         table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, _NO_LINKS, _NO_POINTS)
         if parts is None:
             lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
-            parts = _lexical_parts(table, SamplesOfPairs(bitext, samples, pairs), lexical, ranges, threads, progress)
+            parts = _lexical_parts(table, SamplesOfPairs(bitext, samples, pairs), lexical, ranges, resources)
         link_offsets, links, first = Column(scratch, np.int64), Column(scratch, np.uint8), 0
         link_offsets.append(np.zeros(1, np.int64))
         for part in parts:
@@ -357,13 +358,12 @@ def _lexical_parts(
     samples: SamplesOfPairs,
     lexical: LexicalTable,
     ranges: list[tuple[int, int]],
-    threads: int,
-    progress: Progress | None,
+    resources: Resources,
 ) -> Iterator[LexicalPart]:
+    each = resources if len(ranges) == 1 else Resources(resources.threads)
     for n, (begin, end) in enumerate(ranges):
-        yield table.lexical_part(samples, lexical, begin, end, threads, progress if len(ranges) == 1 else None)
-        if progress is not None and progress(n + 1, len(ranges)) is False:
-            raise _core.Cancelled("cancelled")
+        yield table.lexical_part(samples, lexical, begin, end, each)
+        resources.report(n + 1, len(ranges))
 
 
 def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:

@@ -20,6 +20,8 @@ from pathlib import Path
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import Json, JsonObject
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.scratch import limited
 from hyperbaton.run.code import code_key
 
 STAGE_FILE = "stage.json"
@@ -143,14 +145,15 @@ class Work:
     shards: int = 0
     workers: set[str] = field(default_factory=set)
 
-    def sharding(self) -> Sharding | None:
-        """How the stage distributes its work, with an empty folder for the files of shards; None without an executor."""
-        if self.executor is None:
-            return None
-        folder = self.scratch / "shards"
-        shutil.rmtree(folder, ignore_errors=True)  # from an interrupted attempt
-        folder.mkdir()
-        return Sharding(folder, self.shards, self.executor, self.threads, self.workers)
+    def resources(self) -> Resources:
+        """What the stage may use; with an executor, the folder for the files of shards is empty."""
+        sharding = None
+        if self.executor is not None:
+            folder = self.scratch / "shards"
+            shutil.rmtree(folder, ignore_errors=True)  # from an interrupted attempt
+            folder.mkdir()
+            sharding = Sharding(folder, self.shards, self.executor, self.threads, self.workers)
+        return Resources(self.threads, scratch=limited(self.memory), sharding=sharding)
 
     def write_json(self, name: str, value: object) -> None:
         """Write plain values to a file of the output."""

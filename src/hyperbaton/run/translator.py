@@ -23,9 +23,10 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 
 from hyperbaton.align import align
-from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import Option
-from hyperbaton.base.progress import Bars, Progress
+from hyperbaton.base.progress import Bars, Progress, n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import need_bitext
@@ -36,7 +37,8 @@ from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.decode.trace import TRACED
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import ExtractedPhrases, ReorderingType, reordering_probabilities
+from hyperbaton.phrases import ReorderingType, reordering_probabilities
+from hyperbaton.phrases.shards import extract_phrases
 from hyperbaton.report.picture import TranslationPicture
 from hyperbaton.run.cost import Size, cost_of
 from hyperbaton.run.stages import align as align_stage
@@ -147,10 +149,11 @@ class Translator(TokenTranslator):
                     return bars.stage(name)
                 return lambda done, total: progress(name, done, total)
 
-            system = _train_system(bitext, plan.model, options, seed, threads, stage)
+            resources = Resources(n_threads(threads), stages=stage)
+            system = _train_system(bitext, plan.model, options, seed, resources)
             if text is not None:
                 system = system.with_text(text)
-            system = _tuned(system, dev, plan.iterations, seed, threads, stage("tune"))
+            system = _tuned(system, dev, plan.iterations, seed, resources.stage("tune"))
         return cls(system, threads=threads)
 
     @cached_property
@@ -192,33 +195,28 @@ def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
     return bitext.select(np.setdiff1d(np.arange(len(bitext)), chosen)), bitext.select(chosen)
 
 
-class _Stages(Protocol):
-    def __call__(self, name: str) -> Progress: ...
-
-
-def _train_system(
-    bitext: Bitext, model: str, options: Decoding | None, seed: int, threads: int | None, stage: _Stages
-) -> System:
+def _train_system(bitext: Bitext, model: str, options: Decoding | None, seed: int, resources: Resources) -> System:
+    threads = resources.threads
     if bitext.links is None:
-        bitext = bitext.with_links(align(bitext, threads=threads, progress=stage("align")))
-    extracted = ExtractedPhrases.of(bitext, threads=threads, progress=stage("extract"))
+        bitext = bitext.with_links(align(bitext, threads=threads, progress=resources.stage("align").progress))
+    extracted = extract_phrases(bitext, resources.stage("extract"))
     kind = ReorderingType.parse(TABLE)
     rows = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads, dtype=np.float32)
-    lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=stage("language model"))
+    estimating = resources.stage("language model").progress
+    lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=estimating)
     reordering: dict[str, object] = {"hier": ReorderingTable(kind, rows)}
     if model != NO_MODEL:
-        made = MODELS[model](seed=seed, threads=threads or 0)
-        reordering[made.name] = made.fit(bitext, progress=stage(f"train {model}"))
+        made = MODELS[model](seed=seed, threads=threads)
+        reordering[made.name] = made.fit(bitext, progress=resources.stage(f"train {model}").progress)
     return System.of(extracted.table, [lm], reordering, options=options)
 
 
-def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int | None, progress: Progress) -> System:
+def _tuned(system: System, dev: Bitext, iterations: int, seed: int, resources: Resources) -> System:
     source, references = (b"".join(side.pieces()).decode().split("\n")[:-1] for side in (dev.source, dev.target))
-    decoder = SystemDecoder(system, source, threads=threads)
+    decoder = SystemDecoder(system, source, threads=resources.threads)
 
     def report(number: int, _: Iteration) -> None:
-        if progress(number + 1, iterations + 2) is False:  # the initial weights and a mean are tried, too
-            raise Cancelled("cancelled")
+        resources.report(number + 1, iterations + 2)  # the initial weights and a mean are tried, too
 
     tuned = tune(
         decoder,
@@ -226,7 +224,7 @@ def _tuned(system: System, dev: Bitext, iterations: int, seed: int, threads: int
         [references],
         Tuning(iterations=iterations),
         seed=seed,
-        threads=threads,
+        threads=resources.threads,
         report=report,
     )
     return decoder.with_weights(tuned.weights)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.base.options import CheckedOptions, option, to_mapping
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import Metric, Outputs, make_metric
 from hyperbaton.tune.average import Scale
@@ -165,9 +165,7 @@ def tune(
         if state.stopped is None:
             best_so_far = np.array(state.best(metric).weights)
             starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
-            job = OptimizerJob(
-                state.lists, metric, starts, (seed << 16) + number, threads or default_threads(), progress, fixed
-            )
+            job = OptimizerJob(state.lists, metric, starts, (seed << 16) + number, n_threads(threads), progress, fixed)
             state = _move(state, optimizer.optimize(job), metric, options, state.scale(start, fixed))
         if folder is not None:
             _store(folder, identity, state, seed)

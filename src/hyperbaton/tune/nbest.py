@@ -44,6 +44,10 @@ class Candidates(NamedTuple):
         rows = None if self.sparse is None else self.sparse[np.flatnonzero(chosen)]
         return Candidates(self.sentence[chosen], self.features[chosen], texts, rows)
 
+    def moved(self, n_sentences: int) -> Candidates:
+        """Translations in a text that has this many sentences before these."""
+        return self._replace(sentence=self.sentence + n_sentences)
+
     def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for a file."""
         arrays: dict[str, Array] = {

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hyperbaton.base.executors import Sharding
-from hyperbaton.base.options import Arguments
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import hash_arrays
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
@@ -18,7 +16,6 @@ from hyperbaton.decode import Decoding, System
 from hyperbaton.tune.average import Scale
 from hyperbaton.tune.loop import Iteration, Tuning, TuningResult, tune
 from hyperbaton.tune.protocol import Choice, halves, tune_and_choose
-from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
 
 
@@ -60,8 +57,7 @@ class DevelopmentText:
 class TuningRuns:
     """How a system is tuned; run i has the seed `seed` + i, and its iterations are kept in `folder`.
 
-    `report` is called with the numbers of the run and the iteration, both from 0, and its result. With `sharding`,
-    texts are translated in shards.
+    `report` is called with the numbers of the run and the iteration, both from 0, and its result.
     """
 
     system: System
@@ -71,12 +67,10 @@ class TuningRuns:
     decoding: Decoding | None = None
     fix: Mapping[str, float | list[float]] = field(default_factory=dict)  # weights that are not tuned
     seed: int = 0
-    threads: int | None = None
+    resources: Resources = field(default_factory=Resources.of)
     folder: Path | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     report: Callable[[int, int, Iteration], None] = lambda run, number, iteration: None
-    progress_of: Callable[[str], Progress | None] = lambda stage: None
-    sharding: Sharding | None = None
 
     def on(self, text: DevelopmentText, n_runs: int = 1) -> Choice:
         """Tune once on the whole text, or several times on its first half, and choose a run or their mean on the second."""
@@ -97,19 +91,22 @@ class TuningRuns:
 
     def decoder(self, text: DevelopmentText) -> SystemDecoder:
         """A decoder that translates a text with any weights."""
-        arguments: Arguments = {
-            "annotations": text.annotations,
-            "fix": self.fix,
-            "first": text.first,
-            "n_best": self.n_best,
-            "lattice": self.lattice,
-            "options": self.decoding,
-            "progress": self.progress_of("translate"),
-        }
-        if self.sharding is None:
-            return SystemDecoder(self.system, text.sentences, threads=self.threads, **arguments)
-        place = self.sharding.folder / f"{text.first}-{text.first + len(text)}"
-        return ShardedDecoder(self.system, text.sentences, sharding=replace(self.sharding, folder=place), **arguments)
+        resources, sharding = self.resources.stage("translate"), self.resources.sharding
+        if sharding is not None:
+            sharding = replace(sharding, folder=sharding.folder / f"{text.first}-{text.first + len(text)}")
+        return SystemDecoder(
+            self.system,
+            text.sentences,
+            annotations=text.annotations,
+            fix=self.fix,
+            first=text.first,
+            n_best=self.n_best,
+            lattice=self.lattice,
+            options=self.decoding,
+            threads=resources.threads,
+            progress=resources.progress,
+            sharding=sharding,
+        )
 
     def _run(self, number: int, text: DevelopmentText, decoder: SystemDecoder, inputs: Mapping[str, str]) -> TuningResult:
         return tune(
@@ -119,9 +116,9 @@ class TuningRuns:
             self.options,
             fixed=decoder.fixed,
             seed=self.seed + number,
-            threads=self.threads,
+            threads=self.resources.threads,
             folder=None if self.folder is None else self.folder / f"run{number + 1}",
             inputs=inputs,
             report=lambda iteration, turn: self.report(number, iteration, turn),
-            progress=self.progress_of("optimize"),
+            progress=self.resources.stage("optimize").progress,
         )

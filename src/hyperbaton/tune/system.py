@@ -1,23 +1,61 @@
-"""A translation system as the decoder for tuning."""
+"""A translation system as the decoder for tuning, which translates in this process or in shards.
+
+A task of a shard consists of the system, the file of the shard, and weights; it writes the n-best lists of the shard to a
+file of arrays. The lists are joined in text order, and are the same for any number of shards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from hyperbaton.base.errors import OptionError, SentenceError
+from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
-from hyperbaton.tune.nbest import Candidates, Floats, Ints
+from hyperbaton.decode.annotated import AnnotatedLines
+from hyperbaton.decode.shards import SYSTEM, read_shard, write_shards
+from hyperbaton.tune.nbest import Candidates, Floats
 
 # A line translated in pieces has no n-best list: tuning accepts the longest lines that the decoder translates whole.
 MAX_WORDS = 2000
+
+
+@dataclass(frozen=True)
+class _Search:
+    """How sentences are translated."""
+
+    options: Decoding
+    wanted: NBest
+
+    def candidates(self, system: System, text: AnnotatedLines, resources: Resources) -> Candidates:
+        """The lists of all sentences."""
+        translator, done = Translator(system, self.options, threads=resources.threads), 0
+        parts: list[Candidates] = []
+        for translations in translator.batches(text.lines, self.wanted, annotations=text.annotations):
+            parts.append(_whole(translations).moved(done))
+            done += len(translations)
+            resources.report(done, len(text.lines))
+        return _joined(parts)
+
+
+@dataclass(frozen=True)
+class _Job:
+    folder: Path
+    starts: tuple[int, ...]
+    weights: Floats
+    search: _Search
+    threads: int
 
 
 class SystemDecoder:
@@ -26,7 +64,7 @@ class SystemDecoder:
     `annotations` are those that the models need. With `lattice`, lists also contain translations of the search graph
     along each dense feature: all translations that are best for some value of one weight, with the others unchanged.
     `first` is the number of sentences before these in their file, for messages. `fix` are weights that are not tuned,
-    named as in `columns_of`.
+    named as in `columns_of`. With `sharding` the text is translated in shards, whose folder the caller removes.
     """
 
     def __init__(
@@ -42,6 +80,7 @@ class SystemDecoder:
         options: Decoding | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        sharding: Sharding | None = None,
     ) -> None:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
@@ -49,12 +88,11 @@ class SystemDecoder:
         if lattice and system.is_hierarchical:
             raise OptionError("--lattice searches graphs of phrases; leave it out for a system with rules")
         self.system, self.fixed = fix_weights(system, fix or {})
-        self.sentences = sentences
-        self.annotations, self.first = annotations, first
-        self.options = replace(options or system.options, max_words=MAX_WORDS)
-        self.threads, self.progress = threads, progress
+        self.text, self.first = AnnotatedLines(sentences, annotations), first
+        self.resources = Resources.of(threads, progress, sharding=sharding)
         n_dense = sum(system.dense_features.values())
-        self.wanted = NBest(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
+        wanted = NBest(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
+        self.search = _Search(replace(options or system.options, max_words=MAX_WORDS), wanted)
 
     @property
     def start(self) -> Floats:
@@ -72,23 +110,54 @@ class SystemDecoder:
             raise error.moved(self.first) from error
 
     def _translate(self, weights: Floats) -> Candidates:
-        translator = Translator(self.with_weights(weights), self.options, threads=self.threads)
-        sentence: list[Ints] = []
-        features: list[Floats] = []
-        fired: list[sparse.csr_array] = []
-        hypotheses: list[str] = []
-        done = 0
-        for translations in translator.batches(self.sentences, self.wanted, annotations=self.annotations):
-            of_path, totals, rows, lines = _whole(translations)
-            sentence.append(done + of_path)
-            features.append(totals)
-            fired.append(rows)
-            hypotheses += lines
-            done += len(translations)
-            if self.progress:
-                self.progress(done, len(self.sentences))
-        rows = sparse.vstack(fired, format="csr") if self.system.sparse else None
-        return Candidates(np.concatenate(sentence), np.concatenate(features), hypotheses, rows)
+        resources = self.resources
+        if resources.sharding is not None:
+            return _joined(self._shards(weights, resources.sharding))
+        return self.search.candidates(self.with_weights(weights), self.text, resources)
+
+    def _shards(self, weights: Floats, sharding: Sharding) -> Iterator[Candidates]:
+        """The lists of each shard that has sentences."""
+        folder, starts = sharding.folder, shard_starts(len(self.text.lines), sharding.shards)
+        if not (folder / SYSTEM).exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_shards(folder, self._groups(starts), starts)
+            self.system.save(folder / SYSTEM)
+        job = _Job(folder, tuple(starts), weights, self.search, sharding.threads)
+        for shard, n_lists in enumerate(sharding.do(_translate_shard, job, self.resources.progress)):
+            if n_lists:
+                yield Candidates.from_arrays(map_arrays(folder, _lists(shard))).moved(starts[shard])
+
+    def _groups(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
+        for begin, end in pairwise(starts):
+            if begin < end:
+                lines, annotations = self.text.lines[begin:end], self.text.annotations
+                yield AnnotatedLines(lines, annotations.select(np.arange(begin, end)))
+
+
+def _translate_shard(job: _Job, shard: int) -> int:
+    """Compute the lists of a shard; returns their number, 0 if there are more shards than sentences."""
+    group = next(read_shard(job.folder, shard), None)
+    if group is None:
+        return 0
+    system = with_flat_weights(System.load(job.folder / SYSTEM), job.weights)
+    try:
+        lists = job.search.candidates(system, group, Resources(job.threads))
+    except SentenceError as error:
+        raise error.moved(job.starts[shard]) from error
+    write_arrays(job.folder, _lists(shard), lists.arrays())
+    return len(group.lines)
+
+
+def _lists(shard: int) -> str:
+    return f"lists.{shard}"
+
+
+def _joined(parts: Iterable[Candidates]) -> Candidates:
+    """The lists of consecutive parts of a text."""
+    sentence, features, hypotheses, rows = zip(*parts, strict=True)
+    lines = [line for own in hypotheses for line in own]
+    fired = None if rows[0] is None else sparse.vstack(rows, format="csr")
+    return Candidates(np.concatenate(sentence), np.concatenate(features), lines, fired)
 
 
 def columns_of(system: System, name: str) -> slice:
@@ -143,22 +212,20 @@ def with_flat_weights(system: System, weights: Floats) -> System:
     return system.with_weights({name: [next(values) for _ in range(n)] for name, n in _sizes(system).items()})
 
 
-def _whole(translations: Translations) -> tuple[Ints, Floats, sparse.csr_array, list[str]]:
-    """Sentence, features, sparse features and words of each translation of a batch; an empty one if there is none."""
+def _whole(translations: Translations) -> Candidates:
+    """The translations of a batch; an empty one of a sentence that has none."""
     counts = np.diff(translations.path_offsets)
     sentence = np.repeat(np.arange(len(translations)), counts)
     columns = [column for name in translations.system.dense_features for column in translations.columns[name]]
     features = translations.totals[:, columns]
     lines = b"".join(translations.text.pieces()).decode("utf-8").split("\n")[:-1]
     missing = np.flatnonzero(counts == 0)
-    rows = sparse.csr_array((len(sentence), 0))
-    if translations.sparse:
-        rows = sparse.hstack(list(translations.sparse.values()), format="csr")
+    rows = sparse.hstack(list(translations.sparse.values()), format="csr") if translations.sparse else None
     if len(missing) == 0:
-        return sentence, features, rows, lines
+        return Candidates(sentence, features, lines, rows)
     order = np.argsort(np.concatenate([sentence, missing]), kind="stable")
     every = [*lines, *[""] * len(missing)]
     padded = np.concatenate([features, np.zeros((len(missing), features.shape[1]))])
-    nothing = sparse.csr_array((len(missing), rows.shape[1]))
-    rows = sparse.vstack([rows, nothing], format="csr")[order]
-    return np.concatenate([sentence, missing])[order], padded[order], rows, [every[i] for i in order.tolist()]
+    if rows is not None:
+        rows = sparse.vstack([rows, sparse.csr_array((len(missing), rows.shape[1]))], format="csr")[order]
+    return Candidates(np.concatenate([sentence, missing])[order], padded[order], [every[i] for i in order.tolist()], rows)

@@ -12,8 +12,8 @@ from hyperbaton.align.neural.student import StudentShape, StudentTask
 from hyperbaton.align.neural.teacher import TeacherShape, TeacherTask
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.network.training import FIRST, ReaderShape, Schedule, Task, device_fault, train
-from hyperbaton.network.words import stopping
 
 __all__ = ["NetworkOptions", "Training", "device_fault"]
 
@@ -63,7 +63,7 @@ class Training:
         return TeacherTask(self.texts, TeacherShape(self.shapes(size, size // 4 or 1, size)), _LONGEST)
 
     def _run(self, task: Task, schedule: Schedule, progress: Progress | None) -> tuple[dict[str, Array], list[float]]:
-        return train(task, schedule, n_threads=self.threads, progress=stopping(progress))
+        return train(task, schedule, n_threads=self.threads, progress=Resources(self.threads, progress).report)
 
     def shapes(self, word_size: int, stem_size: int, hidden: int) -> tuple[ReaderShape, ReaderShape]:
         """Sizes of networks that read the two sides."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.scratch import Column
 from hyperbaton.models.shapes.next_position import JumpTraining
 
 # ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
@@ -39,46 +39,44 @@ class FeatureLists(NamedTuple):
     ids: Array  # (Σ counts,)
 
 
-def feature_lists(training: JumpTraining, keys: Array, *, threads: int, scratch: Scratch) -> FeatureLists:
-    """The features of all sentences, in arrays stored where `scratch` says."""
+def feature_lists(training: JumpTraining, keys: Array) -> FeatureLists:
+    """The features of all sentences."""
+    threads, scratch = training.resources.threads, training.resources.scratch
     counts, ids = Column(scratch, np.uint8), Column(scratch, np.uint32)
     core, features = training.core(), training.features(keys)
-    for begin, end in _ranges(training, scratch):
+    for begin, end in _ranges(training):
         for column, values in zip((counts, ids), features.lists(core, begin, end, n_threads=threads)[:2], strict=True):
             column.append(values)
     return FeatureLists(counts.finish(), ids.finish())
 
 
-def packed_lists(
-    training: JumpTraining, keys: Array, n_features: int, *, threads: int, scratch: Scratch
-) -> dict[str, Array]:
-    """The arrays of `_core.KeptLists`, stored where `scratch` says."""
-    order = _by_frequency(training, keys, n_features, threads, scratch)
+def packed_lists(training: JumpTraining, keys: Array, n_features: int) -> dict[str, Array]:
+    """The arrays of `_core.KeptLists`."""
+    scratch, order = training.resources.scratch, _by_frequency(training, keys, n_features)
     numbers = np.empty(n_features, np.uint32)
     numbers[order] = np.arange(n_features, dtype=np.uint32)
     columns = {"counts": Column(scratch, np.uint8), "packed": Column(scratch, np.uint8)}
     columns |= {"n_bytes": Column(scratch, np.int64), "n_ids": Column(scratch, np.int64)}
     core, features = training.core(), training.features(keys)
-    for begin, end in _ranges(training, scratch):
-        part = features.packed_lists(core, numbers, begin, end, n_threads=threads)
+    for begin, end in _ranges(training):
+        part = features.packed_lists(core, numbers, begin, end, n_threads=training.resources.threads)
         for column, values in zip(columns.values(), part, strict=True):
             column.append(values)
-        if training.progress is not None and training.progress(end, len(training.source.text)) is False:
-            raise _core.Cancelled("cancelled")
+        training.resources.report(end, len(training.source.text))
     arrays = {name: column.finish() for name, column in columns.items()}
     starts = np.concatenate([[0], np.cumsum(arrays.pop("n_bytes"))])
     return {**arrays, "starts": starts, "order": order}
 
 
-def _by_frequency(training: JumpTraining, keys: Array, n_features: int, threads: int, scratch: Scratch) -> Array:
+def _by_frequency(training: JumpTraining, keys: Array, n_features: int) -> Array:
     """The features, frequent ones first, so that their weights are adjacent in memory and their numbers are small; the
     constants stay first. Frequencies are estimated from some of the sentences, at even intervals."""
     visited = np.flatnonzero(np.diff(training.visits.offsets))
     chosen = visited[:: len(visited) // _SENTENCES + 1]
     some = training._replace(source=training.source.select(chosen), visits=training.visits.select(chosen))
     core, features, frequency = some.core(), training.features(keys), np.zeros(n_features, np.int64)
-    for begin, end in _ranges(some, scratch):
-        ids = features.lists(core, begin, end, n_threads=threads)[1]
+    for begin, end in _ranges(some):
+        ids = features.lists(core, begin, end, n_threads=training.resources.threads)[1]
         for at in range(0, len(ids), _COUNTED):
             np.add.at(frequency, ids[at : at + _COUNTED], 1)  # bincount would go over all features every time
     last = N_CONSTANTS + len(keys)
@@ -87,9 +85,10 @@ def _by_frequency(training: JumpTraining, keys: Array, n_features: int, threads:
     return order
 
 
-def _ranges(training: JumpTraining, scratch: Scratch) -> list[tuple[int, int]]:
+def _ranges(training: JumpTraining) -> list[tuple[int, int]]:
     """Sentences whose features are computed together."""
-    return scratch.ranges(np.concatenate([[0], np.cumsum(n_lists(training.source.text.lengths))]), _BYTES)
+    starts = np.concatenate([[0], np.cumsum(n_lists(training.source.text.lengths))])
+    return training.resources.scratch.ranges(starts, _BYTES)
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class JumpForm:
     coverage: bool
     n_features: int
 
-    def objective(self, training: JumpTraining, lists: dict[str, Array], threads: int) -> _core.JumpObjective:
+    def objective(self, training: JumpTraining, lists: dict[str, Array]) -> _core.JumpObjective:
         """The sum over precomputed lists of features."""
         return _core.JumpObjective.over_lists(
             training.core(),
@@ -109,5 +108,5 @@ class JumpForm:
             planes=self.planes,
             remaining=self.remaining,
             coverage=self.coverage,
-            n_threads=threads,
+            n_threads=training.resources.threads,
         )

@@ -21,7 +21,7 @@ from hyperbaton.align import VisitOrders
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.models.jumps.lists import JumpForm, n_lists, packed_lists
@@ -51,16 +51,16 @@ class _Job:
         positions, visit_offsets = cut("positions", "visit_offsets")
         no_words = Vocabulary(np.empty(0, np.uint8), np.zeros(1, np.int64))  # numbers are all that matters
         source = TaggedSentences(Text(tokens, offsets, no_words), labels)
-        return JumpTraining(source, VisitOrders(positions, visit_offsets), None)
+        return JumpTraining(source, VisitOrders(positions, visit_offsets), Resources(self.threads))
 
     def objective(self, shard: int) -> _core.JumpObjective:
-        return self.form.objective(self.training(shard), map_arrays(self.folder, f"lists.{shard}"), self.threads)
+        return self.form.objective(self.training(shard), map_arrays(self.folder, f"lists.{shard}"))
 
 
 class ShardedJumps:
     """The objective of a jump model, for minimizers that need sums over all sentences."""
 
-    def __init__(self, training: JumpTraining, keys: Array, form: JumpForm, sharding: Sharding, threads: int) -> None:
+    def __init__(self, training: JumpTraining, keys: Array, form: JumpForm, sharding: Sharding) -> None:
         chosen = np.flatnonzero(np.diff(training.visits.offsets))
         source, visits = training.source.select(chosen), training.visits.select(chosen)
         work = np.concatenate([[0], np.cumsum(n_lists(source.text.lengths))])
@@ -78,8 +78,8 @@ class ShardedJumps:
         write_arrays(sharding.folder, "training", arrays)
         tagged = source.labels is not None
         self._job = _Job(sharding.folder, tuple(map(int, starts)), form, tagged, sharding.threads)
-        self._sharding, self._threads = replace(sharding, shards=len(starts) - 1), threads
-        for _ in self._sharding.do(_find_features, self._job, training.progress):
+        self._sharding, self._threads = replace(sharding, shards=len(starts) - 1), training.resources.threads
+        for _ in self._sharding.do(_find_features, self._job, training.resources.progress):
             pass
 
     def lbfgs(self, start: Array, **options: Any) -> tuple[Array, Array]:
@@ -117,7 +117,7 @@ class ShardedJumps:
 
 def _find_features(job: _Job, shard: int) -> int:
     keys = map_arrays(job.folder, "training")["keys"]
-    lists = packed_lists(job.training(shard), keys, job.form.n_features, threads=job.threads, scratch=Scratch())
+    lists = packed_lists(job.training(shard), keys, job.form.n_features)
     write_arrays(job.folder, f"lists.{shard}", lists)
     return len(lists["packed"])
 

@@ -24,7 +24,6 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError, import_failure
 from hyperbaton.base.options import option, plugin, to_mapping
-from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
@@ -56,12 +55,11 @@ class _JumpObjective:
 
     def core(self) -> Any:
         model, training = self.model, self.training
-        if training.sharding is not None:
-            return ShardedJumps(training, model.keys_, model.form, training.sharding, model._n_threads)
-        if training.scratch is not None and model.cache:
-            threads = model._n_threads
-            lists = packed_lists(training, model.keys_, model.n_features, threads=threads, scratch=training.scratch)
-            return model.form.objective(training, lists, threads)
+        resources = training.resources
+        if resources.sharding is not None:
+            return ShardedJumps(training, model.keys_, model.form, resources.sharding)
+        if resources.scratch.memory is not None and model.cache:
+            return model.form.objective(training, packed_lists(training, model.keys_, model.n_features))
         return model.core_objective(training, cached=model.cache)
 
     def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
@@ -115,8 +113,7 @@ class JumpWeights(NextPositionModel):
             "visits": training.visits.offsets,
             **({} if labels is None else {"labels": labels}),
         }
-        shards = 1 if training.sharding is None else training.sharding.shards
-        options = {**to_mapping(self), "shards": shards}
+        options = {**to_mapping(self), "shards": training.resources.split().shards}
         return MinimizerStates(
             TrainingStates(
                 self.checkpoint,
@@ -130,22 +127,23 @@ class JumpWeights(NextPositionModel):
     def _fit(self, training: JumpTraining) -> None:
         if self.coverage and self.candidates != "remaining":
             raise OptionError("--coverage needs --candidates remaining")
+        resources = training.resources
         self.keys_ = _core.count_jump_features(
             training.core(),
             min_count=self.min_count,
-            bytes=None if training.scratch is None else training.scratch.memory,
-            n_threads=self._n_threads,
-            progress=training.progress,
+            bytes=resources.scratch.memory,
+            n_threads=resources.threads,
+            progress=resources.progress,
         )
         vars(self).pop("_features", None)  # of earlier training
         minimizer: Minimizer = plugin(self, "learner")
-        if training.scratch is not None:
+        if resources.scratch.limit is not None:
             n_weights = self.n_features * self.planes
-            gradients = 8 * n_weights * min(self._n_threads, _core.MAX_JUMP_CHUNKS)
-            vectors = self.keys_.nbytes + gradients + minimizer.n_bytes(n_weights, self._n_threads)
+            gradients = 8 * n_weights * min(resources.threads, _core.MAX_JUMP_CHUNKS)
+            vectors = self.keys_.nbytes + gradients + minimizer.n_bytes(n_weights, resources.threads)
             needed, what = max(vectors, most_bytes(training)), f"training {self.name} with {n_weights:,} weights"
-            training.scratch.check_room(needed, what, "use fewer features with --min-count")
-        minimum = minimizer.minimize(_JumpObjective(self, training), seed=self.seed, progress=training.progress)
+            resources.scratch.check_room(needed, what, "use fewer features with --min-count")
+        minimum = minimizer.minimize(_JumpObjective(self, training), seed=self.seed, progress=resources.progress)
         self.weights_, self.objective_ = minimum
 
     def core_objective(self, training: JumpTraining, *, cached: bool) -> _core.JumpObjective:
@@ -157,8 +155,8 @@ class JumpWeights(NextPositionModel):
             cached=cached,
             remaining=self.candidates == "remaining",
             coverage=self.coverage,
-            n_threads=self._n_threads,
-            progress=training.progress,
+            n_threads=training.resources.threads,
+            progress=training.resources.progress,
         )
 
     def lists(self, training: JumpTraining) -> TorchLists:
@@ -166,7 +164,7 @@ class JumpWeights(NextPositionModel):
         from hyperbaton.models.jumps.torch_objective import NEVER, TorchLists
 
         sorted_training = training.by_length()
-        found = feature_lists(sorted_training, self.keys_, threads=self._n_threads, scratch=training.scratch or Scratch())
+        found = feature_lists(sorted_training, self.keys_)
         lengths = sorted_training.source.text.lengths
         jumps = sorted_training.visits.jumps(lengths)
         following = np.zeros(int(lengths.sum()) + len(lengths), np.int64)

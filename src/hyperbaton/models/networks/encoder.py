@@ -17,12 +17,12 @@ import numpy as np
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.options import option, to_mapping
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import TrainingStates
-from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, needing_torch, rows_of, stopping
+from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, needing_torch, rows_of
 
 if TYPE_CHECKING:
     from hyperbaton.network.training import Schedule, State, Task
@@ -91,7 +91,7 @@ class SentenceNetwork(ReorderingModel):
         labels = labels.astype(np.int64)
         return words, np.where(labels < self.n_labels_, labels + FIRST, UNKNOWN).astype(np.int32)
 
-    def _train(self, task: Task, inputs: Mapping[str, Array | None], progress: Progress | None) -> None:
+    def _train(self, task: Task, inputs: Mapping[str, Array | None], resources: Resources) -> None:
         """Train with PyTorch, resuming an interrupted training with the same options and inputs."""
         side = _torch_side()
         if fault := side.device_fault(self.device):
@@ -103,7 +103,7 @@ class SentenceNetwork(ReorderingModel):
             n_threads=self._n_threads,
             state=self._saved_state(text),
             after_epoch=self._save_state(text),
-            progress=stopping(progress),
+            progress=resources.report,
         )
         self.take(arrays, history)
 

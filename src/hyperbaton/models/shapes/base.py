@@ -27,6 +27,7 @@ from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import CheckedOptions, check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.shown import Display
 from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
@@ -166,6 +167,11 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
     @property
     def _n_threads(self) -> int:
         return n_threads(self.threads)
+
+    @property
+    def _resources(self) -> Resources:
+        """What scoring may use."""
+        return Resources(self._n_threads)
 
     def _check_fitted(self) -> None:
         if "signature_" not in vars(self):

@@ -26,7 +26,8 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING, missing_tags
@@ -77,7 +78,7 @@ class JumpLogProbs:
         """
         offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         path = _core.JumpText(np.zeros(offsets[-1], np.uint32), offsets, None, visits.positions, visits.offsets)
-        values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=threads or default_threads())
+        values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=n_threads(threads))
         return JumpRows(values, starts, self.lengths)
 
 
@@ -121,9 +122,7 @@ class JumpTraining(NamedTuple):
 
     source: TaggedSentences
     visits: VisitOrders
-    progress: Progress | None
-    sharding: Sharding | None = None
-    scratch: Scratch | None = None
+    resources: Resources = Resources(threads=1)
 
     def core(self) -> _core.JumpText:
         """The data in the core's form."""
@@ -194,7 +193,8 @@ class NextPositionModel(ReorderingModel):
             self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, annotations.source_classes
             tags = annotations.source_tags
             self.tag_vocabulary_ = None if tags is None else tags.vocabulary
-            self._fit(JumpTraining(self._known(bitext.source, annotations), visits, progress, sharding, scratch))
+            resources = Resources(self._n_threads, progress, scratch or Scratch(), sharding)
+            self._fit(JumpTraining(self._known(bitext.source, annotations), visits, resources))
         return self
 
     def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:

@@ -22,6 +22,7 @@ from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.numeric import exp, log_softmax
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
@@ -64,11 +65,10 @@ class TrainingSamples(NamedTuple):
     occurrences: Occurrences
     labels: npt.NDArray[np.uint8]
     distances: npt.NDArray[np.int16]
-    progress: Progress | None
+    resources: Resources = Resources(threads=1)
     # (n, n_classes), for a model over possible classes. A sample's own class counts as possible: Moses' labels may not be.
     possible: npt.NDArray[np.bool_] | None = None
     coverage: npt.NDArray[np.uint8] | None = None  # (n,): states of the coverage, for a model that has weights for them
-    scratch: Scratch = Scratch()  # storage for arrays as long as the samples
 
 
 @dataclass(eq=False)
@@ -157,7 +157,8 @@ class OrientationModel(ReorderingModel):
             if self.sees_coverage:
                 coverage = scratch.filled(n, np.uint8, 16, lambda rows: states_of_samples(bitext, samples.part(rows)))
             moved = distances(samples, cast(Side, self.side))
-            self._fit(TrainingSamples(occurrences, labels, moved, progress, possible, coverage, scratch))
+            resources = Resources(self._n_threads, progress, scratch)
+            self._fit(TrainingSamples(occurrences, labels, moved, resources, possible, coverage))
         return self
 
     def labels(self, samples: Samples) -> npt.NDArray[np.uint8]:

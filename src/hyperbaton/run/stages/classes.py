@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
-from hyperbaton.corpus.classes import Clustering, word_classes
+from hyperbaton.corpus.classes import Clustering, cluster_words
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
@@ -33,13 +33,4 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", work.options["side"]))
     how = from_mapping(Clustering, work.options["clustering"])
-    classes = word_classes(
-        text,
-        how.classes,
-        runs=how.runs,
-        sweeps=how.sweeps,
-        seed=work.options["seed"],
-        threads=work.threads,
-        sharding=work.sharding(),
-    )
-    classes.write(work.out / "classes")
+    cluster_words(text, how, work.options["seed"], work.resources()).write(work.out / "classes")

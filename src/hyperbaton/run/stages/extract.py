@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
-from hyperbaton.base.scratch import limited
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.files import read_sentences
-from hyperbaton.phrases import ExtractedPhrases, Extraction, RuleLimits, Scoring, extract_rules
-from hyperbaton.phrases.shards import extract_shards
+from hyperbaton.phrases import Extraction, RuleLimits, Scoring, extract_rules
+from hyperbaton.phrases.shards import extract_phrases
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
@@ -39,22 +38,24 @@ def plan(plan: Plan) -> None:
 
 
 def run(work: Work) -> None:
-    scratch = limited(work.memory)
-    texts = Texts(work.inputs)
-    bitext = texts.bitext("train", scratch=scratch)
+    resources, texts = work.resources(), Texts(work.inputs)
+    bitext = texts.bitext("train", scratch=resources.scratch)
     if "rules" in work.options:
         limits = from_mapping(RuleLimits, work.options["rules"])
         held_out = [texts.path(split, "source") for split in ("dev", "test") if texts.has(split, "source")]
         lines = [line for path in held_out for line in read_sentences(str(path))]
         text, span = Text.of(lines) if held_out else None, work.options.get("span", 0)
-        rules = extract_rules(bitext, limits, text=text, text_span=span, threads=work.threads, scratch=scratch)
-        rules.save(work.out / "rules")
+        extract_rules(
+            bitext,
+            limits,
+            text=text,
+            text_span=span,
+            threads=work.threads,
+            scratch=resources.scratch,
+            sharding=resources.sharding,
+        ).save(work.out / "rules")
         return
     extraction = from_mapping(Extraction, work.options["extraction"])
     scoring = from_mapping(Scoring, work.options["scoring"])
-    sharding = work.sharding()
-    if sharding is None:
-        extracted = ExtractedPhrases.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
-    else:
-        extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, scratch=scratch)
+    extracted = extract_phrases(bitext, resources, extraction, scoring)
     extracted.save(work.out / "phrases", bitext, extraction, scoring)

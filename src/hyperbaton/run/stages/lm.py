@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
-from hyperbaton.base.scratch import limited
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
-from hyperbaton.lm.estimation import MEMORY
+from hyperbaton.lm.estimation import estimate_ngrams
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
@@ -29,12 +28,7 @@ def plan(plan: Plan) -> None:
 
 
 def run(work: Work) -> None:
-    text = Text.read(Texts(work.inputs).path("train", "target"), scratch=limited(work.memory))
-    estimation = from_mapping(Estimation, work.options["estimation"])
-    LanguageModel.estimate(
-        text,
-        **vars(estimation),
-        memory=MEMORY if work.memory is None else work.memory // 2,
-        threads=work.threads,
-        sharding=work.sharding(),
-    ).save(work.out / "lm")
+    resources, estimation = work.resources(), from_mapping(Estimation, work.options["estimation"])
+    text = Text.read(Texts(work.inputs).path("train", "target"), scratch=resources.scratch)
+    ngrams = estimate_ngrams(text, estimation, resources)
+    LanguageModel.of(ngrams, estimation, work.threads).save(work.out / "lm")

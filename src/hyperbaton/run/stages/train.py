@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import Arguments, from_mapping
-from hyperbaton.base.scratch import limited
 from hyperbaton.models import MODELS
 from hyperbaton.run.cost import Rate, cost_of
 from hyperbaton.run.stage import File, Stage, Work
@@ -57,8 +56,7 @@ def run(work: Work) -> None:
     texts = Texts(work.inputs)
     model = from_mapping(MODELS[work.options["model"]], work.options["options"])
     model.seed, model.threads, model.checkpoint = work.options["seed"], work.threads, work.scratch / "model.training"
-    scratch = limited(work.memory) if model.takes_scratch else None
-    bitext = texts.bitext("train", scratch=scratch)
-    arguments: Arguments = {} if scratch is None else {"scratch": scratch}
+    arguments: Arguments = {"scratch": work.resources().scratch} if model.takes_scratch else {}
+    bitext = texts.bitext("train", **arguments)
     model.fit(bitext, texts.annotations("train", work.options["annotations"], bitext), **arguments)
     model.save(work.out / "model")

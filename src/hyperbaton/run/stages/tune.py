@@ -10,7 +10,6 @@ from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 from hyperbaton.tune import Tuning, tune
-from hyperbaton.tune.shards import ShardedDecoder
 from hyperbaton.tune.system import SystemDecoder
 
 if TYPE_CHECKING:
@@ -45,12 +44,7 @@ def run(work: Work) -> None:
     options, texts = work.options, Texts(work.inputs)
     system = System.load(work.inputs["system"] / "system")
     lines, how = texts.lines("dev", "source"), _decoder_arguments(work, texts, system)
-    decoder: SystemDecoder
-    sharding = work.sharding()
-    if sharding is None:
-        decoder = SystemDecoder(system, lines, threads=work.threads, **how)
-    else:
-        decoder = ShardedDecoder(system, lines, sharding=sharding, **how)
+    decoder = SystemDecoder(system, lines, threads=work.threads, sharding=work.resources().sharding, **how)
     tuned = tune(
         decoder,
         decoder.start,

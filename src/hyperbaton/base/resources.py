@@ -1,0 +1,62 @@
+"""What a piece of work may use: threads, memory, the workers of an executor; and whom it tells of its progress.
+
+A public function takes those that it needs as keywords, and makes one `Resources` of them; functions below it pass it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from hyperbaton.base.errors import Cancelled
+from hyperbaton.base.executors import Here, Sharding
+from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.scratch import Scratch
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Threads of this process, progress, storage for large arrays, and how work is distributed, if it is.
+
+    >>> resources = Resources.of(2, progress=lambda done, total: print(done, total))
+    >>> resources.part(1, of=3).report(5, 10)
+    15 30
+    >>> resources.split().shards
+    1
+    """
+
+    threads: int
+    progress: Progress | None = None
+    scratch: Scratch = field(default_factory=Scratch)
+    sharding: Sharding | None = None
+    stages: Callable[[str], Progress] | None = None  # the progress of a stage by its name
+
+    @classmethod
+    def of(
+        cls,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        scratch: Scratch | None = None,
+        sharding: Sharding | None = None,
+    ) -> Resources:
+        """Those of a function's keywords: all processors by default, and memory without a limit."""
+        return cls(n_threads(threads), progress, scratch or Scratch(), sharding)
+
+    def stage(self, name: str) -> Resources:
+        """Resources for one stage of the work, with its own progress if stages have one."""
+        return self if self.stages is None else replace(self, progress=self.stages(name))
+
+    def part(self, number: int, of: int) -> Resources:
+        """Resources for one of several parts of equal size, which follow one another."""
+        if (whole := self.progress) is None:
+            return self
+        return replace(self, progress=lambda done, total: whole(number * total + done, of * total))
+
+    def report(self, done: int, total: int) -> None:
+        """Tell the progress; raises Cancelled if it says so."""
+        if self.progress is not None and self.progress(done, total) is False:
+            raise Cancelled("cancelled")
+
+    def split(self) -> Sharding | Here:
+        """How work is split: as its sharding says, or else as one shard in the memory of this process."""
+        return Here(self.threads) if self.sharding is None else self.sharding
