@@ -231,33 +231,31 @@ HYPERBATON_BINDINGS(table) {
 
   m.def(
       "count_classes",
-      [](const Ints& sample_offsets, const Words& sample_order, const Bytes& classes, std::size_t n_classes,
-         unsigned n_threads) {
+      [](const Ints& offsets, const Bytes& classes, std::size_t n_classes, unsigned n_threads) {
         std::vector<std::uint32_t> counts;
         {
           const nb::gil_scoped_release release;
-          counts = count_classes({view(sample_offsets), view(sample_order)}, view(classes), n_classes, n_threads);
+          counts = count_classes(view(offsets), view(classes), n_classes, n_threads);
         }
         return to_numpy(std::move(counts), n_classes);
       },
-      "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
+      "offsets"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
       "The number of samples of each class in each group, of shape (groups, classes).");
 
   m.def(
       "class_probabilities",
-      [](const Ints& sample_offsets, const Words& sample_order, const std::vector<Bytes>& classes, std::size_t n_classes,
-         double smoothing, unsigned n_threads) {
+      [](const Ints& offsets, const std::vector<Bytes>& classes, std::size_t n_classes, double smoothing,
+         unsigned n_threads) {
         std::vector<std::span<const std::uint8_t>> views;
         for (const auto& block : classes) views.push_back(view(block));
         std::vector<double> probabilities;
         {
           const nb::gil_scoped_release release;
-          probabilities =
-              class_probabilities({view(sample_offsets), view(sample_order)}, views, n_classes, smoothing, n_threads);
+          probabilities = class_probabilities(view(offsets), views, n_classes, smoothing, n_threads);
         }
         return to_numpy(std::move(probabilities), n_classes * classes.size());
       },
-      "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "smoothing"_a, "n_threads"_a,
+      "offsets"_a, "classes"_a, "n_classes"_a, "smoothing"_a, "n_threads"_a,
       "Smoothed probabilities of the classes in each group, a block of columns for each array of classes.");
 
   nb::class_<TableArrays>(m, "TableArrays", "The arrays of a phrase table, for the calls that need all of them.")

@@ -209,9 +209,7 @@ def _pruned(folder: Path) -> None:
         ("table.targets", _lexicon),
         ("table.targets", _translations),
         ("table.offsets", _translations),
-        ("pairs.sample_offsets", _pruned),
-        ("pairs.sample_order", _pruned),
-        ("samples.offsets", _pruned),
+        ("orientations.counts.small", _pruned),
     ],
 )
 def test_numbers_that_python_reads_are_checked(

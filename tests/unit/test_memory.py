@@ -68,16 +68,14 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
         ExtractedPhrases.of(whole, Extraction(5), scoring),
         ExtractedPhrases.of(parts, Extraction(5), scoring, scratch=scratch),
     )
-    assert len(list(scratch.rows(len(other.samples), 160))) > 50  # runs that were merged
+    assert len(list(scratch.rows(len(other.orientations), 160))) > 50  # runs that were merged
     assert isinstance(other.table.scores, np.memmap)
-    assert same(one.samples.arrays().values(), other.samples.arrays().values())
     assert same(one.table.arrays().values(), other.table.arrays().values())
-    for name in ("offsets", "targets", "sample_offsets", "sample_order"):
-        assert same([getattr(one.inventory, name)], [getattr(other.inventory, name)])
+    assert same(*(e.orientations.arrays("orientations", e.table).values() for e in (one, other)))
     for name in ("hier-mslr-bidirectional-fe", "wbe-msd-backward-f"):
         kind = ReorderingType.parse(name)
         tables = [
-            reordering_probabilities(e.inventory, e.samples, kind, min_count=scoring.min_count, scratch=room)
+            reordering_probabilities(e.orientations, kind, min_count=scoring.min_count, scratch=room)
             for e, room in ((one, None), (other, scratch))
         ]
         assert same([tables[0]], [tables[1]])
@@ -147,7 +145,7 @@ def test_no_samples_in_little_memory() -> None:
     bitext = Bitext.of(["a"], ["x"], [[]])
     extracted = ExtractedPhrases.of(bitext, scoring=Scoring(min_count=2), scratch=Scratch(1024))
     kind = ReorderingType.parse("msd-bidirectional-fe")
-    assert len(extracted.table) == len(reordering_probabilities(extracted.inventory, extracted.samples, kind)) == 0
+    assert len(extracted.table) == len(reordering_probabilities(extracted.orientations, kind)) == 0
 
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere RLIMIT_DATA does not limit what is mapped")

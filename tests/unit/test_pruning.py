@@ -92,7 +92,7 @@ def test_kept_pairs_and_their_samples(bitext: Bitext, extracted: ExtractedPhrase
     assert len(small.source) == len({s for s, _ in pairs})
     assert [small.target.number(phrase) for phrase in small.target] == list(range(len(small.target)))
     kind = ReorderingType.parse("hier-mslr-bidirectional-fe")
-    before, after = (reordering_probabilities(e.inventory, e.samples, kind) for e in (extracted, smaller))
+    before, after = (reordering_probabilities(e.orientations, kind) for e in (extracted, smaller))
     assert np.array_equal(before[keep], after)
     again = prune(smaller, bitext, Pruning("none"))
     assert np.array_equal(again.table.scores, small.scores)

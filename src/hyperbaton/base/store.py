@@ -2,7 +2,7 @@
 
     phrases/
         manifest.json              format, kind, options, inputs, seed, package version, every array's type, shape, checksum
-        samples.distance.npy       one array per file, memory-mapped on load
+        table.scores.npy           one array per file, memory-mapped on load
 
 A folder is written under a temporary name and renamed when it is complete (`writing.py`). Nothing is ever unpickled.
 
@@ -81,7 +81,7 @@ __all__ = [
     "writing_folder",
 ]
 
-FORMAT = 2
+FORMAT = 3
 
 Arrays = Mapping[str, Array]
 T = TypeVar("T")

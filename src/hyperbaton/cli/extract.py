@@ -134,8 +134,7 @@ def extract(
                 (
                     kind,
                     reordering_probabilities(
-                        extracted.inventory,
-                        extracted.samples,
+                        extracted.orientations,
                         kind,
                         smoothing=reordering_smoothing,
                         min_count=scoring.min_count,
@@ -148,7 +147,7 @@ def extract(
             write_moses(moses, table, tables, progress=bars.stage("write"))
     summary = {
         "sentences": len(bitext),
-        "samples": len(extracted.samples),
+        "samples": len(extracted.orientations),
         "source_phrases": len(table.source),
         "target_phrases": len(table.target),
         "pairs": len(table),

@@ -224,6 +224,6 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         )
     extracted, min_count = ExtractedPhrases.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
     probabilities = reordering_probabilities(
-        extracted.inventory, extracted.samples, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
+        extracted.orientations, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
     )
     return ReorderingTable(kind, np.asarray(probabilities))

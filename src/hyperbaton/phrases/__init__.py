@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         near_samples,
         orientation_set,
     )
+    from hyperbaton.phrases.pair_orientations import PairOrientations
     from hyperbaton.phrases.pruning import Pruning, prune
     from hyperbaton.phrases.reordering import ReorderingType, orientation_counts, reordering_probabilities
     from hyperbaton.phrases.rules import RuleLimits, RuleTable
@@ -41,6 +42,7 @@ else:
                 "near_samples",
                 "orientation_set",
             ),
+            "pair_orientations": ("PairOrientations",),
             "pruning": ("Pruning", "prune"),
             "reordering": ("ReorderingType", "orientation_counts", "reordering_probabilities"),
             "rules": ("RuleLimits", "RuleTable"),
@@ -62,6 +64,7 @@ __all__ = [
     "Occurrences",
     "Options",
     "OrientationSet",
+    "PairOrientations",
     "PhraseTable",
     "Phrases",
     "Pruning",

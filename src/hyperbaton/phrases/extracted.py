@@ -1,4 +1,4 @@
-"""The output of `hyperbaton extract`: samples, phrase table, and the samples of each pair, in one artefact."""
+"""The output of `hyperbaton extract`: the phrase table and the orientations of its pairs' samples, in one artefact."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from hyperbaton.base.forms import within
 from hyperbaton.base.options import to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import Artefact, Kind, check_offsets, read_artefact, save
+from hyperbaton.base.store import Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.inventory import Inventory
-from hyperbaton.phrases.samples import Extraction, Samples, extract
+from hyperbaton.phrases.pair_orientations import PairOrientations
+from hyperbaton.phrases.samples import Extraction, extract
 from hyperbaton.phrases.table import PhraseTable, Scoring
 
 KIND = "phrases"
 STORED = Kind(
     KIND,
     {
-        **within("samples", Samples.LAYOUT),
         **within("table", PhraseTable.LAYOUT),
-        "pairs.offsets": "i8 table.source.n+1",
-        "pairs.targets": "u4 n_pairs",
-        "pairs.sample_offsets": "i8 n_pairs+1",
-        "pairs.sample_order": "u4 n_ordered",
+        **within("orientations", PairOrientations.LAYOUT, n_source_phrases="table.source.n"),
     },
     {"options": {"min-count": int}, "details": {"n_sentences": int}},
 )
@@ -33,11 +30,13 @@ STORED = Kind(
 
 @dataclass(frozen=True)
 class ExtractedPhrases:
-    """Samples of a bitext, the inventory of their phrases, and the scored phrase table."""
+    """The scored phrase pairs of a bitext, and the orientations of their samples.
 
-    samples: Samples
-    inventory: Inventory
+    The samples themselves are not stored; `hyperbaton.phrases.extract` finds them again.
+    """
+
     table: PhraseTable
+    orientations: PairOrientations
 
     @classmethod
     def of(
@@ -60,7 +59,7 @@ class ExtractedPhrases:
         table = PhraseTable.build(
             bitext, samples, scoring, inventory=inventory, threads=threads, progress=progress, scratch=scratch
         )
-        return cls(samples, inventory, table)
+        return cls(table, PairOrientations.of(inventory, samples, scratch))
 
     def save(
         self,
@@ -72,21 +71,13 @@ class ExtractedPhrases:
         pruning: Mapping[str, object] | None = None,
     ) -> None:
         """Write everything as one artefact; `pruning` describes how it was pruned."""
-        inventory = self.inventory
-        arrays = {
-            **self.samples.arrays("samples"),
-            **self.table.arrays("table"),
-            "pairs.offsets": inventory.offsets,
-            "pairs.targets": inventory.targets,
-            "pairs.sample_offsets": inventory.sample_offsets,
-            "pairs.sample_order": inventory.sample_order,
-        }
+        arrays = {**self.table.arrays("table"), **self.orientations.arrays("orientations", self.table)}
         options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring()), **(pruning or {})}
         details = {
             "n_sentences": len(bitext),
-            "n_samples": len(self.samples),
-            "n_source_phrases": len(inventory.source),
-            "n_target_phrases": len(inventory.target),
+            "n_samples": len(self.orientations),
+            "n_source_phrases": len(self.table.source),
+            "n_target_phrases": len(self.table.target),
             "n_pairs": len(self.table),
         }
         save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
@@ -94,8 +85,7 @@ class ExtractedPhrases:
     def check(self) -> None:
         """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
         self.table.check()
-        self.inventory.check(len(self.samples))
-        check_offsets(self.samples.offsets, len(self.samples))
+        self.orientations.check()
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> ExtractedPhrases:
@@ -104,8 +94,5 @@ class ExtractedPhrases:
 
     @classmethod
     def _read(cls, artefact: Artefact) -> ExtractedPhrases:
-        table, pairs = PhraseTable.from_arrays(artefact.group("table")), artefact.group("pairs")
-        columns = (pairs[name] for name in ("offsets", "targets", "sample_offsets", "sample_order"))
-        inventory = Inventory(table.source, table.target, *columns)
-        check_offsets(inventory.offsets, inventory.n_pairs)
-        return cls(Samples.from_arrays(artefact.group("samples")), inventory, table)
+        table = PhraseTable.from_arrays(artefact.group("table"))
+        return cls(table, PairOrientations.from_arrays(artefact.group("orientations"), table))

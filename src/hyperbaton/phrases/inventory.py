@@ -16,13 +16,16 @@ from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays, check_numbers, check_offsets
+from hyperbaton.base.small import SmallNumbers
+from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
 
 # Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
+# Memory for counting the samples of a pair.
+_COUNT_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -112,12 +115,10 @@ class Inventory:
         """Number of distinct phrase pairs."""
         return len(self.targets)
 
-    def check(self, n_samples: int) -> None:
-        """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
-        check_offsets(self.offsets, self.n_pairs)
-        check_numbers(self.targets, len(self.target), "target phrase")
-        check_offsets(self.sample_offsets, len(self.sample_order))
-        check_numbers(self.sample_order, n_samples, "sample")
+    def counts(self, scratch: Scratch) -> SmallNumbers:
+        """The number of samples of each pair."""
+        pieces = (self.sample_offsets[rows.start : rows.stop + 1] for rows in scratch.rows(self.n_pairs, _COUNT_BYTES))
+        return SmallNumbers.of((np.diff(offsets) for offsets in pieces), scratch)
 
     @classmethod
     def of(

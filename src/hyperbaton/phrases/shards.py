@@ -34,6 +34,7 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.bitext import KIND as BITEXT
 from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
 from hyperbaton.phrases.table import LexicalPart, PhraseTable, SamplesOfPairs, Scoring
 
@@ -156,7 +157,7 @@ def extract_shards(
         scratch=scratch,
         parts=(_lexical_part(job, r) for r, _ in enumerate(work.do(_score_range, job))),
     )
-    return ExtractedPhrases(samples, inventory, table)
+    return ExtractedPhrases(table, PairOrientations.of(inventory, samples, scratch))
 
 
 class _Work:

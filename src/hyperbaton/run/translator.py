@@ -203,7 +203,7 @@ def _train_system(
         bitext = bitext.with_links(align(bitext, threads=threads, progress=stage("align")))
     extracted = ExtractedPhrases.of(bitext, threads=threads, progress=stage("extract"))
     kind = ReorderingType.parse(TABLE)
-    rows = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads, dtype=np.float32)
+    rows = reordering_probabilities(extracted.orientations, kind, threads=threads, dtype=np.float32)
     lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=stage("language model"))
     reordering: dict[str, object] = {"hier": ReorderingTable(kind, rows)}
     if model != NO_MODEL:

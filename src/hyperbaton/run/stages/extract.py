@@ -1,4 +1,4 @@
-"""The phrase table with its samples, and tables of hierarchical rules."""
+"""The phrase table, and tables of hierarchical rules."""
 
 from __future__ import annotations
 
