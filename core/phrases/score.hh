@@ -9,6 +9,7 @@
 #include "base/parallel.hh"
 #include "base/slices.hh"
 #include "phrases/inventory.hh"
+#include "phrases/link_sets.hh"
 #include "phrases/orientation.hh"
 
 namespace hyperbaton {
@@ -26,11 +27,6 @@ struct SamplesInText {
   LinksView links;
 };
 
-// A link inside a phrase pair, by positions in the phrases.
-struct InnerLink {
-  std::uint8_t source, target;
-};
-static_assert(sizeof(InnerLink) == 2, "inner links are stored as pairs of bytes");
 struct InnerLinks {
   std::vector<std::int64_t> offsets;
   std::vector<InnerLink> points;  // by target, then source, as Moses writes them
@@ -47,11 +43,10 @@ struct PairsView {
   PhrasesView source, target;
   std::span<const std::int64_t> offsets;  // pairs by source phrase
   std::span<const std::uint32_t> targets;
-  std::span<const std::int64_t> link_offsets;
-  std::span<const InnerLink> links;
+  LinkSetsView links;
   // The target phrases of a source phrase; the first pair is number offsets[phrase].
   std::span<const std::uint32_t> targets_of(std::size_t phrase) const { return slice(targets, offsets, phrase); }
-  std::span<const InnerLink> links_of(std::size_t pair) const { return slice(links, link_offsets, pair); }
+  std::span<const InnerLink> links_of(std::size_t pair) const { return links[pair]; }
 };
 
 // The product over the words of one side of their mean probability given the linked words, or given the empty word (Koehn

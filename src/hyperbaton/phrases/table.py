@@ -23,12 +23,13 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus import Bitext
-from hyperbaton.corpus.text import Offsets, WordIds
+from hyperbaton.corpus.text import Offsets
 from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
 
 if TYPE_CHECKING:
     from hyperbaton.align.lexical import LexicalTable
@@ -40,7 +41,7 @@ SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
 
 # Memory for scoring, per pair, with its inner links.
 _BYTES = 200
-_NO_LINKS, _NO_POINTS = np.zeros(1, np.int64), np.zeros((0, 2), np.uint8)
+NO_LINKS = LinkSets(np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros((0, 2), np.uint8))
 
 
 @dataclass
@@ -56,8 +57,7 @@ class PhraseTable(Display, Picklable):
     """Phrase pairs with scores.
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
-    probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links` (m, 2) with
-    `link_offsets`: positions inside the phrases.
+    probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: those inside the pairs.
     """
 
     source: Phrases
@@ -66,8 +66,7 @@ class PhraseTable(Display, Picklable):
     targets: npt.NDArray[np.uint32]
     scores: npt.NDArray[np.float32]
     counts: npt.NDArray[np.float32]
-    link_offsets: Offsets
-    links: npt.NDArray[np.uint8]
+    links: LinkSets
 
     LAYOUT: ClassVar[Layout] = {
         **within("source", Phrases.LAYOUT),
@@ -76,8 +75,7 @@ class PhraseTable(Display, Picklable):
         "targets": "u4 n_pairs",
         "scores": "f4 n_pairs *",
         "counts": "f4 n_pairs 3",
-        "link_offsets": "i8 n_pairs+1",
-        "links": "u1 n_links 2",
+        **within("links", LinkSets.LAYOUT, n_pairs="n_pairs"),
     }
 
     def __len__(self) -> int:
@@ -96,27 +94,25 @@ class PhraseTable(Display, Picklable):
     def check(self) -> None:
         """Raise DamagedError unless all offsets and numbers fit; for code that reads the whole table without the core."""
         for phrases in (self.source, self.target):
-            check_offsets(phrases.offsets, len(phrases.words))
-            check_numbers(phrases.words, len(phrases.vocabulary), "word")
+            phrases.check()
         check_offsets(self.offsets, len(self))
         check_numbers(self.targets, len(self.target), "target phrase")
-        check_offsets(self.link_offsets, len(self.links))
+        self.links.check()
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
         """The arrays in the form of the core."""
-        return self._arrays(self.source.words, self.target.words)
+        return self._arrays(self.source, self.target)
 
-    def _arrays(self, source_words: WordIds, target_words: WordIds) -> _core.TableArrays:
+    def _arrays(self, source: Phrases, target: Phrases) -> _core.TableArrays:
         return _core.TableArrays(
-            self.source.offsets,
-            source_words,
-            self.target.offsets,
-            target_words,
-            self.offsets,
-            self.targets,
-            self.link_offsets,
-            self.links,
+            source=source.core,
+            target=target.core,
+            offsets=self.offsets,
+            targets=self.targets,
+            link_sets=self.links.numbers,
+            link_offsets=self.links.offsets,
+            links=self.links.points,
         )
 
     def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
@@ -126,13 +122,13 @@ class PhraseTable(Display, Picklable):
     def _lexical_arrays(self, lexical: LexicalTable) -> _core.TableArrays:
         """The arrays, with words numbered as in the lexical table."""
         own = self.source.vocabulary, self.target.vocabulary
-        words = [
-            phrases.words if phrases.vocabulary is theirs else numbers[phrases.words]
+        source, target = (
+            phrases if phrases.vocabulary is theirs else replace(phrases, words=numbers[phrases.words])
             for phrases, theirs, numbers in zip(
                 (self.source, self.target), (lexical.source, lexical.target), lexical.numbers(*own), strict=True
             )
-        ]
-        return self._arrays(*words)
+        )
+        return self._arrays(source, target)
 
     def lexical_part(
         self,
@@ -147,11 +143,10 @@ class PhraseTable(Display, Picklable):
         first, last = self.offsets[begin], self.offsets[end]
         part = replace(
             self,
-            source=replace(self.source, offsets=self.source.offsets[begin : end + 1]),
+            source=replace(self.source, begins=self.source.begins[begin:end], lengths=self.source.lengths[begin:end]),
             offsets=self.offsets[begin : end + 1] - first,
             targets=self.targets[first:last],
-            link_offsets=_NO_LINKS,
-            links=_NO_POINTS,
+            links=NO_LINKS,
         )
         scores = part._lexical_arrays(lexical).lexical_scores(
             samples.pairs.sample_offsets[first : last + 1],
@@ -228,20 +223,16 @@ class PhraseTable(Display, Picklable):
         for rows in forward.rows():
             counts[rows, 2] = joint[rows]
 
-        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, _NO_LINKS, _NO_POINTS)
+        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, NO_LINKS)
         if parts is None:
             lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
             parts = _lexical_parts(table, SamplesOfPairs(bitext, samples, pairs), lexical, ranges, threads, progress)
-        link_offsets, links, first = Column(scratch, np.int64), Column(scratch, np.uint8), 0
-        link_offsets.append(np.zeros(1, np.int64))
+        links, first = LinkSetColumn(scratch), 0
         for part in parts:
             rows = slice(first, first := first + len(part.weights))
             scores[rows, 1], scores[rows, 3] = part.weights.T
-            link_offsets.append(part.link_offsets[1:] + len(links))
-            links.append(part.links)
-        if not len(links):
-            links.append(_NO_POINTS)
-        table = replace(table, link_offsets=link_offsets.finish(), links=links.finish())
+            links.append(part.link_offsets, part.links)
+        table = replace(table, links=links.finish())
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
@@ -250,20 +241,12 @@ class PhraseTable(Display, Picklable):
         scratch = scratch or Scratch()
         offsets = scratch.array(len(self.offsets), np.int64)
         offsets[0] = 0
-        link_offsets, links = Column(scratch, np.int64), Column(scratch, np.uint8)
-        link_offsets.append(np.zeros(1, np.int64))
         n_kept = 0
         for begin, end in scratch.ranges(self.offsets, _BYTES):
             rows = slice(self.offsets[begin], self.offsets[end])
             kept = np.concatenate([[0], np.cumsum(keep[rows])])
             offsets[begin + 1 : end + 1] = n_kept + kept[self.offsets[begin + 1 : end + 1] - rows.start]
             n_kept += kept[-1]
-            lengths = np.diff(self.link_offsets[rows.start : rows.stop + 1])
-            link_offsets.append(len(links) + np.cumsum(lengths[keep[rows]], dtype=np.int64))
-            inner = self.links[self.link_offsets[rows.start] : self.link_offsets[rows.stop]]
-            links.append(inner[np.repeat(keep[rows], lengths)])
-        if not len(links):
-            links.append(_NO_POINTS)
         return PhraseTable(
             self.source,
             self.target,
@@ -271,12 +254,11 @@ class PhraseTable(Display, Picklable):
             scratch.select(self.targets, keep),
             scratch.select(self.scores, keep),
             scratch.select(self.counts, keep),
-            link_offsets.finish(),
-            links.finish(),
+            self.links.select(keep, scratch),
         )
 
     def without_unused(self) -> PhraseTable:
-        """The table without phrases that have no pair; the others are renumbered."""
+        """The table without phrases and sets of links that have no pair; the others are renumbered."""
         in_use = np.zeros(len(self.target), np.bool_)
         in_use[self.targets] = True
         source, source_numbers = self.source.select(np.diff(self.offsets) > 0)
@@ -284,7 +266,8 @@ class PhraseTable(Display, Picklable):
         numbers = np.zeros(len(self.target), np.uint32)
         numbers[target_numbers] = np.arange(len(target), dtype=np.uint32)
         offsets = np.append(self.offsets[:-1][source_numbers], len(self))
-        return replace(self, source=source, target=target, offsets=offsets, targets=numbers[self.targets])
+        targets, links = numbers[self.targets], self.links.without_unused()
+        return replace(self, source=source, target=target, offsets=offsets, targets=targets, links=links)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
@@ -295,8 +278,7 @@ class PhraseTable(Display, Picklable):
             f"{prefix}.targets": self.targets,
             f"{prefix}.scores": self.scores,
             f"{prefix}.counts": self.counts,
-            f"{prefix}.link_offsets": self.link_offsets,
-            f"{prefix}.links": self.links,
+            **self.links.arrays(f"{prefix}.links"),
         }
 
     @classmethod
@@ -308,9 +290,13 @@ class PhraseTable(Display, Picklable):
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
             Phrases.from_arrays(group(arrays, "target")),
-            *(arrays[name] for name in ("offsets", "targets", "scores", "counts", "link_offsets", "links")),
+            arrays["offsets"],
+            arrays["targets"],
+            arrays["scores"],
+            arrays["counts"],
+            LinkSets.from_arrays(group(arrays, "links")),
         )
-        if (table.offsets[-1], table.link_offsets[-1]) != (len(table), len(table.links)):
+        if (table.offsets[-1], table.links.offsets[-1]) != (len(table), len(table.links.points)):
             raise DamagedError("the arrays of the phrase table do not fit each other")
         return table
 
