@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -119,16 +120,9 @@ def extract(
                 table_of_rules.write_moses(moses, progress=bars.stage("write"))
             _summarize(_rule_sizes(bitext, table_of_rules), as_json, quiet)
             return
-        if sharding is None:
-            extracted = ExtractedPhrases.of(
-                bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
-            )
-        else:
-            extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, progress=progress, scratch=scratch)
+        make = _extract_phrases(bitext, extraction, scoring, sharding, threads, progress, scratch)
+        extracted = make() if output is None else ExtractedPhrases.write(output, make, bitext, extraction, scoring)
         table = extracted.table
-        log.info("writing %d phrase pairs", len(table))
-        if output is not None:
-            extracted.save(output, bitext, extraction, scoring)
         if moses is not None:
             tables = (
                 (
@@ -177,6 +171,30 @@ def _check_kind(
     foreign = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]
     if foreign:
         raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
+
+
+def _extract_phrases(
+    bitext: Bitext,
+    extraction: Extraction,
+    scoring: Scoring,
+    sharding: Sharding | None,
+    threads: int,
+    progress: Progress,
+    scratch: Scratch | None,
+) -> Callable[[], ExtractedPhrases]:
+    """Extraction of phrase pairs in this process or with the workers of an executor."""
+
+    def made() -> ExtractedPhrases:
+        if sharding is None:
+            extracted = ExtractedPhrases.of(
+                bitext, extraction, scoring, threads=n_threads(threads), progress=progress, scratch=scratch
+            )
+        else:
+            extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, progress=progress, scratch=scratch)
+        log.info("writing %d phrase pairs", len(extracted.table))
+        return extracted
+
+    return made
 
 
 def _extract_rules(

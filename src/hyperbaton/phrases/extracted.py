@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 
+import numpy as np
+
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import within
-from hyperbaton.base.options import to_mapping
+from hyperbaton.base.options import check_options, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import Artefact, Kind, read_artefact, save
+from hyperbaton.base.store import Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, extract
-from hyperbaton.phrases.table import PhraseTable, Scoring
+from hyperbaton.phrases.table import LexicalWeights, PhraseTable, Scoring
+
+_NO_DISTANCES = np.zeros(0, np.int16)
 
 KIND = "phrases"
 STORED = Kind(
@@ -55,11 +60,14 @@ class ExtractedPhrases:
         """
         max_length = (extraction or Extraction()).max_length
         samples = extract(bitext, max_length, threads=threads, progress=progress, scratch=scratch)
+        samples = replace(samples, distance_before=_NO_DISTANCES, distance_after=_NO_DISTANCES)  # frees their room
         inventory = Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
-        table = PhraseTable.build(
-            bitext, samples, scoring, inventory=inventory, threads=threads, progress=progress, scratch=scratch
-        )
-        return cls(table, PairOrientations.of(inventory, samples, scratch))
+        check_options(scoring or Scoring())
+        weights = LexicalWeights.of(bitext, samples, inventory, threads=threads, progress=progress, scratch=scratch)
+        orientations = PairOrientations.of(inventory, samples, scratch)
+        del samples
+        inventory = inventory.without_samples()
+        return cls(PhraseTable.scored(inventory, orientations.counts, weights, scoring, scratch), orientations)
 
     def save(
         self,
@@ -71,16 +79,36 @@ class ExtractedPhrases:
         pruning: Mapping[str, object] | None = None,
     ) -> None:
         """Write everything as one artefact; `pruning` describes how it was pruned."""
-        arrays = {**self.table.arrays("table"), **self.orientations.arrays("orientations", self.table)}
         options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring()), **(pruning or {})}
-        details = {
-            "n_sentences": len(bitext),
+        _save(path, self._arrays(), options, bitext, self._sizes())
+
+    @classmethod
+    def write(
+        cls,
+        path: str | PathLike[str],
+        make: Callable[[], ExtractedPhrases],
+        bitext: Bitext,
+        extraction: Extraction | None = None,
+        scoring: Scoring | None = None,
+    ) -> ExtractedPhrases:
+        """Write what `make` returns, and open it: each array's temporary file is removed as soon as it is written."""
+        made = make()
+        arrays, sizes = made._arrays(), made._sizes()
+        del made
+        options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring())}
+        _save(path, ((name, arrays.pop(name)) for name in list(arrays)), options, bitext, sizes)
+        return cls.load(path)
+
+    def _arrays(self) -> dict[str, Array]:
+        return {**self.table.arrays("table"), **self.orientations.arrays("orientations", self.table)}
+
+    def _sizes(self) -> dict[str, int]:
+        return {
             "n_samples": len(self.orientations),
             "n_source_phrases": len(self.table.source),
             "n_target_phrases": len(self.table.target),
             "n_pairs": len(self.table),
         }
-        save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
 
     def check(self) -> None:
         """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
@@ -96,3 +124,14 @@ class ExtractedPhrases:
     def _read(cls, artefact: Artefact) -> ExtractedPhrases:
         table = PhraseTable.from_arrays(artefact.group("table"))
         return cls(table, PairOrientations.from_arrays(artefact.group("orientations"), table))
+
+
+def _save(
+    path: str | PathLike[str],
+    arrays: Arrays | Iterable[tuple[str, Array]],
+    options: Mapping[str, object],
+    bitext: Bitext,
+    sizes: Mapping[str, int],
+) -> None:
+    details = {"n_sentences": len(bitext), **sizes}
+    save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)

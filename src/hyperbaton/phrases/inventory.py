@@ -171,6 +171,10 @@ class Inventory:
         """Number of distinct phrase pairs."""
         return len(self.targets)
 
+    def without_samples(self) -> Inventory:
+        """The phrases and pairs alone, which frees the room of the samples of each pair."""
+        return replace(self, sample_offsets=np.zeros(0, np.int64), sample_order=np.zeros(0, np.uint32))
+
     def counts(self, scratch: Scratch) -> SmallNumbers:
         """The number of samples of each pair."""
         pieces = (self.sample_offsets[rows.start : rows.stop + 1] for rows in scratch.rows(self.n_pairs, _COUNT_BYTES))
@@ -261,6 +265,7 @@ class _Merge:
             merge_phrases(begins.finish(), lengths.finish(), text.tokens, text.vocabulary, self._scratch)
             for (begins, lengths), text in zip(self._phrases, (bitext.source, bitext.target), strict=True)
         )
+        self._phrases = []  # frees their room
         targets, sample_order = self._targets.finish(), self._sample_order.finish()
         n_pairs, array = sum(map(len, targets)), self._scratch.array
         offsets, merged_targets = array(len(source) + 1, np.int64), array(n_pairs, np.uint32)

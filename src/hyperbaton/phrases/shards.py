@@ -28,7 +28,7 @@ from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, write_arrays
+from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.bitext import KIND as BITEXT
@@ -36,14 +36,14 @@ from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.inventory import Inventory, Phrases, merge_phrases
 from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
-from hyperbaton.phrases.table import NO_LINKS, LexicalPart, PhraseTable, SamplesOfPairs, Scoring
+from hyperbaton.phrases.table import LexicalPart, LexicalWeights, PhraseTable, SamplesOfPairs, Scoring
 
 SIDES = ("source", "target")
 PHRASES = ("begins", "lengths")
 PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")
 LEXICON = ("offsets", "targets", "probabilities")
 LINKS = ("offsets", "targets", "counts")
-COLUMNS = tuple(Samples.LAYOUT)
+COLUMNS = ("sentence", "source_begin", "source_length", "target_begin", "target_length", "orientations")
 N_STEPS = 6  # tasks for each shard
 
 
@@ -72,6 +72,12 @@ class _Job:
     def open(self, owner: str, number: int) -> AbstractContextManager[ArrayFile]:
         """The arrays that a task wrote, to be read in pieces."""
         return open_arrays(self.folder, f"{owner}.{number}")
+
+    def remove(self, *owners: str) -> None:
+        """Remove the arrays that tasks of some kinds wrote."""
+        for owner in owners:
+            for k in range(self.n_shards):
+                remove_arrays(self.folder, f"{owner}.{k}")
 
     def joined(self, owner: str, name: str, scratch: Scratch) -> Array:
         """The arrays written by the tasks of one kind, concatenated."""
@@ -117,6 +123,7 @@ def extract_shards(
     folder, shards, threads = sharding.folder, sharding.shards, sharding.threads
     extraction, scratch = extraction or Extraction(), scratch or Scratch()
     check_options(extraction)
+    check_options(scoring or Scoring())
     bitext.need_links()
     bitext.save(folder / BITEXT)
     starts = tuple(shard_starts(len(bitext), shards))
@@ -130,9 +137,8 @@ def extract_shards(
     list(work.do(_number_targets, job))
     list(work.do(_merge_pairs, job))
 
-    columns = {name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS if name != "offsets"}
-    columns["offsets"] = job.joined_offsets("shard", "samples.offsets", scratch)
-    samples = replace(Samples.from_arrays(columns), bitext=bitext)
+    job.remove("numbered")
+    samples = _samples({name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS})
     source, target = (
         Phrases(job.joined(side, "begins", scratch), job.joined(side, "lengths", scratch), text.tokens, text.vocabulary)
         for side, text in zip(SIDES, (bitext.source, bitext.target), strict=True)
@@ -146,19 +152,22 @@ def extract_shards(
         job.joined("pairs", "sample_order", scratch),
     )
     lexical = LexicalTable.from_counts(bitext, *sum_link_counts(bitext, (_link_counts(job, k) for k in range(shards))))
-    write_arrays(folder, "samples", samples.columns())
+    job.remove("shard", "target")
+    write_arrays(folder, "samples", {name: getattr(samples, name) for name in COLUMNS})
     write_arrays(folder, "targets", {name: getattr(target, name) for name in PHRASES})
     write_arrays(folder, "lexicon", {name: getattr(lexical, name) for name in LEXICON})
-    table = PhraseTable.build(
-        bitext,
-        samples,
-        scoring,
-        inventory=inventory,
-        threads=threads,
-        scratch=scratch,
-        parts=(_lexical_part(job, r) for r, _ in enumerate(work.do(_score_range, job))),
-    )
-    return ExtractedPhrases(table, PairOrientations.of(inventory, samples, scratch))
+    parts = (_lexical_part(job, r) for r, _ in enumerate(work.do(_score_range, job)))
+    weights = LexicalWeights.joined(parts, scratch)
+    orientations = PairOrientations.of(inventory, samples, scratch)
+    del samples
+    inventory = inventory.without_samples()
+    return ExtractedPhrases(PhraseTable.scored(inventory, orientations.counts, weights, scoring, scratch), orientations)
+
+
+def _samples(columns: dict[str, Array]) -> Samples:
+    """Samples of which only the columns that tables need are known."""
+    distances = {f"distance_{side}": np.zeros(0, np.int16) for side in ("before", "after")}
+    return Samples.from_arrays({**columns, **distances, "offsets": np.zeros(1, np.int64)})
 
 
 class _Work:
@@ -184,7 +193,7 @@ def _extract_shard(job: _Job, shard: int) -> int:
     run = Inventory.of_run(bitext, samples, slice(0, len(samples)), job.threads, None)
     counts: dict[str, Array] = dict(zip(LINKS, count_links(bitext, begin, end, job.threads), strict=True))
     arrays: dict[str, Array] = {
-        **{f"samples.{name}": column for name, column in columns.items()},
+        **{f"samples.{name}": columns[name] for name in COLUMNS},
         **{f"pairs.{name}": getattr(run, name) for name in PAIRS},
         **{f"links.{name}": array for name, array in counts.items()},
     }
@@ -295,17 +304,20 @@ def _score_range(job: _Job, key_range: int) -> int:
     own_pairs, lexicon = map_arrays(job.folder, f"pairs.{key_range}"), map_arrays(job.folder, "lexicon")
     pairs = Inventory(source, target, *(own_pairs[name] for name in PAIRS))
     lexical = LexicalTable(*vocabularies, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"])
-    samples = Samples.from_arrays(map_arrays(job.folder, "samples") | {"offsets": np.zeros(1, np.int64)})
-    no_scores = np.zeros((pairs.n_pairs, 0), np.float32)
-    table = PhraseTable(source, target, pairs.offsets, pairs.targets, no_scores, no_scores, NO_LINKS)
-    part = table.lexical_part(SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), job.threads)
+    samples = _samples(map_arrays(job.folder, "samples"))
+    part = PhraseTable.unscored(pairs).lexical_part(
+        SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), job.threads
+    )
     write_arrays(job.folder, f"scored.{key_range}", part._asdict())
     return len(part.weights)
 
 
 def _lexical_part(job: _Job, key_range: int) -> LexicalPart:
     with job.open("scored", key_range) as arrays:
-        return LexicalPart(*(arrays[name][:] for name in LexicalPart._fields))
+        part = LexicalPart(*(arrays[name][:] for name in LexicalPart._fields))
+    for owner in ("source", "pairs", "scored"):
+        remove_arrays(job.folder, f"{owner}.{key_range}")
+    return part
 
 
 def _link_counts(job: _Job, shard: int) -> LinkCounts:

@@ -23,8 +23,9 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
+from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets
@@ -184,13 +185,11 @@ class PhraseTable(Display, Picklable):
         threads: int | None = None,
         progress: Progress | None = None,
         scratch: Scratch | None = None,
-        parts: Iterable[LexicalPart] | None = None,
     ) -> PhraseTable:
         """Score the phrase pairs of samples.
 
         Lexical weights come from the frequencies of links, as in Moses, unless a lexical table is given, for example an
         aligner's. With `scratch` pairs are scored in pieces that fit into its memory, and the table is stored there.
-        `parts` are lexical weights and inner links computed elsewhere, in the order of the pairs.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
@@ -198,42 +197,45 @@ class PhraseTable(Display, Picklable):
         >>> [(target, scores[2]) for target, scores in table.options_of("a")]
         [('x', 0.5), ('z', 0.5)]
         """
-        from hyperbaton.align.lexical import LexicalTable  # not needed to read tables
-        from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
-
-        options = options or Scoring()
-        check_options(options)
-        threads, scratch = threads or default_threads(), scratch or Scratch()
+        check_options(options or Scoring())
+        scratch = scratch or Scratch()
         pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
-        ranges = scratch.ranges(pairs.offsets, _BYTES)
-        joint, sources = (scratch.array(pairs.n_pairs, np.uint32) for _ in range(2))
-        for begin, end in ranges:
-            rows = slice(pairs.offsets[begin], pairs.offsets[end])
-            joint[rows] = np.diff(pairs.sample_offsets[rows.start : rows.stop + 1])
-            sources[rows] = np.repeat(np.arange(begin, end, dtype=np.uint32), np.diff(pairs.offsets[begin : end + 1]))
-        forward = PairCounts(joint, sources, pairs.targets, len(pairs.source), len(pairs.target), scratch)
-        backward = PairCounts(joint, pairs.targets, sources, len(pairs.target), len(pairs.source), scratch)
-        smoothing = SMOOTHINGS[options.smoothing]()
+        weights = LexicalWeights.of(bitext, samples, pairs, lexical, threads=threads, progress=progress, scratch=scratch)
+        return cls.scored(pairs, pairs.counts(scratch), weights, options, scratch)
+
+    @classmethod
+    def scored(
+        cls,
+        pairs: Inventory,
+        joint: SmallNumbers,
+        lexical: LexicalWeights,
+        options: Scoring | None = None,
+        scratch: Scratch | None = None,
+    ) -> PhraseTable:
+        """The table of pairs, of which `joint` are the counts; their samples are not needed."""
+        from hyperbaton.phrases.smoothing import SMOOTHINGS, Owners, PairCounts  # not needed to read tables
+
+        options, scratch = options or Scoring(), scratch or Scratch()
+        smoothing, sources = SMOOTHINGS[options.smoothing](), Owners(pairs.offsets)
+        n_sources, n_targets = len(pairs.source), len(pairs.target)
         scores = scratch.array((pairs.n_pairs, len(SCORES)), np.float32)
         counts = scratch.array((pairs.n_pairs, 3), np.float32)
-        for direction, column in ((backward, 0), (forward, 2)):
+        for column in (0, 2):
+            direction = PairCounts(joint, sources, pairs.targets, n_sources, n_targets, scratch)
+            direction = direction.reversed() if column == 0 else direction
             for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
-                scores[rows, column] = probabilities
+                scores[rows, column], scores[rows, column + 1] = probabilities, lexical.weights[rows, column // 2]
                 counts[rows, column // 2] = direction.given_totals[direction.given[rows]]
-        for rows in forward.rows():
+        for rows in direction.rows():
             counts[rows, 2] = joint[rows]
-
-        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, NO_LINKS)
-        if parts is None:
-            lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
-            parts = _lexical_parts(table, SamplesOfPairs(bitext, samples, pairs), lexical, ranges, threads, progress)
-        links, first = LinkSetColumn(scratch), 0
-        for part in parts:
-            rows = slice(first, first := first + len(part.weights))
-            scores[rows, 1], scores[rows, 3] = part.weights.T
-            links.append(part.link_offsets, part.links)
-        table = replace(table, links=links.finish())
+        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links)
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
+
+    @classmethod
+    def unscored(cls, pairs: Inventory) -> PhraseTable:
+        """The table of pairs without scores, counts and inner links."""
+        nothing = np.zeros((pairs.n_pairs, 0), np.float32)
+        return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, nothing, nothing, NO_LINKS)
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
@@ -321,6 +323,45 @@ class LexicalPart(NamedTuple):
     links: npt.NDArray[np.uint8]
 
 
+@dataclass(frozen=True)
+class LexicalWeights:
+    """Lexical weights of all pairs, (lex(s|t), lex(t|s)) each, and their inner links."""
+
+    weights: npt.NDArray[np.float32]
+    links: LinkSets
+
+    @classmethod
+    def of(
+        cls,
+        bitext: Bitext,
+        samples: Samples,
+        pairs: Inventory,
+        lexical: LexicalTable | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        scratch: Scratch | None = None,
+    ) -> LexicalWeights:
+        """The weights of the pairs of samples, by the frequencies of links unless a lexical table is given."""
+        from hyperbaton.align.lexical import LexicalTable  # not needed to read tables
+
+        scratch, threads = scratch or Scratch(), threads or default_threads()
+        lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
+        table, ranges = PhraseTable.unscored(pairs), scratch.ranges(pairs.offsets, _BYTES)
+        samples_of_pairs = SamplesOfPairs(bitext, samples, pairs)
+        return cls.joined(_lexical_parts(table, samples_of_pairs, lexical, ranges, threads, progress), scratch)
+
+    @classmethod
+    def joined(cls, parts: Iterable[LexicalPart], scratch: Scratch) -> LexicalWeights:
+        """Parts in the order of the pairs."""
+        weights, links = Column(scratch, np.float32), LinkSetColumn(scratch)
+        weights.append(np.zeros((0, 2), np.float32))
+        for part in parts:
+            weights.append(part.weights)
+            links.append(part.link_offsets, part.links)
+        return cls(weights.finish(), links.finish())
+
+
 class SamplesOfPairs:
     """The samples of phrase pairs, and their positions in a bitext with links."""
 
@@ -363,9 +404,9 @@ def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
     )
 
 
-def _at_least(joint: npt.NDArray[np.uint32], min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:
+def _at_least(joint: SmallNumbers, min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:
     """Which pairs were seen at least `min_count` times."""
     keep: npt.NDArray[np.bool_] = scratch.array(len(joint), np.bool_)
-    for rows in scratch.rows(len(joint), joint.itemsize):
+    for rows in scratch.rows(len(joint), 16):
         keep[rows] = joint[rows] >= min_count
     return keep

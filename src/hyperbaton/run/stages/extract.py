@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
@@ -54,7 +55,7 @@ def run(work: Work) -> None:
     scoring = from_mapping(Scoring, work.options["scoring"])
     sharding = work.sharding()
     if sharding is None:
-        extracted = ExtractedPhrases.of(bitext, extraction, scoring, threads=work.threads, scratch=scratch)
+        make = partial(ExtractedPhrases.of, bitext, extraction, scoring, threads=work.threads, scratch=scratch)
     else:
-        extracted = extract_shards(bitext, extraction, scoring, sharding=sharding, scratch=scratch)
-    extracted.save(work.out / "phrases", bitext, extraction, scoring)
+        make = partial(extract_shards, bitext, extraction, scoring, sharding=sharding, scratch=scratch)
+    ExtractedPhrases.write(work.out / "phrases", make, bitext, extraction, scoring)
