@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers
-from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
@@ -21,6 +21,8 @@ from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
+
+MOST_WORDS = 2**32  # that places in a text can tell apart
 
 # Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
@@ -53,6 +55,7 @@ class Phrases:
     @classmethod
     def of(cls, offsets: Offsets, words: WordIds, vocabulary: Vocabulary) -> Phrases:
         """Phrases side by side: phrase p is `words[offsets[p]:offsets[p + 1]]`."""
+        check_places(len(words))
         return cls(offsets[:-1].astype(np.uint32), np.diff(offsets).astype(np.uint8), words, vocabulary)
 
     def __len__(self) -> int:
@@ -223,6 +226,12 @@ class Inventory:
             number_phrases(text, sentence, begin[run], length[run], threads, progress) for text, begin, length in sides
         )
         return cls(source, target, *_core.pair_phrases(source_ids, target_ids, len(source), threads, progress))
+
+
+def check_places(n_words: int) -> None:
+    """Raise an error if phrases are in a text of too many words."""
+    if n_words > MOST_WORDS:
+        raise HyperbatonError(f"phrases of {n_words:,} words in all; there may be {MOST_WORDS:,}")
 
 
 class Runs:

@@ -27,7 +27,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import WordIds
-from hyperbaton.phrases.inventory import Phrases, Runs, merge_phrases, number_rows
+from hyperbaton.phrases.inventory import Phrases, Runs, check_places, merge_phrases, number_rows
 from hyperbaton.phrases.link_sets import LinkSetColumn
 from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
 from hyperbaton.phrases.table import PhraseTable, lexical_arrays
@@ -276,6 +276,7 @@ class _Columns:
         self.links.append(batch["link_offsets"], batch["links"])
         self.weights.append(batch["weights"])
         targets, ids = number_rows(batch["target_words"], batch["target_offsets"], self._target, threads)
+        check_places(len(self._target_words) + len(targets.words))
         self._target_begins.append(targets.begins + np.uint32(len(self._target_words)))
         self._target_lengths.append(targets.lengths)
         self._target_words.append(targets.words)
