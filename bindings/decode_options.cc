@@ -38,15 +38,15 @@ HYPERBATON_BINDINGS(decode_options) {
 
   m.def(
       "build_phrase_index",
-      [](const Ints& offsets, const Words& words) {
+      [](const PhraseArrays& phrases) {
         std::vector<std::uint32_t> index;
         {
           const nb::gil_scoped_release release;
-          index = build_phrase_index({view(offsets), view(words)});
+          index = build_phrase_index(phrases.phrases());
         }
         return to_numpy(std::move(index));
       },
-      "offsets"_a, "words"_a, "Hash slots that find the number of a phrase.");
+      "phrases"_a, "Hash slots that find the number of a phrase.");
 
   nb::class_<LookupTable>(m, "LookupTable", "A phrase table for look-ups by the decoder.")
       .def(
@@ -54,8 +54,8 @@ HYPERBATON_BINDINGS(decode_options) {
           [](LookupTable* self, const TableArrays& table, Array2<float> scores, Words index, std::size_t n_target_words) {
             new (self) LookupTable{table, scores, index, n_target_words};
             const auto pairs = self->pairs();
-            if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != pairs.targets.size() ||
-                pairs.link_offsets.size() != pairs.targets.size() + 1)
+            if (pairs.offsets.size() != pairs.source.size() + 1 || scores.shape(0) != pairs.targets.size() ||
+                pairs.links.numbers.size() != pairs.targets.size())
               throw Error("the arrays of the phrase table do not match: build the system again");
             PhraseIndex(view(index), pairs.source);
           },

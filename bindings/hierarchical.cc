@@ -119,16 +119,16 @@ HYPERBATON_BINDINGS(hierarchical) {
 
   m.def(
       "build_rule_trie",
-      [](const Ints& offsets, const Words& words, WordId gap) {
+      [](const PhraseArrays& sources, WordId gap) {
         RuleTrieArrays trie;
         {
           const nb::gil_scoped_release release;
-          trie = build_rule_trie({view(offsets), view(words)}, gap);
+          trie = build_rule_trie(sources.phrases(), gap);
         }
         return std::tuple(to_numpy(std::move(trie.symbols)), to_numpy(std::move(trie.children)),
                           to_numpy(std::move(trie.phrases)));
       },
-      "offsets"_a, "words"_a, "gap"_a, "Source sides of rules as a trie: symbols, children and phrases of its nodes.");
+      "sources"_a, "gap"_a, "Source sides of rules as a trie: symbols, children and phrases of its nodes.");
 
   nb::class_<BoundGrammar>(m, "Grammar", "A rule table for the chart decoder.")
       .def(
@@ -137,8 +137,8 @@ HYPERBATON_BINDINGS(hierarchical) {
              Words phrases, std::size_t n_target_words, WordId source_gap, const std::vector<WordId>& target_gaps) {
             if (target_gaps.size() != kMaxGaps) throw Error("there must be two target words for gaps");
             const auto pairs = table.pairs();
-            if (pairs.offsets.size() != pairs.source.offsets.size() || scores.shape(0) != pairs.targets.size() ||
-                pairs.link_offsets.size() != pairs.targets.size() + 1)
+            if (pairs.offsets.size() != pairs.source.size() + 1 || scores.shape(0) != pairs.targets.size() ||
+                pairs.links.numbers.size() != pairs.targets.size())
               throw Error("the arrays of the rule table do not match: build the system again");
             const RuleTrie trie(view(symbols), view(children), view(phrases));
             new (self) BoundGrammar{table,

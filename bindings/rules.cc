@@ -45,11 +45,6 @@ auto without_gil(const Make& make) {
   return make();
 }
 
-PhrasesView view_phrases(const Ints& offsets, const Words& words) {
-  if (offsets.size() == 0) throw Error("the phrases have no offsets");
-  return {view(offsets), view(words)};
-}
-
 }  // namespace
 
 HYPERBATON_BINDINGS(rules) {
@@ -191,21 +186,21 @@ HYPERBATON_BINDINGS(rules) {
 
   m.def(
       "order_rules",
-      [](const Ints& offsets, const Words& words, const RuleSymbols& symbols, bool target, unsigned n_threads) {
-        const auto phrases = view_phrases(offsets, words);
-        return to_numpy(without_gil(
-            [&] { return order_phrases(phrases, target ? symbols.moses.target : symbols.moses.source, n_threads); }));
+      [](const PhraseArrays& sides, const RuleSymbols& symbols, bool target, unsigned n_threads) {
+        return to_numpy(without_gil([&] {
+          return order_phrases(sides.phrases(), target ? symbols.moses.target : symbols.moses.source, n_threads);
+        }));
       },
-      "offsets"_a, "words"_a, nb::kw_only(), "symbols"_a, "target"_a, "n_threads"_a,
+      "sides"_a, nb::kw_only(), "symbols"_a, "target"_a, "n_threads"_a,
       "The numbers of source or target sides in the order of Moses' rule files.");
 
   m.def(
       "gap_order_ignored",
-      [](const Ints& offsets, const Words& words, const RuleSymbols& symbols, unsigned n_threads) {
-        const auto targets = view_phrases(offsets, words);
-        return to_numpy(without_gil([&] { return gap_order_ignored(targets, symbols.target, symbols.gaps, n_threads); }));
+      [](const PhraseArrays& targets, const RuleSymbols& symbols, unsigned n_threads) {
+        return to_numpy(
+            without_gil([&] { return gap_order_ignored(targets.phrases(), symbols.target, symbols.gaps, n_threads); }));
       },
-      "offsets"_a, "words"_a, nb::kw_only(), "symbols"_a, "n_threads"_a,
+      "targets"_a, nb::kw_only(), "symbols"_a, "n_threads"_a,
       "For each target side, the number of one with its gaps in source order, or its own.");
 
   m.def(

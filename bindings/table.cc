@@ -77,14 +77,13 @@ class BoundPairRows {
 
 class BoundSourceRows {
  public:
-  BoundSourceRows(const Ints& offsets, const Words& words, const Spelling& source, std::size_t n_scores, bool exact)
-      : offsets_(offsets),
-        words_(words),
+  BoundSourceRows(PhraseArrays phrases, const Spelling& source, std::size_t n_scores, bool exact)
+      : phrases_(std::move(phrases)),
         source_(source),
         n_scores_(n_scores),
-        rows_({view(offsets_), view(words_)}, words_view(source_), n_scores, digits(exact)) {}
+        rows_(phrases_.phrases(), words_view(source_), n_scores, digits(exact)) {}
   nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
-    if (last >= offsets_.size() || first > last) throw Error("source phrases are out of range");
+    if (last > phrases_.phrases().size() || first > last) throw Error("source phrases are out of range");
     if (scores.shape(0) != last - first || scores.shape(1) != n_scores_) throw Error("scores do not match the phrases");
     std::string_view text;
     {
@@ -95,8 +94,7 @@ class BoundSourceRows {
   }
 
  private:
-  Ints offsets_;
-  Words words_;
+  PhraseArrays phrases_;
   Spelling source_;
   std::size_t n_scores_;
   SourceRows rows_;
@@ -106,6 +104,9 @@ class BoundSourceRows {
 
 HYPERBATON_BINDINGS(table) {
   using namespace nb::literals;
+
+  nb::class_<PhraseArrays>(m, "PhraseArrays", "The arrays of phrases: their places in a text and lengths, and the text.")
+      .def(nb::init<Words, Array<std::uint8_t>, Words>(), "begins"_a, "lengths"_a, "words"_a);
 
   m.def(
       "lexical_counts",
@@ -140,11 +141,11 @@ HYPERBATON_BINDINGS(table) {
           const auto order = byte_order(view(spelling.bytes), view(spelling.offsets));
           numbered = number_phrases(text.tokens(), order, spans, n_threads, report);
         }
-        return nb::make_tuple(to_numpy(std::move(numbered.phrases.offsets)), to_numpy(std::move(numbered.phrases.words)),
+        return nb::make_tuple(to_numpy(std::move(numbered.begins)), to_numpy(std::move(numbered.lengths)),
                               to_numpy(std::move(numbered.ids)));
       },
       "text"_a, "spelling"_a, "sentence"_a, "begin"_a, "length"_a, "n_threads"_a, "progress"_a.none(),
-      "Offsets and words of the distinct phrases in byte order, and each sample's.");
+      "Places in the text and lengths of the distinct phrases in byte order, and each sample's.");
 
   m.def(
       "pair_phrases",
@@ -164,29 +165,24 @@ HYPERBATON_BINDINGS(table) {
 
   m.def(
       "merge_phrases",
-      [](const std::vector<Ints>& offsets, const std::vector<Words>& words, const Spelling& spelling,
-         const OutArray<std::int64_t>& merged_offsets, const OutArray<std::uint32_t>& merged_words,
-         const std::vector<OutArray<std::uint32_t>>& numbers) {
+      [](const std::vector<PhraseArrays>& phrases, const Spelling& spelling, const OutArray<std::uint32_t>& begins,
+         const OutArray<std::uint8_t>& lengths, const std::vector<OutArray<std::uint32_t>>& numbers) {
         std::vector<PhrasesView> runs;
         std::vector<std::span<std::uint32_t>> number_views;
-        std::size_t n_phrases = 0, n_words = 0;
-        if (words.size() != offsets.size() || numbers.size() != offsets.size()) throw Error("the runs do not match");
-        for (std::size_t r = 0; r < offsets.size(); ++r) {
-          runs.push_back({view(offsets[r]), view(words[r])});
+        std::size_t n_phrases = 0;
+        if (numbers.size() != phrases.size()) throw Error("the runs do not match");
+        for (std::size_t r = 0; r < phrases.size(); ++r) {
+          runs.push_back(phrases[r].phrases());
           number_views.emplace_back(numbers[r].data(), numbers[r].size());
-          if (offsets[r].size() != numbers[r].size() + 1) throw Error("the numbers do not match the phrases");
+          if (runs[r].size() != numbers[r].size()) throw Error("the numbers do not match the phrases");
           n_phrases += numbers[r].size();
-          n_words += words[r].size();
         }
-        if (merged_offsets.size() <= n_phrases || merged_words.size() < n_words)
-          throw Error("there is no room for the phrases");
+        if (begins.size() < n_phrases || lengths.size() < n_phrases) throw Error("there is no room for the phrases");
         const nb::gil_scoped_release release;
         const auto order = byte_order(view(spelling.bytes), view(spelling.offsets));
-        return merge_phrases(runs, order, {merged_offsets.data(), merged_offsets.size()},
-                             {merged_words.data(), merged_words.size()}, number_views);
+        return merge_phrases(runs, order, {{begins.data(), begins.size()}, {lengths.data(), lengths.size()}}, number_views);
       },
-      nb::kw_only(), "offsets"_a, "words"_a, "spelling"_a, "merged_offsets"_a.noconvert(), "merged_words"_a.noconvert(),
-      "numbers"_a,
+      nb::kw_only(), "phrases"_a, "spelling"_a, "begins"_a.noconvert(), "lengths"_a.noconvert(), "numbers"_a,
       "Merge runs of phrases in byte order, numbering those of each run; returns the number of distinct ones.");
 
   m.def(
@@ -231,45 +227,57 @@ HYPERBATON_BINDINGS(table) {
 
   m.def(
       "count_classes",
-      [](const Ints& sample_offsets, const Words& sample_order, const Bytes& classes, std::size_t n_classes,
-         unsigned n_threads) {
+      [](const Ints& offsets, const Bytes& classes, std::size_t n_classes, unsigned n_threads) {
         std::vector<std::uint32_t> counts;
         {
           const nb::gil_scoped_release release;
-          counts = count_classes({view(sample_offsets), view(sample_order)}, view(classes), n_classes, n_threads);
+          counts = count_classes(view(offsets), view(classes), n_classes, n_threads);
         }
         return to_numpy(std::move(counts), n_classes);
       },
-      "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
+      "offsets"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
       "The number of samples of each class in each group, of shape (groups, classes).");
 
   m.def(
       "class_probabilities",
-      [](const Ints& sample_offsets, const Words& sample_order, const std::vector<Bytes>& classes, std::size_t n_classes,
-         double smoothing, unsigned n_threads) {
+      [](const Ints& offsets, const std::vector<Bytes>& classes, std::size_t n_classes, double smoothing,
+         unsigned n_threads) {
         std::vector<std::span<const std::uint8_t>> views;
         for (const auto& block : classes) views.push_back(view(block));
         std::vector<double> probabilities;
         {
           const nb::gil_scoped_release release;
-          probabilities =
-              class_probabilities({view(sample_offsets), view(sample_order)}, views, n_classes, smoothing, n_threads);
+          probabilities = class_probabilities(view(offsets), views, n_classes, smoothing, n_threads);
         }
         return to_numpy(std::move(probabilities), n_classes * classes.size());
       },
-      "sample_offsets"_a, "sample_order"_a, "classes"_a, "n_classes"_a, "smoothing"_a, "n_threads"_a,
+      "offsets"_a, "classes"_a, "n_classes"_a, "smoothing"_a, "n_threads"_a,
       "Smoothed probabilities of the classes in each group, a block of columns for each array of classes.");
 
-  nb::class_<TableArrays>(m, "TableArrays", "The arrays of a phrase table, for the calls that need all of them.")
+  nb::class_<LinkSets>(m, "LinkSets", "Numbers the distinct sets of inner links of phrase pairs.")
+      .def(nb::init<>())
       .def(
-          "__init__",
-          [](TableArrays* self, Ints source_offsets, Words source_words, Ints target_offsets, Words target_words,
-             Ints offsets, Words targets, Ints link_offsets, Array2<std::uint8_t> links) {
-            new (self) TableArrays{source_offsets, source_words, target_offsets, target_words,
-                                   offsets,        targets,      link_offsets,   links};
+          "add",
+          [](LinkSets& self, const Ints& offsets, const Array2<std::uint8_t>& points) {
+            std::vector<std::uint32_t> numbers;
+            {
+              const nb::gil_scoped_release release;
+              numbers = self.add(view(offsets), view_inner(points));
+            }
+            return to_numpy(std::move(numbers));
           },
-          "source_offsets"_a, "source_words"_a, "target_offsets"_a, "target_words"_a, "offsets"_a, "targets"_a,
-          "link_offsets"_a, "links"_a)
+          "offsets"_a, "points"_a, "The numbers of sets of links.")
+      .def(
+          "sets",
+          [](const LinkSets& self) {
+            return nb::make_tuple(to_numpy(std::vector(self.offsets())),
+                                  rows_to_numpy<std::uint8_t>(std::vector(self.points())));
+          },
+          "Offsets and points of all sets, by number.");
+
+  nb::class_<TableArrays>(m, "TableArrays", "The arrays of a phrase table, for the calls that need all of them.")
+      .def(nb::init<PhraseArrays, PhraseArrays, Ints, Words, Words, Ints, Array2<std::uint8_t>>(), nb::kw_only(),
+           "source"_a, "target"_a, "offsets"_a, "targets"_a, "link_sets"_a, "link_offsets"_a, "links"_a)
       .def(
           "lexical_weights",
           [](const TableArrays& self, const LexicalArrays& lexical, unsigned n_threads) {
@@ -336,8 +344,8 @@ HYPERBATON_BINDINGS(table) {
            "Rows of the pairs of source phrases [first, last), given the scores of these pairs.");
 
   nb::class_<BoundSourceRows>(m, "SourceRows", "Writes rows `source ||| scores` as Moses does; in one thread at a time.")
-      .def(nb::init<Ints, Words, Spelling, std::size_t, bool>(), nb::kw_only(), "offsets"_a, "words"_a, "source"_a,
-           "n_scores"_a, "exact"_a)
+      .def(nb::init<PhraseArrays, Spelling, std::size_t, bool>(), nb::kw_only(), "phrases"_a, "source"_a, "n_scores"_a,
+           "exact"_a)
       .def("format", &BoundSourceRows::format, "scores"_a, "first"_a, "last"_a,
            "Rows of phrases [first, last), given their scores.");
 

@@ -19,24 +19,30 @@ inline std::span<const InnerLink> view_inner(const Array2<std::uint8_t>& points)
   return {reinterpret_cast<const InnerLink*>(points.data()), points.shape(0)};
 }
 
-// The arrays of a phrase table, kept alive while the core uses them.
+// The arrays of phrases, kept alive while the core uses them.
+struct PhraseArrays {
+  Words begins;
+  Array<std::uint8_t> lengths;
+  Words words;
+
+  PhrasesView phrases() const { return {view(begins), view(lengths), view(words)}; }
+};
+
+// The arrays of a phrase table.
 struct TableArrays {
-  Ints source_offsets;
-  Words source_words;
-  Ints target_offsets;
-  Words target_words;
+  PhraseArrays source, target;
   Ints offsets;
   Words targets;
+  Words link_sets;
   Ints link_offsets;
   Array2<std::uint8_t> links;
 
   PairsView pairs() const {
-    return {{view(source_offsets), view(source_words)},
-            {view(target_offsets), view(target_words)},
+    return {source.phrases(),
+            target.phrases(),
             view(offsets),
             view(targets),
-            view(link_offsets),
-            view_inner(links)};
+            {view(link_sets), view(link_offsets), view_inner(links)}};
   }
 };
 

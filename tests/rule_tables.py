@@ -9,6 +9,7 @@ import numpy as np
 from hyperbaton.corpus import Text
 from hyperbaton.phrases import PhraseTable, RuleTable
 from hyperbaton.phrases.inventory import Phrases
+from hyperbaton.phrases.link_sets import LinkSets
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 Rules = Mapping[tuple[str, str], tuple[Sequence[float], Sequence[tuple[int, int]]]]
@@ -27,8 +28,10 @@ def rule_table(rules: Rules) -> RuleTable:
         np.array([sides[1].index(row[1]) for row in rows], np.uint32),
         np.array([rules[row][0] for row in rows], np.float32),
         np.ones((len(rows), 3), np.float32),
-        np.cumsum([0, *map(len, links)]).astype(np.int64),
-        np.array([link for own in links for link in own], np.uint8).reshape(-1, 2),
+        LinkSets.of(
+            np.cumsum([0, *map(len, links)]).astype(np.int64),
+            np.array([link for own in links for link in own], np.uint8).reshape(-1, 2),
+        ),
     )
     return RuleTable(table)
 
@@ -38,4 +41,4 @@ def _phrases(sides: list[str], gaps: tuple[str, ...]) -> Phrases:
     words = {word: None for side in sides for word in side.split() if word not in gaps}
     vocabulary = Text.of([" ".join([*words, *gaps])]).vocabulary
     text = Text.of(sides).over(vocabulary)
-    return Phrases(text.offsets, text.tokens, vocabulary)
+    return Phrases.of(text.offsets, text.tokens, vocabulary)

@@ -28,7 +28,7 @@ def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict
     bitext = Bitext.read(*paths)
     extracted = ExtractedPhrases.of(bitext, Extraction(max_length), threads=threads)
     kind = ReorderingType.parse(REORDERING)
-    probabilities = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads)
+    probabilities = reordering_probabilities(extracted.orientations, kind, threads=threads)
     scored = time.process_time()
     files = write_moses(folder, extracted.table, [(kind, probabilities)])
     return {

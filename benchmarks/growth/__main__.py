@@ -3,7 +3,9 @@
     python -m benchmarks.growth --sizes 10000 30000 100000 --stages extract lm --memory 1G
 
 Each stage runs as a verb of the program on generated text, in a separate process. `us_each` is processor microseconds per
-sentence pair, `relative` the same relative to the smallest size, `kib_each` the peak memory per pair. `align-saved` links
+sentence pair, `relative` the same relative to the smallest size, `kib_each` the peak memory per pair. `disk_mb` is the most
+disk space at any time, with temporary files, `kept_mb` the growth of the folder.
+`phrases` is extraction without Moses' tables; --arrays prints the size of each array of its artefact. `align-saved` links
 with a model that was learned from the smallest text. `pair` and `sequence` do a fixed number of passes.
 """
 
@@ -13,7 +15,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks._measure import print_growth
+from benchmarks._measure import print_growth, print_rows
+from benchmarks.growth.disk import array_bytes
 from benchmarks.growth.work import STAGES, measure, save_aligner, write_text
 
 
@@ -24,6 +27,7 @@ def main() -> None:
     parser.add_argument("--memory", help="limit of the stages that take one, e.g. 1G")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--arrays", action="store_true", help="print bytes per pair of the arrays of extracted phrases")
     parser.add_argument("--folder", type=Path, help="where to keep the texts and what is made of them")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -38,6 +42,8 @@ def main() -> None:
             print(f"# {name}", flush=True)
             rows = (measure(STAGES[name], root / str(n), n, args.memory, args.threads) for n in args.sizes)
             print_growth(({**row, "kib_each": 1024 * row["peak_mib"] / row["pairs"]} for row in rows), "pairs")
+            if args.arrays and name in ("extract", "phrases"):
+                print_rows(array_bytes(root / str(args.sizes[-1]) / "phrases", args.sizes[-1]))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.growth.disk import DiskWatch
 from hyperbaton.data import generate
 
 
@@ -34,6 +35,7 @@ STAGES = {
     "extract": Stage(
         f"extract {TEXT} train.links -o phrases --moses moses --reordering hier-mslr-bidirectional-fe", limited=True
     ),
+    "phrases": Stage(f"extract {TEXT} train.links -o phrases", limited=True),
     "prune": Stage(f"prune phrases {TEXT} -o pruned"),
     "lm": Stage("lm train.target -o lm --discount-fallback", limited=True),
     "dpr": Stage(f"train dpr {TEXT} train.links -o dpr", limited=True),
@@ -74,17 +76,27 @@ def save_aligner(folder: Path) -> None:
 
 
 def measure(stage: Stage, folder: Path, n: int, memory: str | None, threads: int) -> dict[str, Any]:
-    """Seconds and processor seconds of a stage, and the most memory that it had; mapped files count as far as they are
-    in memory."""
+    """Seconds and processor seconds of a stage, and the most memory and disk space that it took.
+
+    Mapped files count as memory as far as they are in memory. What the stage kept is the growth of its folder.
+    """
     limit = ["--memory", memory] if memory and stage.limited else []
     command = [sys.executable, "-m", "hyperbaton", *stage.words.split(), *limit, "--threads", str(threads), "--quiet"]
     start = time.perf_counter()
     with (folder / (stage.output or "stdout")).open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output)
-        _, status, used = os.wait4(process.pid, 0)
+        with DiskWatch(process.pid, folder) as disk:
+            _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} failed")
     seconds = time.perf_counter() - start
     processor = used.ru_utime + used.ru_stime
     scale = 2**20 if sys.platform == "darwin" else 2**10
-    return {"pairs": n, "seconds": seconds, "processor_s": processor, "peak_mib": used.ru_maxrss / scale}
+    return {
+        "pairs": n,
+        "seconds": seconds,
+        "processor_s": processor,
+        "peak_mib": used.ru_maxrss / scale,
+        "disk_mb": disk.peak / 1e6,
+        "kept_mb": disk.kept / 1e6,
+    }

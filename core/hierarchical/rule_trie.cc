@@ -6,7 +6,7 @@
 namespace hyperbaton {
 
 RuleTrieArrays build_rule_trie(const PhrasesView& sources, WordId gap) {
-  const std::size_t n = sources.offsets.size() - 1;
+  const std::size_t n = sources.size();
   const auto symbol = [&](WordId word) { return word == gap ? RuleTrie::kGapSymbol : word + 1; };
   std::vector<std::uint32_t> sorted(n);
   std::iota(sorted.begin(), sorted.end(), 0U);

@@ -176,6 +176,7 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
                                const Progress& progress) {
   const std::size_t n = spans.size();
   if (n >= kNone) throw Error("there are more than 4,294,967,294 samples");
+  if (text.tokens.size() > kNone) throw Error("there are more than 4,294,967,295 words");
   NumberedPhrases result;
   result.ids.resize(n);
 
@@ -220,15 +221,13 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
   });
 
   // 3. Number them, and give each sample the number of its phrase through the phrase's first sample.
-  auto& phrases = result.phrases;
-  phrases.offsets.assign(sorted.size() + 1, 0);
-  for (std::size_t p = 0; p < sorted.size(); ++p)
-    phrases.offsets[p + 1] = phrases.offsets[p] + static_cast<std::int64_t>(sorted[p].place.length());
-  phrases.words.resize(static_cast<std::size_t>(phrases.offsets.back()));
+  result.begins.resize(sorted.size());
+  result.lengths.resize(sorted.size());
   std::vector<std::uint32_t> number(n);
   parallel_chunks(sorted.size(), std::size_t{1} << 16, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      std::ranges::copy(sorted[p].place.words(text), phrases.words.begin() + phrases.offsets[p]);
+      result.begins[p] = static_cast<std::uint32_t>(sorted[p].place.begin());
+      result.lengths[p] = static_cast<std::uint8_t>(sorted[p].place.length());
       number[sorted[p].first] = static_cast<std::uint32_t>(p);
     }
   });
@@ -284,8 +283,8 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
   return pairs;
 }
 
-std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, std::span<std::int64_t> offsets,
-                          std::span<WordId> words, std::span<const std::span<std::uint32_t>> numbers) {
+std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, const PhrasesOut& out,
+                          std::span<const std::span<std::uint32_t>> numbers) {
   const auto rank = [&](std::span<const WordId> phrase, std::size_t i) {
     return i < phrase.size() ? order.ranks[phrase[i]] : i == phrase.size() ? order.terminator : 0;
   };
@@ -309,15 +308,14 @@ std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& or
   Heads<Head, decltype(before)> heads(before);
   for (std::size_t r = 0; r < runs.size(); ++r)
     if (runs[r].size() > 0) heads.add(head(r));
-  std::size_t n = 0, n_words = 0;
-  offsets[0] = 0;
+  std::size_t n = 0;
+  std::span<const WordId> last;
   while (!heads.empty()) {
     const auto [ranks, phrase, r] = heads.least();
-    const auto last = n == 0 ? std::span<WordId>{} : words.subspan(static_cast<std::size_t>(offsets[n - 1]));
-    if (n == 0 || !std::ranges::equal(phrase, last.first(n_words - static_cast<std::size_t>(offsets[n - 1])))) {
-      std::ranges::copy(phrase, words.begin() + static_cast<std::ptrdiff_t>(n_words));
-      n_words += phrase.size();
-      offsets[++n] = static_cast<std::int64_t>(n_words);
+    if (n == 0 || !std::ranges::equal(phrase, last)) {
+      last = phrase;
+      out.begins[n] = runs[r].begins[next[r]];
+      out.lengths[n++] = runs[r].lengths[next[r]];
     }
     numbers[r][next[r]] = static_cast<std::uint32_t>(n - 1);
     if (++next[r] < runs[r].size())

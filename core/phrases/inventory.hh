@@ -20,21 +20,31 @@ struct SpansView {
   std::size_t size() const { return sentence.size(); }
 };
 
+// Phrases at places of a text, where they may overlap: phrase p is words[begins[p] .. begins[p] + lengths[p]).
 struct PhrasesView {
-  std::span<const std::int64_t> offsets;
+  std::span<const std::uint32_t> begins;
+  std::span<const std::uint8_t> lengths;
   std::span<const WordId> words;
-  std::size_t size() const { return offsets.size() - 1; }
-  std::span<const WordId> operator[](std::size_t p) const { return slice(words, offsets, p); }
+  std::size_t size() const { return lengths.size(); }
+  std::span<const WordId> operator[](std::size_t p) const {
+    if (p >= begins.size() || p >= lengths.size()) [[unlikely]]
+      throw_damaged("a number is out of range");
+    if (std::size_t{begins[p]} + lengths[p] > words.size()) [[unlikely]]
+      throw_damaged("a phrase is outside its text");
+    return words.subspan(begins[p], lengths[p]);
+  }
 };
 
-// Distinct phrases. Phrase p is words[offsets[p] .. offsets[p+1]).
+// Phrase p is words[offsets[p] .. offsets[p+1]).
 struct Phrases {
   std::vector<std::int64_t> offsets;
   std::vector<WordId> words;
 };
 
+// Distinct phrases, each at the place of its first sample.
 struct NumberedPhrases {
-  Phrases phrases;
+  std::vector<std::uint32_t> begins;
+  std::vector<std::uint8_t> lengths;
   std::vector<std::uint32_t> ids;  // of each sample
 };
 
@@ -64,10 +74,15 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
 // Phrases and pairs of more samples than fit in memory: the samples are processed in runs, and the runs' results merged.
 // The result equals that of processing all samples at once. Outputs are written sequentially.
 
-// Merge runs of distinct phrases in byte order. numbers[r][p] becomes the number of phrase p of run r. The outputs must
-// have room for all phrases of the runs; returns the number of distinct phrases.
-std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, std::span<std::int64_t> offsets,
-                          std::span<WordId> words, std::span<const std::span<std::uint32_t>> numbers);
+// Merge runs of distinct phrases of one text in byte order; a phrase keeps its place in the first run that has it.
+// numbers[r][p] becomes the number of phrase p of run r. The outputs must have room for all phrases of the runs; returns
+// the number of distinct phrases.
+struct PhrasesOut {
+  std::span<std::uint32_t> begins;
+  std::span<std::uint8_t> lengths;
+};
+std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, const PhrasesOut& out,
+                          std::span<const std::span<std::uint32_t>> numbers);
 
 // The pairs of a run of samples, in the run's phrase numbers, and the mapping to the merged numbers.
 struct PairsRun {

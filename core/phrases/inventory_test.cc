@@ -25,8 +25,8 @@ TEST("phrases are numbered in the byte order of sorted lines, equal phrases with
   for (const unsigned n_threads : {1U, 3U}) {
     const auto numbered = number_phrases({tokens, offsets}, order, {sentence, begin, length}, n_threads, {});
     // "! |||" < "a ab |||" < "a |||" < "ab |||": a blank comes before the letters, and the bar after them.
-    CHECK(numbered.phrases.words == std::vector<WordId>({2, 0, 1, 0, 1}));
-    CHECK(numbered.phrases.offsets == std::vector<std::int64_t>({0, 1, 3, 4, 5}));
+    CHECK(numbered.begins == std::vector<std::uint32_t>({2, 0, 0, 1}));
+    CHECK(numbered.lengths == std::vector<std::uint8_t>({1, 2, 1, 1}));
     CHECK(numbered.ids == std::vector<std::uint32_t>({2, 3, 1, 1, 0, 2}));
   }
 }

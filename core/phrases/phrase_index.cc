@@ -19,7 +19,7 @@ std::uint64_t hash_phrase(std::span<const WordId> phrase) {
 }  // namespace
 
 std::vector<std::uint32_t> build_phrase_index(const PhrasesView& phrases) {
-  const std::size_t n = phrases.offsets.size() - 1;
+  const std::size_t n = phrases.size();
   std::vector<std::uint32_t> slots(std::bit_ceil(2 * n + 2), kNoPhrase);
   for (std::size_t p = 0; p < n; ++p) {
     std::size_t at = hash_phrase(phrases[p]) & (slots.size() - 1);
@@ -31,7 +31,7 @@ std::vector<std::uint32_t> build_phrase_index(const PhrasesView& phrases) {
 
 PhraseIndex::PhraseIndex(std::span<const std::uint32_t> slots, const PhrasesView& phrases)
     : slots_(slots), phrases_(phrases) {
-  if (phrases.offsets.empty() || !std::has_single_bit(slots.size()) || slots.size() < 2 * phrases.size())
+  if (!std::has_single_bit(slots.size()) || slots.size() < 2 * phrases.size())
     throw Error("the index does not match the phrase table: build the system again");
 }
 

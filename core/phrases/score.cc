@@ -173,10 +173,8 @@ LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const Sampl
 namespace {
 
 // Add the samples of an item to the counts of their classes.
-void add_classes(Groups samples, std::size_t item, std::span<const std::uint8_t> classes, std::span<std::uint32_t> counts) {
-  for (const auto sample : slice(samples.order, samples.offsets, item)) {
-    if (sample >= classes.size()) throw_damaged("there is no such sample");
-    const auto c = classes[sample];
+void add_classes(std::span<const std::uint8_t> classes, std::span<std::uint32_t> counts) {
+  for (const auto c : classes) {
     if (c >= counts.size()) throw Error("a class is out of range");
     ++counts[c];
   }
@@ -184,28 +182,31 @@ void add_classes(Groups samples, std::size_t item, std::span<const std::uint8_t>
 
 }  // namespace
 
-std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::uint8_t> classes, std::size_t n_classes,
-                                         unsigned n_threads) {
-  std::vector<std::uint32_t> counts(samples.size() * n_classes, 0);
-  parallel_chunks(samples.size(), kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+std::vector<std::uint32_t> count_classes(std::span<const std::int64_t> offsets, std::span<const std::uint8_t> classes,
+                                         std::size_t n_classes, unsigned n_threads) {
+  const auto n_items = offsets.size() - 1;
+  std::vector<std::uint32_t> counts(n_items * n_classes, 0);
+  parallel_chunks(n_items, kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k)
-      add_classes(samples, k, classes, std::span(counts).subspan(k * n_classes, n_classes));
+      add_classes(slice(classes, offsets, k), std::span(counts).subspan(k * n_classes, n_classes));
   });
   return counts;
 }
 
-std::vector<double> class_probabilities(Groups samples, std::span<const std::span<const std::uint8_t>> classes,
-                                        std::size_t n_classes, double smoothing, unsigned n_threads) {
-  std::vector<double> probabilities(samples.size() * classes.size() * n_classes);
+std::vector<double> class_probabilities(std::span<const std::int64_t> offsets,
+                                        std::span<const std::span<const std::uint8_t>> classes, std::size_t n_classes,
+                                        double smoothing, unsigned n_threads) {
+  const auto n_items = offsets.size() - 1;
+  std::vector<double> probabilities(n_items * classes.size() * n_classes);
   const double mass = smoothing * static_cast<double>(n_classes);
-  parallel_chunks(samples.size(), kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+  parallel_chunks(n_items, kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> counts(n_classes);
     auto* out = probabilities.data() + begin * classes.size() * n_classes;
     for (std::size_t k = begin; k < end; ++k) {
-      const auto total = static_cast<double>(samples.offsets[k + 1] - samples.offsets[k]) + mass;
+      const auto total = static_cast<double>(offsets[k + 1] - offsets[k]) + mass;
       for (const auto& block : classes) {
         std::ranges::fill(counts, 0);
-        add_classes(samples, k, block, counts);
+        add_classes(slice(block, offsets, k), counts);
         for (const auto count : counts) *out++ = (count + smoothing) / total;
       }
     }

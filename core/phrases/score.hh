@@ -9,6 +9,7 @@
 #include "base/parallel.hh"
 #include "base/slices.hh"
 #include "phrases/inventory.hh"
+#include "phrases/link_sets.hh"
 #include "phrases/orientation.hh"
 
 namespace hyperbaton {
@@ -26,11 +27,6 @@ struct SamplesInText {
   LinksView links;
 };
 
-// A link inside a phrase pair, by positions in the phrases.
-struct InnerLink {
-  std::uint8_t source, target;
-};
-static_assert(sizeof(InnerLink) == 2, "inner links are stored as pairs of bytes");
 struct InnerLinks {
   std::vector<std::int64_t> offsets;
   std::vector<InnerLink> points;  // by target, then source, as Moses writes them
@@ -47,11 +43,10 @@ struct PairsView {
   PhrasesView source, target;
   std::span<const std::int64_t> offsets;  // pairs by source phrase
   std::span<const std::uint32_t> targets;
-  std::span<const std::int64_t> link_offsets;
-  std::span<const InnerLink> links;
+  LinkSetsView links;
   // The target phrases of a source phrase; the first pair is number offsets[phrase].
   std::span<const std::uint32_t> targets_of(std::size_t phrase) const { return slice(targets, offsets, phrase); }
-  std::span<const InnerLink> links_of(std::size_t pair) const { return slice(links, link_offsets, pair); }
+  std::span<const InnerLink> links_of(std::size_t pair) const { return links[pair]; }
 };
 
 // The product over the words of one side of their mean probability given the linked words, or given the empty word (Koehn
@@ -72,13 +67,15 @@ struct LexicalScores {
 LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const SamplesInText& text, const LexicalTable& lexical,
                              unsigned n_threads, const Progress& progress);
 
-// counts[k * n_classes + c]: the number of samples of item k with class c.
-std::vector<std::uint32_t> count_classes(Groups samples, std::span<const std::uint8_t> classes, std::size_t n_classes,
-                                         unsigned n_threads);
+// counts[k * n_classes + c]: the number of samples of item k with class c; classes[offsets[k] .. offsets[k+1]) are those of
+// its samples.
+std::vector<std::uint32_t> count_classes(std::span<const std::int64_t> offsets, std::span<const std::uint8_t> classes,
+                                         std::size_t n_classes, unsigned n_threads);
 
 // (c(class) + smoothing) / (n + smoothing · n_classes) of each item, for several classifications of the samples side by
 // side: row k has n_classes columns for each of them.
-std::vector<double> class_probabilities(Groups samples, std::span<const std::span<const std::uint8_t>> classes,
-                                        std::size_t n_classes, double smoothing, unsigned n_threads);
+std::vector<double> class_probabilities(std::span<const std::int64_t> offsets,
+                                        std::span<const std::span<const std::uint8_t>> classes, std::size_t n_classes,
+                                        double smoothing, unsigned n_threads);
 
 }  // namespace hyperbaton

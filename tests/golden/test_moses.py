@@ -97,7 +97,7 @@ def test_phrase_table(extracted: ExtractedPhrases, golden: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_reordering_table(extracted: ExtractedPhrases, golden: Path, name: str) -> None:
-    probabilities = reordering_probabilities(extracted.inventory, extracted.samples, ReorderingType.parse(name))
+    probabilities = reordering_probabilities(extracted.orientations, ReorderingType.parse(name))
     text = b"".join(reordering_table_pieces(extracted.table, probabilities)).decode()
     assert text.split("\n")[:-1] == lines(golden / "moses" / "tables" / f"reordering-table.{name}.gz")
 

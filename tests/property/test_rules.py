@@ -71,7 +71,7 @@ def test_scores(matrices: list[Matrix], limits: RuleLimits) -> None:
         source, target = tuple(table.source[s].split()), tuple(table.target[t].split())
         scored = expected[source, target]
         assert table.counts[row].tolist() == list(scored.counts)
-        links = table.links[table.link_offsets[row] : table.link_offsets[row + 1]]
+        links = table.links[row]
         assert [tuple(link) for link in links.tolist()] == list(scored.links[0])
         of_target, of_source, joint = scored.counts
         weights = [oracle.six(oracle.lexical_weight(lexical, source, target, scored.links[side], side)) for side in (1, 0)]

@@ -50,7 +50,7 @@ def test_table(bitext: Bitext, threads: int) -> None:
     entries = {}
     for k, source in enumerate(table.sources):
         pair = table.source[int(source)], table.target[int(table.targets[k])]
-        links = {(int(i), int(j)) for i, j in table.links[table.link_offsets[k] : table.link_offsets[k + 1]]}
+        links = {(int(i), int(j)) for i, j in table.links[k]}
         entries[pair] = (links, table.counts[k].tolist(), table.scores[k])
     assert entries.keys() == expected.keys()
     for (source, target), row in expected.items():

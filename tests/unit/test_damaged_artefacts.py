@@ -56,13 +56,14 @@ def test_a_bounded_share_of_the_mutations() -> None:
     [
         ("table.targets", 2**32 - 1),
         ("table.targets", 10_000),
-        ("table.source.offsets", -1),
-        ("table.source.offsets", SPAN.max),
-        ("table.target.offsets", SPAN.min),
+        ("table.source.begins", 2**32 - 1),
+        ("table.source.begins", 2**31),
+        ("table.target.begins", 2**31),
         ("table.target.words", 2**31),
         ("table.offsets", SPAN.max),
-        ("table.link_offsets", SPAN.max),
-        ("table.links", 255),
+        ("table.links.offsets", SPAN.max),
+        ("table.links.points", 255),
+        ("table.links.numbers", 2**32 - 1),
         ("index", 0),  # no free place: a search must end
         ("index", 12_345_678),
         ("lm.0.words", 2**32 - 2),
@@ -205,13 +206,11 @@ def _pruned(folder: Path) -> None:
     [
         ("table.source.words", _lexicon),
         ("table.target.words", _translations),
-        ("table.source.offsets", _translations),
+        ("table.source.begins", _translations),
         ("table.targets", _lexicon),
         ("table.targets", _translations),
         ("table.offsets", _translations),
-        ("pairs.sample_offsets", _pruned),
-        ("pairs.sample_order", _pruned),
-        ("samples.offsets", _pruned),
+        ("orientations.counts.small", _pruned),
     ],
 )
 def test_numbers_that_python_reads_are_checked(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import resource
@@ -14,9 +15,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from hyperbaton.base.errors import HyperbatonError, OptionError
+from hyperbaton.base import store
+from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.base.memory import PROGRAM, format_memory, parse_memory
 from hyperbaton.base.scratch import Column, Scratch, limited
 from hyperbaton.corpus import Bitext
@@ -68,16 +71,14 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
         ExtractedPhrases.of(whole, Extraction(5), scoring),
         ExtractedPhrases.of(parts, Extraction(5), scoring, scratch=scratch),
     )
-    assert len(list(scratch.rows(len(other.samples), 160))) > 50  # runs that were merged
+    assert len(list(scratch.rows(len(other.orientations), 160))) > 50  # runs that were merged
     assert isinstance(other.table.scores, np.memmap)
-    assert same(one.samples.arrays().values(), other.samples.arrays().values())
     assert same(one.table.arrays().values(), other.table.arrays().values())
-    for name in ("offsets", "targets", "sample_offsets", "sample_order"):
-        assert same([getattr(one.inventory, name)], [getattr(other.inventory, name)])
+    assert same(*(e.orientations.arrays("orientations", e.table).values() for e in (one, other)))
     for name in ("hier-mslr-bidirectional-fe", "wbe-msd-backward-f"):
         kind = ReorderingType.parse(name)
         tables = [
-            reordering_probabilities(e.inventory, e.samples, kind, min_count=scoring.min_count, scratch=room)
+            reordering_probabilities(e.orientations, kind, min_count=scoring.min_count, scratch=room)
             for e, room in ((one, None), (other, scratch))
         ]
         assert same([tables[0]], [tables[1]])
@@ -143,11 +144,41 @@ def test_a_full_disk_names_the_folder_of_temporary_files(monkeypatch: pytest.Mon
         Column(Scratch(1000), np.uint8).append(np.zeros(3, np.uint8))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the mapped files of the process are read from /proc")
+def test_temporary_files_are_removed_as_they_are_written(
+    files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bitext, scratch = Bitext.read(*files), Scratch(20_000)
+    ExtractedPhrases.of(bitext).save(tmp_path / "saved", bitext)
+    n_mapped, write_array = [], store._write_array
+
+    def counted(path: Path, array: npt.NDArray[np.generic]) -> None:
+        n_mapped.append(Path("/proc/self/maps").read_text().count("(deleted)"))
+        write_array(path, array)
+
+    monkeypatch.setattr(store, "_write_array", counted)
+    ExtractedPhrases.write(tmp_path / "written", lambda: ExtractedPhrases.of(bitext, scratch=scratch), bitext)
+    assert n_mapped[-1] <= n_mapped[0] - 8
+    saved, written = (json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("saved", "written"))
+    assert saved == written
+
+
+def test_a_full_disk_leaves_no_artefact(files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, array: npt.NDArray[np.generic]) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(store, "_write_array", full)
+    bitext = Bitext.read(*files)
+    with pytest.raises(ArtefactError, match="phrases: cannot be written: No space left on device"):
+        ExtractedPhrases.write(tmp_path / "phrases", lambda: ExtractedPhrases.of(bitext), bitext)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_samples_in_little_memory() -> None:
     bitext = Bitext.of(["a"], ["x"], [[]])
     extracted = ExtractedPhrases.of(bitext, scoring=Scoring(min_count=2), scratch=Scratch(1024))
     kind = ReorderingType.parse("msd-bidirectional-fe")
-    assert len(extracted.table) == len(reordering_probabilities(extracted.inventory, extracted.samples, kind)) == 0
+    assert len(extracted.table) == len(reordering_probabilities(extracted.orientations, kind)) == 0
 
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere RLIMIT_DATA does not limit what is mapped")

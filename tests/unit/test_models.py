@@ -17,6 +17,7 @@ from hyperbaton.models.networks.encoder import SentenceNetwork
 from hyperbaton.phrases import (
     Inventory,
     Occurrences,
+    PairOrientations,
     PhraseTable,
     ReorderingType,
     Samples,
@@ -45,7 +46,8 @@ def test_lexicalized_has_the_probabilities_of_moses_tables(bitext: Bitext, kind:
     )
     inventory = Inventory.of(bitext, samples)
     direction = {"before": "backward", "after": "forward"}[side]
-    table = reordering_probabilities(inventory, samples, ReorderingType.parse(f"{kind}-{direction}-{conditioning}"))
+    orientations = PairOrientations.of(inventory, samples)
+    table = reordering_probabilities(orientations, ReorderingType.parse(f"{kind}-{direction}-{conditioning}"))
     offsets = inventory.sample_offsets[inventory.offsets] if conditioning == "f" else inventory.sample_offsets
     rows = np.empty(len(samples), np.int64)
     rows[inventory.sample_order] = np.repeat(np.arange(len(table)), np.diff(offsets))

@@ -12,6 +12,7 @@ import pytest
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.decode import System
 from hyperbaton.phrases import Phrases, PhraseTable
+from hyperbaton.phrases.link_sets import LinkSets
 
 OPEN = """
 import sys
@@ -32,11 +33,11 @@ def system(n_phrases: int) -> System:
     words = Vocabulary.of([f"w{i}" for i in range(1000)])
     numbers = np.arange(n_phrases)
     flat = np.stack([numbers % 1000, numbers // 1000], axis=1).astype(np.uint32).reshape(-1)
-    phrases = Phrases(np.arange(0, 2 * n_phrases + 1, 2), flat, words)
+    phrases = Phrases.of(np.arange(0, 2 * n_phrases + 1, 2), flat, words)
     rows = np.arange(n_phrases + 1)
     scores, counts = np.full((n_phrases, 4), 0.5, np.float32), np.ones((n_phrases, 3), np.float32)
-    links = np.zeros((n_phrases, 2), np.uint8)
-    return System.of(PhraseTable(phrases, phrases, rows, numbers.astype(np.uint32), scores, counts, rows, links))
+    links = LinkSets(numbers.astype(np.uint32), rows, np.zeros((n_phrases, 2), np.uint8))
+    return System.of(PhraseTable(phrases, phrases, rows, numbers.astype(np.uint32), scores, counts, links))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of the process is read from /proc")

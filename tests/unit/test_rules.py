@@ -33,7 +33,7 @@ def rules(bitext: Bitext) -> RuleTable:
 def test_gaps_are_named_by_the_source(tmp_path: Path) -> None:
     rules = RuleTable.from_moses(write(tmp_path / "t", GOOD))
     assert rules.options_of("a [X] b [X]") == [("[X,2] y [X,1]", [1.0] * 4)]
-    assert rules.table.links.tolist() == [[2, 1]]
+    assert rules.table.links.points.tolist() == [[2, 1]]
     assert b"".join(rule_table_pieces(rules)).decode() == GOOD.replace("1-2 3-0 2-1", "1-2 2-1 3-0")
 
 

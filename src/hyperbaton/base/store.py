@@ -2,7 +2,7 @@
 
     phrases/
         manifest.json              format, kind, options, inputs, seed, package version, every array's type, shape, checksum
-        samples.distance.npy       one array per file, memory-mapped on load
+        table.scores.npy           one array per file, memory-mapped on load
 
 A folder is written under a temporary name and renamed when it is complete (`writing.py`). Nothing is ever unpickled.
 
@@ -81,7 +81,7 @@ __all__ = [
     "writing_folder",
 ]
 
-FORMAT = 2
+FORMAT = 3
 
 Arrays = Mapping[str, Array]
 T = TypeVar("T")
@@ -160,7 +160,7 @@ class StoredItems(dict[str, T]):
 def save(
     path: str | PathLike[str],
     kind: str | Kind,
-    arrays: Arrays,
+    arrays: Arrays | Iterable[tuple[str, Array]],
     *,
     options: Mapping[str, object] | None = None,
     inputs: Mapping[str, str] | None = None,
@@ -172,6 +172,7 @@ def save(
 
     Arguments:
         kind: the kind of artefact, checked on load. The content must have the form that a `Kind` declares.
+        arrays: by name, or pairs of name and array that are produced one after the other.
         options: the options it was made with; inputs: name → hash of each input.
         details: anything else that JSON can represent.
         parts: artefacts inside this one: name of the folder → function that writes it.
@@ -181,7 +182,7 @@ def save(
     kind = Kind(kind) if isinstance(kind, str) else kind
     with writing_folder(path) as folder:
         listing = {}
-        for name, array in arrays.items():
+        for name, array in arrays.items() if isinstance(arrays, Mapping) else arrays:
             array = np.ascontiguousarray(array)
             _write_array(folder / f"{name}.npy", array)
             listing[name] = {"dtype": array.dtype.str, "shape": list(array.shape), "checksum": _checksum(array)}

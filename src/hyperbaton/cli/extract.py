@@ -18,6 +18,7 @@ from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, WRITES_FOLDER
 from hyperbaton.cli._resources import MemoryOptions
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import (
+    ExtractedPhrases,
     Extraction,
     ReorderingType,
     RuleLimits,
@@ -116,18 +117,20 @@ def extract(
                 table_of_rules.write_moses(moses, progress=resources.stage("write").progress)
             _summarize(_rule_sizes(bitext, table_of_rules), as_json, common.quiet)
             return
-        extracted = extract_phrases(bitext, extracting, extraction, scoring)
+
+        def found() -> ExtractedPhrases:
+            extracted = extract_phrases(bitext, extracting, extraction, scoring)
+            log.info("writing %d phrase pairs", len(extracted.table))
+            return extracted
+
+        extracted = found() if output is None else ExtractedPhrases.write(output, found, bitext, extraction, scoring)
         table = extracted.table
-        log.info("writing %d phrase pairs", len(table))
-        if output is not None:
-            extracted.save(output, bitext, extraction, scoring)
         if moses is not None:
             tables = (
                 (
                     kind,
                     reordering_probabilities(
-                        extracted.inventory,
-                        extracted.samples,
+                        extracted.orientations,
                         kind,
                         smoothing=reordering_smoothing,
                         min_count=scoring.min_count,
@@ -140,7 +143,7 @@ def extract(
             write_moses(moses, table, tables, progress=resources.stage("write").progress)
     summary = {
         "sentences": len(bitext),
-        "samples": len(extracted.samples),
+        "samples": len(extracted.orientations),
         "source_phrases": len(table.source),
         "target_phrases": len(table.target),
         "pairs": len(table),

@@ -103,7 +103,7 @@ def _row(name: str, extracted: ExtractedPhrases, path: Path) -> dict[str, object
         "pairs": len(extracted.table),
         "source phrases": len(extracted.table.source),
         "target phrases": len(extracted.table.target),
-        "samples": len(extracted.samples),
+        "samples": len(extracted.orientations),
         "MiB": _size(path),
     }
 

@@ -165,12 +165,12 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
         ("source", table.source, np.bincount(table.sources, joint, len(table.source))),
         ("target", table.target, np.bincount(table.targets, joint, len(table.target))),
     ):
-        lengths = np.diff(phrases.offsets)
-        frequency = np.bincount(phrases.words, np.repeat(counts, lengths), len(phrases.vocabulary))
+        words, _ = phrases.gather()
+        frequency = np.bincount(words, np.repeat(counts, phrases.lengths), len(phrases.vocabulary))
         frequent = np.argsort(-frequency, kind="stable")[:n_words]
         if n_words:
-            words = [phrases.vocabulary.word(int(i)) for i in frequent if frequency[i] > 0]
-            made.append(Labels.of_words(side, f"top{n_words}", words))
+            labels = [phrases.vocabulary.word(int(i)) for i in frequent if frequency[i] > 0]
+            made.append(Labels.of_words(side, f"top{n_words}", labels))
         if (file := given.get(f"{side}-classes")) is not None:
             classes = WordClasses.read(file, phrases.vocabulary)
             pairs = zip(phrases.vocabulary.words(), classes.classes.tolist(), strict=True)
@@ -224,6 +224,6 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         )
     extracted, min_count = ExtractedPhrases.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
     probabilities = reordering_probabilities(
-        extracted.inventory, extracted.samples, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
+        extracted.orientations, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
     )
     return ReorderingTable(kind, np.asarray(probabilities))

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hyperbaton.base.arrays import gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import Arguments, Option, options_of, parse_settings, to_mapping
@@ -27,7 +26,7 @@ from hyperbaton.decode.sparse import Labels, SparseReordering, read_weights, wei
 from hyperbaton.decode.system import DISTORTION, GLUE, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD, WORD_PENALTY, System
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.osm import OperationSequence
-from hyperbaton.phrases import Phrases, PhraseTable, ReorderingType, RuleTable
+from hyperbaton.phrases import PhraseTable, ReorderingType, RuleTable
 from hyperbaton.phrases.moses import phrase_table_pieces, read_phrase_table, read_reordering_table, reordering_table_pieces
 from hyperbaton.phrases.rules_moses import GLUE_FILE, RULE_FILE, glue_pieces, read_glue, rule_table_pieces
 
@@ -182,7 +181,7 @@ def _read_table(ini: MosesIni, feature: Feature) -> PhraseTable:
             message = f"[max-phrase-length] expects a whole number of at least 1, found {line.text!r}"
             raise InputError(message, ini.path, line.number)
         longest = int(line.text)
-    keep = np.diff(table.source.offsets)[table.sources] <= longest
+    keep = table.source.lengths[table.sources] <= longest
     return table if keep.all() else table.select(keep)
 
 
@@ -366,8 +365,7 @@ def _reordering_rows(system: System, model: ReorderingTable, progress: Progress 
     known = ~np.isnan(probabilities[:, 0])
     if model.kind.conditioning == "fe":
         return reordering_table_pieces(table.select(known), probabilities[known], "fe", progress, exact=True)
-    where, offsets = gather(table.source.offsets, np.flatnonzero(known))
-    source = Phrases(offsets, table.source.words[where], table.source.vocabulary)
+    source, _ = table.source.select(known)
     return reordering_table_pieces(replace(table, source=source), probabilities[known], "f", progress, exact=True)
 
 

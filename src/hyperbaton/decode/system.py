@@ -69,8 +69,7 @@ class PhraseIndex(NamedTuple):
     @classmethod
     def of(cls, table: PhraseTable) -> PhraseIndex:
         source = table.source
-        slots = _core.build_phrase_index(source.offsets, source.words)
-        return cls(slots, int(np.diff(source.offsets).max(initial=1)))
+        return cls(_core.build_phrase_index(source.core), int(source.lengths.max(initial=1)))
 
 
 RULES_LAYOUT: Layout = {"symbols": "u4 n_nodes", "children": "u4 n_nodes+1", "phrases": "u4 n_nodes"}
@@ -86,7 +85,7 @@ class RuleIndex(NamedTuple):
     @classmethod
     def of(cls, table: PhraseTable) -> RuleIndex:
         source = table.source
-        return cls(*_core.build_rule_trie(source.offsets, source.words, _word_number(source.vocabulary, SOURCE_GAPS[0])))
+        return cls(*_core.build_rule_trie(source.core, _word_number(source.vocabulary, SOURCE_GAPS[0])))
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""

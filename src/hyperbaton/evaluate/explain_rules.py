@@ -91,10 +91,10 @@ def _sides_with(rules: RuleTable, symbols: Sequence[str]) -> list[int]:
     wanted = {phrases.vocabulary.number(symbol) for symbol in symbols}
     if not wanted or min(wanted) < 0:
         return []
-    has_all = np.ones(len(phrases), np.bool_)
+    has_all, (symbol_numbers, offsets) = np.ones(len(phrases), np.bool_), phrases.gather()
     for number in wanted:
-        has = np.concatenate([[0], np.cumsum(phrases.words == number)])
-        has_all &= has[phrases.offsets[1:]] > has[phrases.offsets[:-1]]
+        has = np.concatenate([[0], np.cumsum(symbol_numbers == number)])
+        has_all &= has[offsets[1:]] > has[offsets[:-1]]
     return np.flatnonzero(has_all).tolist()
 
 
@@ -104,8 +104,9 @@ def _sides_within(rules: RuleTable, words: Sequence[str]) -> list[int]:
     known = np.zeros(len(phrases.vocabulary) + 1, np.bool_)  # the last is for words without a number
     known[[phrases.vocabulary.number(symbol) for symbol in (*words, GAP)]] = True
     known[-1] = False
-    foreign = np.concatenate([[0], np.cumsum(~known[phrases.words])])
-    return np.flatnonzero(foreign[phrases.offsets[1:]] == foreign[phrases.offsets[:-1]]).tolist()
+    symbols, offsets = phrases.gather()
+    foreign = np.concatenate([[0], np.cumsum(~known[symbols])])
+    return np.flatnonzero(foreign[offsets[1:]] == foreign[offsets[:-1]]).tolist()
 
 
 def _contains(side: Sequence[str], symbols: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import joined, within
 from hyperbaton.base.options import check_options, option
-from hyperbaton.corpus import Annotations, Links, Text
+from hyperbaton.corpus import Annotations, Links
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import (
@@ -120,7 +120,7 @@ class Lexicalized(OrientationModel):
         by_source = self.conditioning == "f"
         sources = np.arange(len(table.source)) if by_source else table.sources
         targets = np.zeros(len(sources), np.uint32) if by_source else table.targets
-        source, target = (Text(side.words, side.offsets, side.vocabulary) for side in (table.source, table.target))
+        source, target = (side.as_text() for side in (table.source, table.target))
         spans = [
             Spans(phrases.astype(np.uint32), np.zeros(len(phrases), np.uint16), text.lengths[phrases].astype(np.uint8))
             for text, phrases in ((source, sources), (target, targets))

@@ -19,6 +19,7 @@ with LazyNames(globals()):
     from hyperbaton.phrases.orientation import distances as distances
     from hyperbaton.phrases.orientation import near_samples as near_samples
     from hyperbaton.phrases.orientation import orientation_set as orientation_set
+    from hyperbaton.phrases.pair_orientations import PairOrientations as PairOrientations
     from hyperbaton.phrases.pruning import Pruning as Pruning
     from hyperbaton.phrases.pruning import prune as prune
     from hyperbaton.phrases.reordering import ReorderingType as ReorderingType

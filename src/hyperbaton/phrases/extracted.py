@@ -1,31 +1,34 @@
-"""The output of `hyperbaton extract`: samples, phrase table, and the samples of each pair, in one artefact."""
+"""The output of `hyperbaton extract`: the phrase table and the orientations of its pairs' samples, in one artefact."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 
+import numpy as np
+
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import within
-from hyperbaton.base.options import to_mapping
+from hyperbaton.base.options import check_options, to_mapping
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import Artefact, Kind, check_offsets, read_artefact, save
+from hyperbaton.base.store import Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.inventory import Inventory
-from hyperbaton.phrases.samples import Extraction, Samples, extract
-from hyperbaton.phrases.table import PhraseTable, Scoring
+from hyperbaton.phrases.pair_orientations import PairOrientations
+from hyperbaton.phrases.samples import Extraction, extract
+from hyperbaton.phrases.table import LexicalWeights, PhraseTable, Scoring
+
+_NO_DISTANCES = np.zeros(0, np.int16)
 
 KIND = "phrases"
 STORED = Kind(
     KIND,
     {
-        **within("samples", Samples.LAYOUT),
         **within("table", PhraseTable.LAYOUT),
-        "pairs.offsets": "i8 table.source.n+1",
-        "pairs.targets": "u4 n_pairs",
-        "pairs.sample_offsets": "i8 n_pairs+1",
-        "pairs.sample_order": "u4 n_ordered",
+        **within("orientations", PairOrientations.LAYOUT, n_source_phrases="table.source.n"),
     },
     {"options": {"min-count": int}, "details": {"n_sentences": int}},
 )
@@ -33,11 +36,13 @@ STORED = Kind(
 
 @dataclass(frozen=True)
 class ExtractedPhrases:
-    """Samples of a bitext, the inventory of their phrases, and the scored phrase table."""
+    """The scored phrase pairs of a bitext, and the orientations of their samples.
 
-    samples: Samples
-    inventory: Inventory
+    The samples themselves are not stored; `hyperbaton.phrases.extract` finds them again.
+    """
+
     table: PhraseTable
+    orientations: PairOrientations
 
     @classmethod
     def of(
@@ -56,11 +61,14 @@ class ExtractedPhrases:
         """
         max_length = (extraction or Extraction()).max_length
         samples = extract(bitext, max_length, threads=threads, progress=progress, scratch=scratch)
+        samples = replace(samples, distance_before=_NO_DISTANCES, distance_after=_NO_DISTANCES)  # frees their room
         inventory = Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
-        table = PhraseTable.build(
-            bitext, samples, scoring, inventory=inventory, threads=threads, progress=progress, scratch=scratch
-        )
-        return cls(samples, inventory, table)
+        check_options(scoring or Scoring())
+        weights = LexicalWeights.of(bitext, samples, inventory, resources=Resources.of(threads, progress, scratch))
+        orientations = PairOrientations.of(inventory, samples, scratch)
+        del samples
+        inventory = inventory.without_samples()
+        return cls(PhraseTable.scored(inventory, orientations.counts, weights, scoring, scratch), orientations)
 
     def save(
         self,
@@ -72,30 +80,41 @@ class ExtractedPhrases:
         pruning: Mapping[str, object] | None = None,
     ) -> None:
         """Write everything as one artefact; `pruning` describes how it was pruned."""
-        inventory = self.inventory
-        arrays = {
-            **self.samples.arrays("samples"),
-            **self.table.arrays("table"),
-            "pairs.offsets": inventory.offsets,
-            "pairs.targets": inventory.targets,
-            "pairs.sample_offsets": inventory.sample_offsets,
-            "pairs.sample_order": inventory.sample_order,
-        }
         options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring()), **(pruning or {})}
-        details = {
-            "n_sentences": len(bitext),
-            "n_samples": len(self.samples),
-            "n_source_phrases": len(inventory.source),
-            "n_target_phrases": len(inventory.target),
+        _save(path, self._arrays(), options, bitext, self._sizes())
+
+    @classmethod
+    def write(
+        cls,
+        path: str | PathLike[str],
+        make: Callable[[], ExtractedPhrases],
+        bitext: Bitext,
+        extraction: Extraction | None = None,
+        scoring: Scoring | None = None,
+    ) -> ExtractedPhrases:
+        """Write what `make` returns, and open it: each array's temporary file is removed as soon as it is written."""
+        made = make()
+        arrays, sizes = made._arrays(), made._sizes()
+        del made
+        options = {**to_mapping(extraction or Extraction()), **to_mapping(scoring or Scoring())}
+        _save(path, ((name, arrays.pop(name)) for name in list(arrays)), options, bitext, sizes)
+        return cls.load(path)
+
+    def _arrays(self) -> dict[str, Array]:
+        return {**self.table.arrays("table"), **self.orientations.arrays("orientations", self.table)}
+
+    def _sizes(self) -> dict[str, int]:
+        return {
+            "n_samples": len(self.orientations),
+            "n_source_phrases": len(self.table.source),
+            "n_target_phrases": len(self.table.target),
             "n_pairs": len(self.table),
         }
-        save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)
 
     def check(self) -> None:
         """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
         self.table.check()
-        self.inventory.check(len(self.samples))
-        check_offsets(self.samples.offsets, len(self.samples))
+        self.orientations.check()
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> ExtractedPhrases:
@@ -104,8 +123,16 @@ class ExtractedPhrases:
 
     @classmethod
     def _read(cls, artefact: Artefact) -> ExtractedPhrases:
-        table, pairs = PhraseTable.from_arrays(artefact.group("table")), artefact.group("pairs")
-        columns = (pairs[name] for name in ("offsets", "targets", "sample_offsets", "sample_order"))
-        inventory = Inventory(table.source, table.target, *columns)
-        check_offsets(inventory.offsets, inventory.n_pairs)
-        return cls(Samples.from_arrays(artefact.group("samples")), inventory, table)
+        table = PhraseTable.from_arrays(artefact.group("table"))
+        return cls(table, PairOrientations.from_arrays(artefact.group("orientations"), table))
+
+
+def _save(
+    path: str | PathLike[str],
+    arrays: Arrays | Iterable[tuple[str, Array]],
+    options: Mapping[str, object],
+    bitext: Bitext,
+    sizes: Mapping[str, int],
+) -> None:
+    details = {"n_sentences": len(bitext), **sizes}
+    save(path, STORED, arrays, options=options, inputs={"bitext": bitext.signature()}, details=details)

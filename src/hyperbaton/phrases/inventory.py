@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import ClassVar
 
@@ -11,46 +11,70 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, gather
-from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays, check_numbers, check_offsets
+from hyperbaton.base.small import SmallNumbers
+from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
 
+MOST_WORDS = 2**32  # that places in a text can tell apart
+
 # Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
+# Memory for the words of a phrase.
+_WORDS_BYTES = 256
+ALL = slice(None)
+# Memory for counting the samples of a pair.
+_COUNT_BYTES = 32
 
 
 @dataclass(frozen=True)
 class Phrases:
-    """Distinct phrases over a vocabulary: phrase p is `words[offsets[p]:offsets[p + 1]]`, in byte order."""
+    """Distinct phrases over a vocabulary, in byte order: phrase p is `words[begins[p]:begins[p] + lengths[p]]`.
 
-    offsets: Offsets
+    `words` is usually the text in which the phrases occur, so they overlap: each is where it occurs first.
+    """
+
+    begins: npt.NDArray[np.uint32]
+    lengths: npt.NDArray[np.uint8]
     words: WordIds
     vocabulary: Vocabulary
 
     LAYOUT: ClassVar[Layout] = {
-        "offsets": "i8 n+1",
+        "begins": "u4 n",
+        "lengths": "u1 n",
         "words": "u4 n_words",
         **within("vocabulary", Vocabulary.LAYOUT),
     }
 
+    @classmethod
+    def of(cls, offsets: Offsets, words: WordIds, vocabulary: Vocabulary) -> Phrases:
+        """Phrases side by side: phrase p is `words[offsets[p]:offsets[p + 1]]`."""
+        check_places(len(words))
+        return cls(offsets[:-1].astype(np.uint32), np.diff(offsets).astype(np.uint8), words, vocabulary)
+
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.lengths)
+
+    @property
+    def core(self) -> _core.PhraseArrays:
+        """The arrays in the form of the core."""
+        return _core.PhraseArrays(self.begins, self.lengths, self.words)
 
     def __getitem__(self, phrase: int) -> str:
         """A phrase as text. Its numbers come from arrays that may be damaged."""
         if not 0 <= phrase < len(self):
             raise IndexError(f"phrase {phrase} of {len(self)}")
-        begin, end = self.offsets[phrase], self.offsets[phrase + 1]
-        if not 0 <= begin <= end <= len(self.words):
-            raise DamagedError("offsets of phrases are out of range")
-        words = self.words[begin:end].tolist()
+        begin, length = int(self.begins[phrase]), int(self.lengths[phrase])
+        if begin + length > len(self.words):
+            raise DamagedError("a phrase is outside its text")
+        words = self.words[begin : begin + length].tolist()
         if max(words, default=-1) >= len(self.vocabulary):
             raise DamagedError("the number of a word is out of range")
         return " ".join(map(self.vocabulary.word, words))
@@ -70,16 +94,56 @@ class Phrases:
                 high = middle
         return low if low < len(self) and self[low] == phrase else -1
 
+    def gather(self, numbers: Integers | slice = ALL) -> tuple[WordIds, Offsets]:
+        """The words of chosen phrases side by side, and their offsets.
+
+        >>> phrases = Phrases.of(np.array([0, 2, 3]), np.array([7, 8, 9], np.uint32), Vocabulary.of([]))
+        >>> words, offsets = phrases.gather(np.array([1, 0]))
+        >>> words.tolist(), offsets.tolist()
+        ([9, 7, 8], [0, 1, 3])
+        """
+        begins, lengths = self.begins[numbers], self.lengths[numbers]
+        offsets = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        where = np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return self.words[where], offsets
+
+    def as_text(self) -> Text:
+        """The phrases as sentences."""
+        return Text(*self.gather(), self.vocabulary)
+
     def select(self, used: npt.NDArray[np.bool_]) -> tuple[Phrases, npt.NDArray[np.int64]]:
         """The phrases that are used, and their old numbers."""
         numbers = np.flatnonzero(used)
-        where, offsets = gather(self.offsets, numbers)
-        return Phrases(offsets, self.words[where], self.vocabulary), numbers
+        chosen = replace(self, begins=self.begins[numbers], lengths=self.lengths[numbers])
+        return chosen.side_by_side(), numbers
+
+    def side_by_side(self, scratch: Scratch | None = None) -> Phrases:
+        """These phrases without overlap, if that takes fewer words than the text they are in."""
+        if int(self.lengths.sum(dtype=np.int64)) >= len(self.words):
+            return self
+        scratch = scratch or Scratch()
+        begins, words = Column(scratch, np.uint32), Column(scratch, np.uint32)
+        for rows in scratch.rows(len(self), _WORDS_BYTES):
+            own, offsets = self.gather(rows)
+            begins.append(offsets[:-1] + len(words))
+            words.append(own)
+        return replace(self, begins=begins.finish(), words=words.finish())
+
+    def check(self) -> None:
+        """Raise DamagedError unless all places and words fit; for code that reads all of them without the core."""
+        check_numbers(self.words, len(self.vocabulary), "word")
+        step = 1 << 20  # they may be larger than memory
+        for at in range(0, len(self), step):
+            ends = self.begins[at : at + step] + self.lengths[at : at + step].astype(np.int64)
+            if len(self.begins) != len(self) or ends.max(initial=0) > len(self.words):
+                raise DamagedError("a phrase is outside its text")
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         return {
-            f"{prefix}.offsets": self.offsets,
+            f"{prefix}.begins": self.begins,
+            f"{prefix}.lengths": self.lengths,
             f"{prefix}.words": self.words,
             **self.vocabulary.arrays(f"{prefix}.vocabulary"),
         }
@@ -87,10 +151,8 @@ class Phrases:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Phrases:
         """The inverse of `arrays`, names without the prefix."""
-        phrases = cls(arrays["offsets"], arrays["words"], Vocabulary.from_arrays(arrays, "vocabulary"))
-        if phrases.offsets[-1] != len(phrases.words):
-            raise DamagedError("the words of phrases do not fit their offsets")
-        return phrases
+        vocabulary = Vocabulary.from_arrays(arrays, "vocabulary")
+        return cls(arrays["begins"], arrays["lengths"], arrays["words"], vocabulary)
 
 
 @dataclass(frozen=True)
@@ -113,12 +175,14 @@ class Inventory:
         """Number of distinct phrase pairs."""
         return len(self.targets)
 
-    def check(self, n_samples: int) -> None:
-        """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
-        check_offsets(self.offsets, self.n_pairs)
-        check_numbers(self.targets, len(self.target), "target phrase")
-        check_offsets(self.sample_offsets, len(self.sample_order))
-        check_numbers(self.sample_order, n_samples, "sample")
+    def without_samples(self) -> Inventory:
+        """The phrases and pairs alone, which frees the room of the samples of each pair."""
+        return replace(self, sample_offsets=np.zeros(0, np.int64), sample_order=np.zeros(0, np.uint32))
+
+    def counts(self, scratch: Scratch) -> SmallNumbers:
+        """The number of samples of each pair."""
+        pieces = (self.sample_offsets[rows.start : rows.stop + 1] for rows in scratch.rows(self.n_pairs, _COUNT_BYTES))
+        return SmallNumbers.of((np.diff(offsets) for offsets in pieces), scratch)
 
     @classmethod
     def of(
@@ -165,6 +229,12 @@ class Inventory:
         return cls(source, target, *pairs)
 
 
+def check_places(n_words: int) -> None:
+    """Raise an error if phrases are in a text of too many words."""
+    if n_words > MOST_WORDS:
+        raise HyperbatonError(f"phrases of {n_words:,} words in all; there may be {MOST_WORDS:,}")
+
+
 class Runs:
     """An array of each run, all in one column, since a file for each run would be too many files."""
 
@@ -185,15 +255,15 @@ class _Merge:
 
     def __init__(self, scratch: Scratch) -> None:
         self._scratch = scratch
-        self._phrases = [(Runs(scratch, np.int64), Runs(scratch, np.uint32)) for _ in range(2)]
+        self._phrases = [(Runs(scratch, np.uint32), Runs(scratch, np.uint8)) for _ in range(2)]
         self._offsets, self._sample_offsets = Runs(scratch, np.int64), Runs(scratch, np.int64)
         self._targets, self._sample_order = Runs(scratch, np.uint32), Runs(scratch, np.uint32)
 
     def add(self, run: Inventory) -> None:
         """Add the next run."""
-        for (offsets, words), phrases in zip(self._phrases, (run.source, run.target), strict=True):
-            offsets.append(phrases.offsets)
-            words.append(phrases.words)
+        for (begins, lengths), phrases in zip(self._phrases, (run.source, run.target), strict=True):
+            begins.append(phrases.begins)
+            lengths.append(phrases.lengths)
         self._offsets.append(run.offsets)
         self._sample_offsets.append(run.sample_offsets)
         self._targets.append(run.targets)
@@ -201,11 +271,11 @@ class _Merge:
 
     def finish(self, bitext: Bitext) -> Inventory:
         """The inventory of all samples."""
-        vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
         (source, source_numbers), (target, target_numbers) = (
-            merge_phrases(offsets.finish(), words.finish(), vocabulary, self._scratch)
-            for (offsets, words), vocabulary in zip(self._phrases, vocabularies, strict=True)
+            merge_phrases(begins.finish(), lengths.finish(), text.tokens, text.vocabulary, self._scratch)
+            for (begins, lengths), text in zip(self._phrases, (bitext.source, bitext.target), strict=True)
         )
+        self._phrases = []  # frees their room
         targets, sample_order = self._targets.finish(), self._sample_order.finish()
         n_pairs, array = sum(map(len, targets)), self._scratch.array
         offsets, merged_targets = array(len(source) + 1, np.int64), array(n_pairs, np.uint32)
@@ -223,24 +293,21 @@ class _Merge:
 
 
 def merge_phrases(
-    offsets: list[Array], words: list[Array], vocabulary: Vocabulary, scratch: Scratch
+    begins: Sequence[Array], lengths: Sequence[Array], words: WordIds, vocabulary: Vocabulary, scratch: Scratch
 ) -> tuple[Phrases, list[Array]]:
-    """Merge runs of distinct phrases in byte order; returns all phrases, and the new numbers of those of each run."""
-    n_phrases = [len(run) - 1 for run in offsets]
-    ends = [0, *accumulate(n_phrases)]
+    """Merge runs of distinct phrases of a text in byte order; returns all phrases, and the new numbers of each run's."""
+    ends = [0, *accumulate(map(len, lengths))]
     whole = scratch.array(ends[-1], np.uint32)
     numbers = [whole[begin:end] for begin, end in pairwise(ends)]
-    merged_offsets = scratch.array(ends[-1] + 1, np.int64)
-    merged_words = scratch.array(sum(map(len, words)), np.uint32)
+    merged_begins, merged_lengths = scratch.array(ends[-1], np.uint32), scratch.array(ends[-1], np.uint8)
     n = _core.merge_phrases(
-        offsets=offsets,
-        words=words,
+        phrases=[_core.PhraseArrays(*run, words) for run in zip(begins, lengths, strict=True)],
         spelling=vocabulary.spelling,
-        merged_offsets=merged_offsets,
-        merged_words=merged_words,
+        begins=merged_begins,
+        lengths=merged_lengths,
         numbers=numbers,
     )
-    return Phrases(merged_offsets[: n + 1], merged_words[: merged_offsets[n]], vocabulary), numbers
+    return Phrases(merged_begins[:n], merged_lengths[:n], words, vocabulary), numbers
 
 
 def number_phrases(
@@ -252,10 +319,10 @@ def number_phrases(
 ) -> tuple[Phrases, npt.NDArray[np.uint32]]:
     """Number the phrases at the given spans; returns them, and the number of each span's phrase."""
     words = text.vocabulary
-    offsets, flat, ids = _core.number_phrases(
+    begins, lengths, ids = _core.number_phrases(
         text.core_tokens, words.spelling, sentence, begin, length, resources.threads, resources.progress
     )
-    return Phrases(offsets, flat, words), ids
+    return Phrases(begins, lengths, text.tokens, words), ids
 
 
 def number_rows(
@@ -265,4 +332,5 @@ def number_rows(
     n = len(offsets) - 1
     begin, length = np.zeros(n, np.uint16), np.diff(offsets).astype(np.uint8)
     text = Text(words, offsets, vocabulary)
-    return number_phrases(text, np.arange(n, dtype=np.uint32), begin, length, Resources.of(threads))
+    phrases, ids = number_phrases(text, np.arange(n, dtype=np.uint32), begin, length, Resources.of(threads))
+    return phrases.side_by_side(), ids

@@ -25,6 +25,7 @@ from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
+from hyperbaton.phrases.link_sets import LinkSets
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
@@ -75,8 +76,7 @@ def _pair_rows(
 
 def _source_rows(source: Phrases, scores: Scores, exact: bool, progress: Progress | None) -> Iterator[bytes]:
     rows = _core.SourceRows(
-        offsets=source.offsets,
-        words=source.words,
+        phrases=source.core,
         source=source.vocabulary.spelling,
         n_scores=scores.shape[1],
         exact=exact,
@@ -152,8 +152,7 @@ def table_of_rows(rows: FileRows, path: AnyPath) -> PhraseTable:
         targets,
         columns["scores"][order],
         columns["counts"][order],
-        link_offsets,
-        columns["links"][where],
+        LinkSets.of(link_offsets, columns["links"][where]),
     )
 
 
@@ -213,9 +212,10 @@ def _match(
     own = np.where(translate < 0, unknown, translate)[words].astype(np.uint32)
     # Number our phrases and the rows' together; equal phrases get equal numbers.
     n = len(offsets) - 1
+    known, known_offsets = phrases.gather()
     joined = Text(
-        np.concatenate([phrases.words, own]),
-        np.concatenate([phrases.offsets, phrases.offsets[-1] + offsets[1:]]),
+        np.concatenate([known, own]),
+        np.concatenate([known_offsets, known_offsets[-1] + offsets[1:]]),
         Vocabulary.of([*phrases.vocabulary.words(), "\x00"]),
     )
     lengths = np.diff(joined.offsets).astype(np.uint8)

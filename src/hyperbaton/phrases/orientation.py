@@ -126,11 +126,15 @@ class MosesSet(OrientationSet):
     def possible_classes(self) -> _core.PossibleClasses:
         return _core.PossibleClasses.of_orientations(list(self.merge))
 
-    def classify(self, samples: Samples, side: Side = "before") -> Classes:
+    def classify_orientations(self, orientations: npt.NDArray[np.uint16], side: Side = "before") -> Classes:
+        """The class of each of Moses' orientations, packed as in `Samples`."""
         shift = _core.orientation_shift(_core.Unit[self.unit], _core.Side[side])
-        four = (samples.orientations >> np.uint16(shift)) & np.uint16(3)
+        four = (orientations >> np.uint16(shift)) & np.uint16(3)
         merged: Classes = np.array(self.merge, np.uint8)[four]
         return merged
+
+    def classify(self, samples: Samples, side: Side = "before") -> Classes:
+        return self.classify_orientations(samples.orientations, side)
 
 
 ORIENTATIONS: Registry[OrientationSet] = Registry("orientation", "hyperbaton.phrases.orientations", OrientationSet)

@@ -29,7 +29,6 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.extracted import ExtractedPhrases
-from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.rules import RuleTable
 from hyperbaton.phrases.table import PhraseTable
 
@@ -162,36 +161,26 @@ def prune(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> ExtractedPhrases:
-    """The extracted phrase pairs that are worth keeping, and their samples.
+    """The extracted phrase pairs that are worth keeping, and the orientations of their samples.
 
     >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
     >>> len(prune(ExtractedPhrases.of(bitext), bitext, Pruning(significance="none", min_count=2)).table)
     1
     """
     extracted.check()
-    table, inventory = extracted.table, extracted.inventory
+    table, orientations = extracted.table, extracted.orientations
     keep = kept_pairs(table, bitext, options, Resources.of(threads, progress))
-    # A table made with a minimum count has fewer pairs than the inventory.
-    counts = np.diff(inventory.sample_offsets)
-    rows = np.arange(inventory.n_pairs)
-    if len(table) < inventory.n_pairs:
+    # A table made with a minimum count has fewer pairs than were extracted.
+    counts = orientations.counts[:]
+    rows = np.arange(orientations.n_pairs)
+    if len(table) < orientations.n_pairs:
         rows = np.flatnonzero(counts >= table.counts[:, 2].min(initial=np.inf))
-    if len(rows) != len(table) or (inventory.targets[rows] != table.targets).any():
+    if len(rows) != len(table) or (counts[rows].astype(np.float32) != table.counts[:, 2]).any():
         raise OptionError("the phrase table does not fit the samples")
-    kept = np.zeros(inventory.n_pairs, np.bool_)
+    kept = np.zeros(orientations.n_pairs, np.bool_)
     kept[rows[keep]] = True
-
     smaller = table.select(keep).without_unused()
-    in_kept = np.repeat(kept, counts)
-    used = np.zeros(len(extracted.samples), np.bool_)
-    used[inventory.sample_order[in_kept]] = True
-    order = (np.cumsum(used) - 1)[inventory.sample_order[in_kept]].astype(np.uint32)
-    sample_offsets = np.concatenate([[0], np.cumsum(counts[kept])]).astype(np.int64)
-    return ExtractedPhrases(
-        extracted.samples.select(used),
-        Inventory(smaller.source, smaller.target, smaller.offsets, smaller.targets, sample_offsets, order),
-        smaller,
-    )
+    return ExtractedPhrases(smaller, orientations.select(kept, smaller.offsets))
 
 
 def prune_rules(rules: RuleTable, options: Pruning | None = None, *, threads: int | None = None) -> RuleTable:

@@ -8,7 +8,7 @@ A table is named as in Moses: `unit-orientations-direction-conditioning`, for ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from hyperbaton.base.progress import n_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
+from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Samples
 
 SMOOTHING = 0.5
@@ -79,9 +80,9 @@ class ReorderingType:
         return self.DIRECTIONS[self.direction]
 
     @property
-    def set(self) -> OrientationSet:
+    def set(self) -> MosesSet:
         """Its orientation set."""
-        return orientation_set(f"{self.unit}-{self.orientations}")
+        return cast("MosesSet", orientation_set(f"{self.unit}-{self.orientations}"))
 
 
 def _is_moses_set(name: str) -> bool:
@@ -103,13 +104,12 @@ def orientation_counts(
 ) -> npt.NDArray[np.uint32]:
     """Counts of orientations by phrase pair (or source phrase): shape (n, n_orientations)."""
     groups = inventory.sample_offsets[inventory.offsets] if by_source else inventory.sample_offsets
-    classes = orientations.classify(samples, side)
-    return _core.count_classes(groups, inventory.sample_order, classes, len(orientations), n_threads(threads))
+    classes = orientations.classify(samples, side)[inventory.sample_order]
+    return _core.count_classes(groups, classes, len(orientations), n_threads(threads))
 
 
 def reordering_probabilities(
-    inventory: Inventory,
-    samples: Samples,
+    orientations: PairOrientations,
     kind: ReorderingType,
     *,
     smoothing: float = SMOOTHING,
@@ -123,22 +123,11 @@ def reordering_probabilities(
     Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) if the conditioning is on `f`
     alone. With `scratch` they are counted in pieces that fit into its memory, and stored there.
     """
-    scratch = scratch or Scratch()
-    orientations, by_source = kind.set, kind.conditioning == "f"
-    sides = [_classes(samples, orientations, side, scratch) for side in kind.sides]
-    table = Column(scratch, dtype)
-    n_groups = len(inventory.source) if by_source else inventory.n_pairs
-    for rows in scratch.rows(n_groups, _BYTES * len(sides) * len(orientations)) if n_groups else [slice(0, 0)]:
-        groups = (inventory.offsets if by_source else inventory.sample_offsets)[rows.start : rows.stop + 1]
-        groups = inventory.sample_offsets[groups] if by_source else groups
-        piece = _core.class_probabilities(
-            groups, inventory.sample_order, sides, len(orientations), smoothing, n_threads(threads)
-        )
-        table.append(piece if by_source or min_count <= 1 else piece[np.diff(groups) >= min_count])
+    orientations.check()
+    scratch, classes, by_source = scratch or Scratch(), kind.set, kind.conditioning == "f"
+    table, row_bytes = Column(scratch, dtype), _BYTES * len(kind.sides) * len(classes)
+    for offsets, packed in orientations.groups(scratch, row_bytes, by_source=by_source):
+        sides = [classes.classify_orientations(packed, side) for side in kind.sides]
+        piece = _core.class_probabilities(offsets, sides, len(classes), smoothing, n_threads(threads))
+        table.append(piece if by_source or min_count <= 1 else piece[np.diff(offsets) >= min_count])
     return table.finish()
-
-
-def _classes(samples: Samples, orientations: OrientationSet, side: Side, scratch: Scratch) -> npt.NDArray[np.uint8]:
-    """The class of each sample, found for a piece of the samples at a time."""
-    pieces = scratch.rows(len(samples), 16) if len(samples) else [slice(0, 0)]
-    return scratch.join((orientations.classify(samples.part(rows), side) for rows in pieces), np.uint8)

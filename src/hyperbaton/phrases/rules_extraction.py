@@ -29,7 +29,8 @@ from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import WordIds
-from hyperbaton.phrases.inventory import Phrases, Runs, merge_phrases, number_rows
+from hyperbaton.phrases.inventory import Phrases, Runs, check_places, merge_phrases, number_rows
+from hyperbaton.phrases.link_sets import LinkSetColumn
 from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
 from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 
@@ -221,12 +222,12 @@ class RuleWork:
             resources.report(len(self.bitext) * merger.n_read // total, len(self.bitext))
 
     def _table(self, columns: _Columns, min_count: int, scratch: Scratch) -> RuleTable:
-        source = Phrases(columns.source_offsets.finish(), columns.source_words.finish(), self.source)
+        source = Phrases.of(columns.source_offsets.finish(), columns.source_words.finish(), self.source)
         target, targets = columns.number_targets(scratch)
         offsets, joint = columns.offsets.finish(), columns.counts.finish()
         source_counts, weights = columns.source_counts.finish(), columns.weights.finish()
-        shapes = _core.gap_order_ignored(target.offsets, target.words, symbols=self.symbols, n_threads=self.threads)
-        order = _core.order_rules(source.offsets, source.words, symbols=self.symbols, target=False, n_threads=self.threads)
+        shapes = _core.gap_order_ignored(target.core, symbols=self.symbols, n_threads=self.threads)
+        order = _core.order_rules(source.core, symbols=self.symbols, target=False, n_threads=self.threads)
         target_counts = _core.target_rule_counts(
             offsets=offsets,
             targets=targets,
@@ -251,9 +252,7 @@ class RuleWork:
             keep[rows] = np.repeat(kept_sources[begin:end], per_source)
             if min_count > 1:
                 keep[rows] &= counts[rows, 2] >= min_count
-        table = PhraseTable(
-            source, target, offsets, targets, scores, counts, columns.link_offsets.finish(), columns.links.finish()
-        )
+        table = PhraseTable(source, target, offsets, targets, scores, counts, columns.links.finish())
         if not keep.all():
             table = table.select(keep, scratch).without_unused()
         return RuleTable(table, self.limits)
@@ -267,35 +266,35 @@ class _Columns:
         self.offsets, self.source_counts = Column(scratch, np.int64), Column(scratch, np.float32)
         self.kept, self.second = Column(scratch, np.uint8), Column(scratch, np.uint8)
         self.counts, self.weights = Column(scratch, np.float32), Column(scratch, np.float32)
-        self.link_offsets, self.links = Column(scratch, np.int64), Column(scratch, np.uint8)
+        self.links = LinkSetColumn(scratch)
         self._target = target
-        self._target_offsets, self._target_words = Runs(scratch, np.int64), Runs(scratch, np.uint32)
+        self._target_begins, self._target_lengths = Runs(scratch, np.uint32), Runs(scratch, np.uint8)
+        self._target_words = Column(scratch, np.uint32)
         self._targets = Runs(scratch, np.uint32)  # numbered within the batch
-        for offsets in (self.source_offsets, self.offsets, self.link_offsets):
+        for offsets in (self.source_offsets, self.offsets):
             offsets.append(np.zeros(1, np.int64))
         self.weights.append(np.zeros((0, 2), np.float32))
-        self.links.append(np.zeros((0, 2), np.uint8))
 
     def add(self, batch: dict[str, Array], threads: int) -> None:
         """Add the next batch."""
-        for name, n_before in (
-            ("source_offsets", len(self.source_words)),
-            ("offsets", len(self.counts)),
-            ("link_offsets", len(self.links)),
-        ):
+        for name, n_before in (("source_offsets", len(self.source_words)), ("offsets", len(self.counts))):
             getattr(self, name).append(batch[name][1:] + n_before)
-        for name in ("source_words", "source_counts", "kept", "second", "counts", "links"):
+        for name in ("source_words", "source_counts", "kept", "second", "counts"):
             getattr(self, name).append(batch[name])
+        self.links.append(batch["link_offsets"], batch["links"])
         self.weights.append(batch["weights"])
         targets, ids = number_rows(batch["target_words"], batch["target_offsets"], self._target, threads)
-        self._target_offsets.append(targets.offsets)
+        check_places(len(self._target_words) + len(targets.words))
+        self._target_begins.append(targets.begins + np.uint32(len(self._target_words)))
+        self._target_lengths.append(targets.lengths)
         self._target_words.append(targets.words)
         self._targets.append(ids)
 
     def number_targets(self, scratch: Scratch) -> tuple[Phrases, WordIds]:
         """All target sides, and the one of each rule."""
-        offsets, words = self._target_offsets.finish(), self._target_words.finish()
-        target, numbers = merge_phrases(offsets, words, self._target, scratch)
+        begins, lengths = self._target_begins.finish(), self._target_lengths.finish()
+        merged, numbers = merge_phrases(begins, lengths, self._target_words.finish(), self._target, scratch)
+        target = merged.side_by_side(scratch)
         targets = Column(scratch, np.uint32)
         for own, of_batch in zip(numbers, self._targets.finish(), strict=True):
             targets.append(own[of_batch])

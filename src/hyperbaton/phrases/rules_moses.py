@@ -28,6 +28,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.corpus.files import AnyPath, read_lines, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases
+from hyperbaton.phrases.link_sets import LinkSets
 from hyperbaton.phrases.moses import LABEL, FileRows, phrase_table_pieces, read_rows, table_of_rows
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleTable, extended
 from hyperbaton.phrases.table import PhraseTable
@@ -74,7 +75,7 @@ def rule_table_pieces(rules: RuleTable, progress: Progress | None = None, *, exa
         extended(target, TARGET_GAPS).spelling,
     )
     order, target_order = (
-        _core.order_rules(side.offsets, side.words, symbols=symbols, target=is_target, n_threads=threads)
+        _core.order_rules(side.core, symbols=symbols, target=is_target, n_threads=threads)
         for side, is_target in ((table.source, False), (table.target, True))
     )
     target_places = np.empty(len(table.target), np.uint32)
@@ -108,7 +109,7 @@ class _Written:
         targets = table.targets[rows].astype(np.int64)
         source, source_gaps = self._side(table.source, sources, 0)
         target, target_gaps = self._side(table.target, targets, 1)
-        links, link_offsets = self._links(rows, source_gaps[owners], target_gaps)
+        links = self._links(rows, source_gaps[owners], target_gaps)
         piece = PhraseTable(
             source,
             target,
@@ -116,7 +117,6 @@ class _Written:
             np.arange(len(rows), dtype=np.uint32),
             table.scores[rows],
             table.counts[rows],
-            link_offsets,
             links,
         )
         text = b"".join(phrase_table_pieces(piece, exact=self._exact))
@@ -126,9 +126,8 @@ class _Written:
 
     def _side(self, phrases: Phrases, numbers: npt.NDArray[np.int64], side: int) -> tuple[Phrases, npt.NDArray[np.int64]]:
         """Phrases with their labels, and the positions of their gaps, in source order; -1 if there is none."""
-        where, offsets = gather(phrases.offsets, numbers)
+        words, offsets = phrases.gather(numbers)
         n_words = self._words[side]
-        words = phrases.words[where]
         owners = np.repeat(np.arange(len(numbers)), np.diff(offsets))
         gaps = np.flatnonzero(words >= n_words)
         places = np.full((len(numbers), 2), -1, np.int64)
@@ -138,31 +137,30 @@ class _Written:
         places[owners[gaps], of_gap] = gaps - offsets[owners[gaps]]
         labelled = np.insert(np.minimum(words, n_words), offsets[1:], n_words + 1).astype(np.uint32)
         vocabulary = self._vocabularies[side]
-        return Phrases(offsets + np.arange(len(offsets)), labelled, vocabulary), places
+        return Phrases.of(offsets + np.arange(len(offsets)), labelled, vocabulary), places
 
     def _links(
         self, rows: npt.NDArray[np.int64], source_gaps: npt.NDArray[np.int64], target_gaps: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    ) -> LinkSets:
         """The links of rules and their gaps, in text order."""
-        table = self._table
-        where, offsets = gather(table.link_offsets, rows)
+        links, offsets = self._table.links.gather(rows)
         owners = np.repeat(np.arange(len(rows)), np.diff(offsets))
         has_gap = source_gaps >= 0
         gap_owners = np.nonzero(has_gap)[0]
-        points = np.concatenate([table.links[where], np.stack([source_gaps[has_gap], target_gaps[has_gap]], axis=1)])
+        points = np.concatenate([links, np.stack([source_gaps[has_gap], target_gaps[has_gap]], axis=1)])
         owners = np.concatenate([owners, gap_owners])
         order = np.lexsort((_AT_END[points[:, 1]], _BEFORE_DASH[points[:, 0]], owners))
         per_row = np.bincount(owners, minlength=len(rows))
-        return points[order].astype(np.uint8), np.concatenate([[0], np.cumsum(per_row)]).astype(np.int64)
+        return LinkSets.of(np.concatenate([[0], np.cumsum(per_row)]).astype(np.int64), points[order].astype(np.uint8))
 
 
 def _equal_rows(phrases: Phrases) -> npt.NDArray[np.bool_]:
     """Whether each phrase but the first equals the one before it."""
-    lengths = np.diff(phrases.offsets)
+    lengths = phrases.lengths
     same: npt.NDArray[np.bool_] = lengths[1:] == lengths[:-1]
     before = np.flatnonzero(same)
-    (one, _), (other, _) = gather(phrases.offsets, before), gather(phrases.offsets, before + 1)
-    differ = phrases.words[one] != phrases.words[other]
+    (one, _), (other, _) = phrases.gather(before), phrases.gather(before + 1)
+    differ = one != other
     same[np.repeat(before, lengths[before])[differ]] = False
     return same
 

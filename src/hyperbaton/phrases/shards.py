@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from itertools import accumulate, count, pairwise
+from itertools import accumulate, count
 from pathlib import Path
 
 import numpy as np
@@ -28,20 +28,22 @@ from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, write_arrays
+from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.bitext import KIND as BITEXT
 from hyperbaton.phrases.extracted import ExtractedPhrases
-from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.inventory import Inventory, Phrases, merge_phrases
+from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
-from hyperbaton.phrases.table import LexicalPart, PhraseTable, SamplesOfPairs, Scoring
+from hyperbaton.phrases.table import LexicalPart, LexicalWeights, PhraseTable, SamplesOfPairs, Scoring
 
 SIDES = ("source", "target")
+PHRASES = ("begins", "lengths")
 PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")
 LEXICON = ("offsets", "targets", "probabilities")
 LINKS = ("offsets", "targets", "counts")
-COLUMNS = tuple(Samples.LAYOUT)
+COLUMNS = ("sentence", "source_begin", "source_length", "target_begin", "target_length", "orientations")
 N_STEPS = 6  # tasks for each shard
 
 
@@ -70,6 +72,12 @@ class _Job:
     def open(self, owner: str, number: int) -> AbstractContextManager[ArrayFile]:
         """The arrays that a task wrote, to be read in pieces."""
         return open_arrays(self.folder, f"{owner}.{number}")
+
+    def remove(self, *owners: str) -> None:
+        """Remove the arrays that tasks of some kinds wrote."""
+        for owner in owners:
+            for k in range(self.n_shards):
+                remove_arrays(self.folder, f"{owner}.{k}")
 
     def joined(self, owner: str, name: str, scratch: Scratch) -> Array:
         """The arrays written by the tasks of one kind, concatenated."""
@@ -114,6 +122,7 @@ def _extract_in_shards(
 ) -> ExtractedPhrases:
     folder, shards, threads, scratch = sharding.folder, sharding.shards, sharding.threads, resources.scratch
     check_options(extraction)
+    check_options(scoring or Scoring())
     bitext.need_links()
     bitext.save(folder / BITEXT)
     starts = tuple(shard_starts(len(bitext), shards))
@@ -131,11 +140,10 @@ def _extract_in_shards(
     list(do(_number_targets, job))
     list(do(_merge_pairs, job))
 
-    columns = {name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS if name != "offsets"}
-    columns["offsets"] = job.joined_offsets("shard", "samples.offsets", scratch)
-    samples = replace(Samples.from_arrays(columns), bitext=bitext)
+    job.remove("numbered")
+    samples = _samples({name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS})
     source, target = (
-        Phrases(job.joined_offsets(side, "offsets", scratch), job.joined(side, "words", scratch), text.vocabulary)
+        Phrases(job.joined(side, "begins", scratch), job.joined(side, "lengths", scratch), text.tokens, text.vocabulary)
         for side, text in zip(SIDES, (bitext.source, bitext.target), strict=True)
     )
     inventory = Inventory(
@@ -147,19 +155,22 @@ def _extract_in_shards(
         job.joined("pairs", "sample_order", scratch),
     )
     lexical = LexicalTable.from_counts(bitext, *sum_link_counts(bitext, (_link_counts(job, k) for k in range(shards))))
-    write_arrays(folder, "samples", samples.columns())
-    write_arrays(folder, "targets", {"offsets": target.offsets, "words": target.words})
+    job.remove("shard", "target")
+    write_arrays(folder, "samples", {name: getattr(samples, name) for name in COLUMNS})
+    write_arrays(folder, "targets", {name: getattr(target, name) for name in PHRASES})
     write_arrays(folder, "lexicon", {name: getattr(lexical, name) for name in LEXICON})
-    table = PhraseTable.build(
-        bitext,
-        samples,
-        scoring,
-        inventory=inventory,
-        threads=threads,
-        scratch=scratch,
-        parts=(_lexical_part(job, r) for r, _ in enumerate(do(_score_range, job))),
-    )
-    return ExtractedPhrases(samples, inventory, table)
+    parts = (_lexical_part(job, r) for r, _ in enumerate(do(_score_range, job)))
+    weights = LexicalWeights.joined(parts, scratch)
+    orientations = PairOrientations.of(inventory, samples, scratch)
+    del samples
+    inventory = inventory.without_samples()
+    return ExtractedPhrases(PhraseTable.scored(inventory, orientations.counts, weights, scoring, scratch), orientations)
+
+
+def _samples(columns: dict[str, Array]) -> Samples:
+    """Samples of which only the columns that tables need are known."""
+    distances = {f"distance_{side}": np.zeros(0, np.int16) for side in ("before", "after")}
+    return Samples.from_arrays({**columns, **distances, "offsets": np.zeros(1, np.int64)})
 
 
 def _extract_shard(job: _Job, shard: int) -> int:
@@ -171,16 +182,16 @@ def _extract_shard(job: _Job, shard: int) -> int:
     run = Inventory.of_run(bitext, samples, slice(0, len(samples)), Resources(job.threads))
     counts: dict[str, Array] = dict(zip(LINKS, count_links(bitext, begin, end, job.threads), strict=True))
     arrays: dict[str, Array] = {
-        **{f"samples.{name}": column for name, column in columns.items()},
+        **{f"samples.{name}": columns[name] for name in COLUMNS},
         **{f"pairs.{name}": getattr(run, name) for name in PAIRS},
         **{f"links.{name}": array for name, array in counts.items()},
     }
     for side, phrases in zip(SIDES, (run.source, run.target), strict=True):
         ranks = _core.byte_ranks(phrases.vocabulary.spelling)
-        first_words = phrases.words[phrases.offsets[:-1]]
+        first_words = phrases.words[phrases.begins]
         n_of_rank = np.bincount(ranks[first_words], minlength=len(ranks) + 1)
         starts = np.concatenate([[0], np.cumsum(n_of_rank)])  # phrases are sorted by the rank of their first word first
-        arrays |= {f"{side}.offsets": phrases.offsets, f"{side}.words": phrases.words, f"{side}.starts": starts}
+        arrays |= {f"{side}.starts": starts, **{f"{side}.{name}": getattr(phrases, name) for name in PHRASES}}
     write_arrays(job.folder, f"shard.{shard}", arrays)
     return len(samples)
 
@@ -205,33 +216,22 @@ def _merge_targets(job: _Job, key_range: int) -> int:
 
 def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
     """The distinct phrases of a key range, and the numbers of those of each shard there; returns their number."""
-    offsets, words = [], []
+    begins, lengths = [], []
     for shard in range(job.n_shards):
         with job.open("shard", shard) as shard_arrays:
-            begin, end = job.phrases_in_range(shard_arrays, side, key_range)
-            own = shard_arrays[f"{side}.offsets"][begin : end + 1]
-            words.append(shard_arrays[f"{side}.words"][own[0] : own[-1]])
-        offsets.append(own - own[0])
-    ends = [0, *accumulate(len(own) - 1 for own in offsets)]
-    numbers = np.empty(ends[-1], np.uint32)
-    merged_offsets, merged_words = np.empty(ends[-1] + 1, np.int64), np.empty(sum(map(len, words)), np.uint32)
+            rows = slice(*job.phrases_in_range(shard_arrays, side, key_range))
+            begins.append(shard_arrays[f"{side}.begins"][rows])
+            lengths.append(shard_arrays[f"{side}.lengths"][rows])
     bitext = job.bitext()
-    n = _core.merge_phrases(
-        offsets=offsets,
-        words=words,
-        spelling=(bitext.source if side == "source" else bitext.target).vocabulary.spelling,
-        merged_offsets=merged_offsets,
-        merged_words=merged_words,
-        numbers=[numbers[begin:end] for begin, end in pairwise(ends)],
-    )
+    text = bitext.source if side == "source" else bitext.target
+    phrases, numbers = merge_phrases(begins, lengths, text.tokens, text.vocabulary, Scratch())
     arrays: dict[str, Array] = {
-        "offsets": merged_offsets[: n + 1],
-        "words": merged_words[: merged_offsets[n]],
-        "numbers": numbers,
-        "ends": np.array(ends),
+        **{name: getattr(phrases, name) for name in PHRASES},
+        "numbers": np.concatenate(numbers),
+        "ends": np.array([0, *accumulate(map(len, numbers))]),
     }
     write_arrays(job.folder, f"{side}.{key_range}", arrays)
-    return n
+    return len(phrases)
 
 
 def _number_targets(job: _Job, shard: int) -> int:
@@ -265,7 +265,7 @@ def _merge_pairs(job: _Job, key_range: int) -> int:
         columns.append((np.arange(len(targets), dtype=np.uint32), sample_order, source_numbers, targets))
     n_pairs, n_samples = (sum(len(run[k]) for run in columns) for k in (0, 1))
     merged: dict[str, Array] = {
-        "offsets": np.empty(len(source["offsets"]), np.int64),
+        "offsets": np.empty(len(source["lengths"]) + 1, np.int64),
         "targets": np.empty(n_pairs, np.uint32),
         "sample_offsets": np.empty(n_pairs + 1, np.int64),
         "sample_order": np.empty(n_samples, np.uint32),
@@ -287,31 +287,26 @@ def _score_range(job: _Job, key_range: int) -> int:
     vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
     phrases = map_arrays(job.folder, f"source.{key_range}"), map_arrays(job.folder, "targets")
     source, target = (
-        Phrases(own["offsets"], own["words"], words) for own, words in zip(phrases, vocabularies, strict=True)
+        Phrases(own["begins"], own["lengths"], text.tokens, text.vocabulary)
+        for own, text in zip(phrases, (bitext.source, bitext.target), strict=True)
     )
     own_pairs, lexicon = map_arrays(job.folder, f"pairs.{key_range}"), map_arrays(job.folder, "lexicon")
     pairs = Inventory(source, target, *(own_pairs[name] for name in PAIRS))
     lexical = LexicalTable(*vocabularies, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"])
-    samples = Samples.from_arrays(map_arrays(job.folder, "samples") | {"offsets": np.zeros(1, np.int64)})
-    no_scores = np.zeros((pairs.n_pairs, 0), np.float32)
-    table = PhraseTable(
-        source,
-        target,
-        pairs.offsets,
-        pairs.targets,
-        no_scores,
-        no_scores,
-        np.zeros(1, np.int64),
-        np.zeros((0, 2), np.uint8),
+    samples = _samples(map_arrays(job.folder, "samples"))
+    part = PhraseTable.unscored(pairs).lexical_part(
+        SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), Resources(job.threads)
     )
-    part = table.lexical_part(SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), Resources(job.threads))
     write_arrays(job.folder, f"scored.{key_range}", part._asdict())
     return len(part.weights)
 
 
 def _lexical_part(job: _Job, key_range: int) -> LexicalPart:
     with job.open("scored", key_range) as arrays:
-        return LexicalPart(*(arrays[name][:] for name in LexicalPart._fields))
+        part = LexicalPart(*(arrays[name][:] for name in LexicalPart._fields))
+    for owner in ("source", "pairs", "scored"):
+        remove_arrays(job.folder, f"{owner}.{key_range}")
+    return part
 
 
 def _link_counts(job: _Job, shard: int) -> LinkCounts:

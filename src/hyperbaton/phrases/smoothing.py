@@ -16,11 +16,30 @@ import numpy.typing as npt
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.small import SmallNumbers
 
 Doubles = npt.NDArray[np.float64]
 
 # Memory for smoothing, per pair.
 _BYTES = 100
+
+
+class Owners:
+    """The group of each item, found for consecutive items; group g has items `offsets[g]` to `offsets[g + 1]`.
+
+    >>> Owners(np.array([0, 2, 2, 5]))[1:4].tolist()
+    [0, 2, 2]
+    """
+
+    def __init__(self, offsets: npt.NDArray[np.int64]) -> None:
+        self._offsets = offsets
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[np.uint32]:
+        first = int(np.searchsorted(self._offsets, rows.start, side="right")) - 1
+        last = int(np.searchsorted(self._offsets, rows.stop))
+        bounds: npt.NDArray[np.int64] = np.clip(self._offsets[first : last + 1], rows.start, rows.stop)
+        lengths = bounds[1:] - bounds[:-1]
+        return np.repeat(np.arange(first, last, dtype=np.uint32), lengths)
 
 
 @dataclass(frozen=True)
@@ -30,12 +49,16 @@ class PairCounts:
     There may be more pairs than fit into memory, so they are processed in pieces, `rows`.
     """
 
-    joint: npt.NDArray[np.uint32]
-    given: npt.NDArray[np.uint32]
-    predicted: npt.NDArray[np.uint32]
+    joint: npt.NDArray[np.uint32] | SmallNumbers
+    given: npt.NDArray[np.uint32] | Owners
+    predicted: npt.NDArray[np.uint32] | Owners
     n_given: int
     n_predicted: int
     scratch: Scratch = field(default_factory=Scratch)
+
+    def reversed(self) -> PairCounts:
+        """The counts with given and predicted phrases exchanged."""
+        return PairCounts(self.joint, self.predicted, self.given, self.n_predicted, self.n_given, self.scratch)
 
     def rows(self) -> Iterator[slice]:
         """The pieces, as ranges of pairs."""

@@ -26,10 +26,12 @@ from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
+from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus import Bitext
-from hyperbaton.corpus.text import Offsets, WordIds
+from hyperbaton.corpus.text import Offsets
 from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
 
 if TYPE_CHECKING:
     from hyperbaton.align.lexical import LexicalTable
@@ -41,7 +43,7 @@ SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
 
 # Memory for scoring, per pair, with its inner links.
 _BYTES = 200
-_NO_LINKS, _NO_POINTS = np.zeros(1, np.int64), np.zeros((0, 2), np.uint8)
+NO_LINKS = LinkSets(np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros((0, 2), np.uint8))
 
 
 @dataclass
@@ -57,8 +59,7 @@ class PhraseTable(Display, Picklable):
     """Phrase pairs with scores.
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
-    probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links` (m, 2) with
-    `link_offsets`: positions inside the phrases.
+    probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: those inside the pairs.
     """
 
     source: Phrases
@@ -67,8 +68,7 @@ class PhraseTable(Display, Picklable):
     targets: npt.NDArray[np.uint32]
     scores: npt.NDArray[np.float32]
     counts: npt.NDArray[np.float32]
-    link_offsets: Offsets
-    links: npt.NDArray[np.uint8]
+    links: LinkSets
 
     LAYOUT: ClassVar[Layout] = {
         **within("source", Phrases.LAYOUT),
@@ -77,8 +77,7 @@ class PhraseTable(Display, Picklable):
         "targets": "u4 n_pairs",
         "scores": "f4 n_pairs *",
         "counts": "f4 n_pairs 3",
-        "link_offsets": "i8 n_pairs+1",
-        "links": "u1 n_links 2",
+        **within("links", LinkSets.LAYOUT, n_pairs="n_pairs"),
     }
 
     def __len__(self) -> int:
@@ -97,27 +96,25 @@ class PhraseTable(Display, Picklable):
     def check(self) -> None:
         """Raise DamagedError unless all offsets and numbers fit; for code that reads the whole table without the core."""
         for phrases in (self.source, self.target):
-            check_offsets(phrases.offsets, len(phrases.words))
-            check_numbers(phrases.words, len(phrases.vocabulary), "word")
+            phrases.check()
         check_offsets(self.offsets, len(self))
         check_numbers(self.targets, len(self.target), "target phrase")
-        check_offsets(self.link_offsets, len(self.links))
+        self.links.check()
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
         """The arrays in the form of the core."""
-        return self._arrays(self.source.words, self.target.words)
+        return self._arrays(self.source, self.target)
 
-    def _arrays(self, source_words: WordIds, target_words: WordIds) -> _core.TableArrays:
+    def _arrays(self, source: Phrases, target: Phrases) -> _core.TableArrays:
         return _core.TableArrays(
-            self.source.offsets,
-            source_words,
-            self.target.offsets,
-            target_words,
-            self.offsets,
-            self.targets,
-            self.link_offsets,
-            self.links,
+            source=source.core,
+            target=target.core,
+            offsets=self.offsets,
+            targets=self.targets,
+            link_sets=self.links.numbers,
+            link_offsets=self.links.offsets,
+            links=self.links.points,
         )
 
     def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
@@ -127,13 +124,13 @@ class PhraseTable(Display, Picklable):
     def _lexical_arrays(self, lexical: LexicalTable) -> _core.TableArrays:
         """The arrays, with words numbered as in the lexical table."""
         own = self.source.vocabulary, self.target.vocabulary
-        words = [
-            phrases.words if phrases.vocabulary is theirs else numbers[phrases.words]
+        source, target = (
+            phrases if phrases.vocabulary is theirs else replace(phrases, words=numbers[phrases.words])
             for phrases, theirs, numbers in zip(
                 (self.source, self.target), (lexical.source, lexical.target), lexical.numbers(*own), strict=True
             )
-        ]
-        return self._arrays(*words)
+        )
+        return self._arrays(source, target)
 
     def lexical_part(
         self,
@@ -147,11 +144,10 @@ class PhraseTable(Display, Picklable):
         first, last = self.offsets[begin], self.offsets[end]
         part = replace(
             self,
-            source=replace(self.source, offsets=self.source.offsets[begin : end + 1]),
+            source=replace(self.source, begins=self.source.begins[begin:end], lengths=self.source.lengths[begin:end]),
             offsets=self.offsets[begin : end + 1] - first,
             targets=self.targets[first:last],
-            link_offsets=_NO_LINKS,
-            links=_NO_POINTS,
+            links=NO_LINKS,
         )
         scores = part._lexical_arrays(lexical).lexical_scores(
             samples.pairs.sample_offsets[first : last + 1],
@@ -189,13 +185,11 @@ class PhraseTable(Display, Picklable):
         threads: int | None = None,
         progress: Progress | None = None,
         scratch: Scratch | None = None,
-        parts: Iterable[LexicalPart] | None = None,
     ) -> PhraseTable:
         """Score the phrase pairs of samples.
 
         Lexical weights come from the frequencies of links, as in Moses, unless a lexical table is given, for example an
         aligner's. With `scratch` pairs are scored in pieces that fit into its memory, and the table is stored there.
-        `parts` are lexical weights and inner links computed elsewhere, in the order of the pairs.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
@@ -203,47 +197,46 @@ class PhraseTable(Display, Picklable):
         >>> [(target, scores[2]) for target, scores in table.options_of("a")]
         [('x', 0.5), ('z', 0.5)]
         """
-        from hyperbaton.align.lexical import LexicalTable  # not needed to read tables
-        from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts
-
-        options = options or Scoring()
-        check_options(options)
+        check_options(options or Scoring())
         resources = Resources.of(threads, progress, scratch)
         scratch = resources.scratch
         pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
-        ranges = scratch.ranges(pairs.offsets, _BYTES)
-        joint, sources = (scratch.array(pairs.n_pairs, np.uint32) for _ in range(2))
-        for begin, end in ranges:
-            rows = slice(pairs.offsets[begin], pairs.offsets[end])
-            joint[rows] = np.diff(pairs.sample_offsets[rows.start : rows.stop + 1])
-            sources[rows] = np.repeat(np.arange(begin, end, dtype=np.uint32), np.diff(pairs.offsets[begin : end + 1]))
-        forward = PairCounts(joint, sources, pairs.targets, len(pairs.source), len(pairs.target), scratch)
-        backward = PairCounts(joint, pairs.targets, sources, len(pairs.target), len(pairs.source), scratch)
-        smoothing = SMOOTHINGS[options.smoothing]()
+        weights = LexicalWeights.of(bitext, samples, pairs, lexical, resources=resources)
+        return cls.scored(pairs, pairs.counts(scratch), weights, options, scratch)
+
+    @classmethod
+    def scored(
+        cls,
+        pairs: Inventory,
+        joint: SmallNumbers,
+        lexical: LexicalWeights,
+        options: Scoring | None = None,
+        scratch: Scratch | None = None,
+    ) -> PhraseTable:
+        """The table of pairs, of which `joint` are the counts; their samples are not needed."""
+        from hyperbaton.phrases.smoothing import SMOOTHINGS, Owners, PairCounts  # not needed to read tables
+
+        options, scratch = options or Scoring(), scratch or Scratch()
+        smoothing, sources = SMOOTHINGS[options.smoothing](), Owners(pairs.offsets)
+        n_sources, n_targets = len(pairs.source), len(pairs.target)
         scores = scratch.array((pairs.n_pairs, len(SCORES)), np.float32)
         counts = scratch.array((pairs.n_pairs, 3), np.float32)
-        for direction, column in ((backward, 0), (forward, 2)):
+        for column in (0, 2):
+            direction = PairCounts(joint, sources, pairs.targets, n_sources, n_targets, scratch)
+            direction = direction.reversed() if column == 0 else direction
             for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
-                scores[rows, column] = probabilities
+                scores[rows, column], scores[rows, column + 1] = probabilities, lexical.weights[rows, column // 2]
                 counts[rows, column // 2] = direction.given_totals[direction.given[rows]]
-        for rows in forward.rows():
+        for rows in direction.rows():
             counts[rows, 2] = joint[rows]
-
-        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, _NO_LINKS, _NO_POINTS)
-        if parts is None:
-            lexical = lexical or LexicalTable.from_links(bitext, threads, scratch=scratch)
-            parts = _lexical_parts(table, SamplesOfPairs(bitext, samples, pairs), lexical, ranges, resources)
-        link_offsets, links, first = Column(scratch, np.int64), Column(scratch, np.uint8), 0
-        link_offsets.append(np.zeros(1, np.int64))
-        for part in parts:
-            rows = slice(first, first := first + len(part.weights))
-            scores[rows, 1], scores[rows, 3] = part.weights.T
-            link_offsets.append(part.link_offsets[1:] + len(links))
-            links.append(part.links)
-        if not len(links):
-            links.append(_NO_POINTS)
-        table = replace(table, link_offsets=link_offsets.finish(), links=links.finish())
+        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links)
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
+
+    @classmethod
+    def unscored(cls, pairs: Inventory) -> PhraseTable:
+        """The table of pairs without scores, counts and inner links."""
+        nothing = np.zeros((pairs.n_pairs, 0), np.float32)
+        return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, nothing, nothing, NO_LINKS)
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
@@ -251,20 +244,12 @@ class PhraseTable(Display, Picklable):
         scratch = scratch or Scratch()
         offsets = scratch.array(len(self.offsets), np.int64)
         offsets[0] = 0
-        link_offsets, links = Column(scratch, np.int64), Column(scratch, np.uint8)
-        link_offsets.append(np.zeros(1, np.int64))
         n_kept = 0
         for begin, end in scratch.ranges(self.offsets, _BYTES):
             rows = slice(self.offsets[begin], self.offsets[end])
             kept = np.concatenate([[0], np.cumsum(keep[rows])])
             offsets[begin + 1 : end + 1] = n_kept + kept[self.offsets[begin + 1 : end + 1] - rows.start]
             n_kept += kept[-1]
-            lengths = np.diff(self.link_offsets[rows.start : rows.stop + 1])
-            link_offsets.append(len(links) + np.cumsum(lengths[keep[rows]], dtype=np.int64))
-            inner = self.links[self.link_offsets[rows.start] : self.link_offsets[rows.stop]]
-            links.append(inner[np.repeat(keep[rows], lengths)])
-        if not len(links):
-            links.append(_NO_POINTS)
         return PhraseTable(
             self.source,
             self.target,
@@ -272,12 +257,11 @@ class PhraseTable(Display, Picklable):
             scratch.select(self.targets, keep),
             scratch.select(self.scores, keep),
             scratch.select(self.counts, keep),
-            link_offsets.finish(),
-            links.finish(),
+            self.links.select(keep, scratch),
         )
 
     def without_unused(self) -> PhraseTable:
-        """The table without phrases that have no pair; the others are renumbered."""
+        """The table without phrases and sets of links that have no pair; the others are renumbered."""
         in_use = np.zeros(len(self.target), np.bool_)
         in_use[self.targets] = True
         source, source_numbers = self.source.select(np.diff(self.offsets) > 0)
@@ -285,7 +269,8 @@ class PhraseTable(Display, Picklable):
         numbers = np.zeros(len(self.target), np.uint32)
         numbers[target_numbers] = np.arange(len(target), dtype=np.uint32)
         offsets = np.append(self.offsets[:-1][source_numbers], len(self))
-        return replace(self, source=source, target=target, offsets=offsets, targets=numbers[self.targets])
+        targets, links = numbers[self.targets], self.links.without_unused()
+        return replace(self, source=source, target=target, offsets=offsets, targets=targets, links=links)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
@@ -296,8 +281,7 @@ class PhraseTable(Display, Picklable):
             f"{prefix}.targets": self.targets,
             f"{prefix}.scores": self.scores,
             f"{prefix}.counts": self.counts,
-            f"{prefix}.link_offsets": self.link_offsets,
-            f"{prefix}.links": self.links,
+            **self.links.arrays(f"{prefix}.links"),
         }
 
     @classmethod
@@ -309,9 +293,13 @@ class PhraseTable(Display, Picklable):
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
             Phrases.from_arrays(group(arrays, "target")),
-            *(arrays[name] for name in ("offsets", "targets", "scores", "counts", "link_offsets", "links")),
+            arrays["offsets"],
+            arrays["targets"],
+            arrays["scores"],
+            arrays["counts"],
+            LinkSets.from_arrays(group(arrays, "links")),
         )
-        if (table.offsets[-1], table.link_offsets[-1]) != (len(table), len(table.links)):
+        if (table.offsets[-1], table.links.offsets[-1]) != (len(table), len(table.links.points)):
             raise DamagedError("the arrays of the phrase table do not fit each other")
         return table
 
@@ -334,6 +322,43 @@ class LexicalPart(NamedTuple):
     weights: npt.NDArray[np.float64]
     link_offsets: Offsets
     links: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class LexicalWeights:
+    """Lexical weights of all pairs, (lex(s|t), lex(t|s)) each, and their inner links."""
+
+    weights: npt.NDArray[np.float32]
+    links: LinkSets
+
+    @classmethod
+    def of(
+        cls,
+        bitext: Bitext,
+        samples: Samples,
+        pairs: Inventory,
+        lexical: LexicalTable | None = None,
+        *,
+        resources: Resources,
+    ) -> LexicalWeights:
+        """The weights of the pairs of samples, by the frequencies of links unless a lexical table is given."""
+        from hyperbaton.align.lexical import LexicalTable  # not needed to read tables
+
+        scratch = resources.scratch
+        lexical = lexical or LexicalTable.from_links(bitext, resources.threads, scratch=scratch)
+        table, ranges = PhraseTable.unscored(pairs), scratch.ranges(pairs.offsets, _BYTES)
+        samples_of_pairs = SamplesOfPairs(bitext, samples, pairs)
+        return cls.joined(_lexical_parts(table, samples_of_pairs, lexical, ranges, resources), scratch)
+
+    @classmethod
+    def joined(cls, parts: Iterable[LexicalPart], scratch: Scratch) -> LexicalWeights:
+        """Parts in the order of the pairs."""
+        weights, links = Column(scratch, np.float32), LinkSetColumn(scratch)
+        weights.append(np.zeros((0, 2), np.float32))
+        for part in parts:
+            weights.append(part.weights)
+            links.append(part.link_offsets, part.links)
+        return cls(weights.finish(), links.finish())
 
 
 class SamplesOfPairs:
@@ -377,9 +402,9 @@ def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
     )
 
 
-def _at_least(joint: npt.NDArray[np.uint32], min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:
+def _at_least(joint: SmallNumbers, min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:
     """Which pairs were seen at least `min_count` times."""
     keep: npt.NDArray[np.bool_] = scratch.array(len(joint), np.bool_)
-    for rows in scratch.rows(len(joint), joint.itemsize):
+    for rows in scratch.rows(len(joint), 16):
         keep[rows] = joint[rows] >= min_count
     return keep

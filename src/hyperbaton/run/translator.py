@@ -201,7 +201,7 @@ def _train_system(bitext: Bitext, model: str, options: Decoding | None, seed: in
         bitext = bitext.with_links(align(bitext, threads=threads, progress=resources.stage("align").progress))
     extracted = extract_phrases(bitext, resources.stage("extract"))
     kind = ReorderingType.parse(TABLE)
-    rows = reordering_probabilities(extracted.inventory, extracted.samples, kind, threads=threads, dtype=np.float32)
+    rows = reordering_probabilities(extracted.orientations, kind, threads=threads, dtype=np.float32)
     estimating = resources.stage("language model").progress
     lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=estimating)
     reordering: dict[str, object] = {"hier": ReorderingTable(kind, rows)}

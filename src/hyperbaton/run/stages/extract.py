@@ -1,13 +1,14 @@
-"""The phrase table with its samples, and tables of hierarchical rules."""
+"""The phrase table, and tables of hierarchical rules."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.files import read_sentences
-from hyperbaton.phrases import Extraction, RuleLimits, Scoring, extract_rules
+from hyperbaton.phrases import ExtractedPhrases, Extraction, RuleLimits, Scoring, extract_rules
 from hyperbaton.phrases.shards import extract_phrases
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.stage import Work
@@ -57,5 +58,5 @@ def run(work: Work) -> None:
         return
     extraction = from_mapping(Extraction, work.options["extraction"])
     scoring = from_mapping(Scoring, work.options["scoring"])
-    extracted = extract_phrases(bitext, resources, extraction, scoring)
-    extracted.save(work.out / "phrases", bitext, extraction, scoring)
+    found = partial(extract_phrases, bitext, resources, extraction, scoring)
+    ExtractedPhrases.write(work.out / "phrases", found, bitext, extraction, scoring)

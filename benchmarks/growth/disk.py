@@ -1,0 +1,77 @@
+"""Disk space of a running process: its temporary files, which have no name, and the files of a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+PAUSE = 0.03  # seconds between two looks
+
+
+class DiskWatch:
+    """Watches the disk space that a process of this user takes in temporary files and below a folder (Linux)."""
+
+    def __init__(self, pid: int, folder: Path) -> None:
+        self._pid, self._folder, self._before, self.peak = pid, folder, _below(folder), 0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> DiskWatch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self._done.set()
+        self._thread.join()
+
+    @property
+    def kept(self) -> int:
+        """The growth of the folder, in bytes."""
+        return _below(self._folder) - self._before
+
+    def _watch(self) -> None:
+        while not self._done.wait(PAUSE):
+            self.peak = max(self.peak, _unnamed(self._pid) + self.kept)
+
+
+def _below(folder: Path) -> int:
+    total = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # removed meanwhile
+                total += Path(root, name).stat().st_size
+    return total
+
+
+def _unnamed(pid: int) -> int:
+    """The sizes of the files without a name that a process has mapped or open."""
+    sizes: dict[int, int] = {}
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        for file in Path(f"/proc/{pid}/fd").iterdir():
+            state = file.stat()
+            if state.st_nlink == 0:
+                sizes[state.st_ino] = state.st_size
+    except OSError:  # the process has ended, or closed a file
+        return 0
+    for line in maps.splitlines():
+        if line.endswith("(deleted)"):
+            span, _, offset, _, inode, *_ = line.split()
+            begin, end = (int(text, 16) for text in span.split("-"))
+            sizes[int(inode)] = max(sizes.get(int(inode), 0), end - begin + int(offset, 16))
+    return sum(sizes.values())
+
+
+def array_bytes(artefact: Path, n: int) -> list[dict[str, Any]]:
+    """The bytes of each array of an artefact for each of n sentence pairs, the largest first."""
+    arrays = json.loads((artefact / "manifest.json").read_text())["arrays"]
+    sizes = {name: np.dtype(entry["dtype"]).itemsize * int(np.prod(entry["shape"])) for name, entry in arrays.items()}
+    rows = [{"array": name, "bytes_each": size / n} for name, size in sorted(sizes.items(), key=lambda item: -item[1])]
+    return [*rows, {"array": "all", "bytes_each": sum(sizes.values()) / n}]

@@ -1,0 +1,50 @@
+// The distinct sets of inner links of phrase pairs: most pairs share theirs with many others.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/slices.hh"
+
+namespace hyperbaton {
+
+// A link inside a phrase pair, by positions in the phrases.
+struct InnerLink {
+  std::uint8_t source, target;
+  bool operator==(const InnerLink&) const = default;
+};
+static_assert(sizeof(InnerLink) == 2, "inner links are stored as pairs of bytes");
+
+// Set s is points[offsets[s] .. offsets[s+1]); pair k has set numbers[k].
+struct LinkSetsView {
+  std::span<const std::uint32_t> numbers;
+  std::span<const std::int64_t> offsets;
+  std::span<const InnerLink> points;
+  std::span<const InnerLink> operator[](std::size_t pair) const {
+    if (pair >= numbers.size()) [[unlikely]]
+      throw_damaged("a number is out of range");
+    return slice(points, offsets, numbers[pair]);
+  }
+};
+
+// Numbers sets of links in the order in which they first occur.
+class LinkSets {
+ public:
+  // The numbers of sets, of which set k is points[offsets[k] .. offsets[k+1]).
+  std::vector<std::uint32_t> add(std::span<const std::int64_t> offsets, std::span<const InnerLink> points);
+  const std::vector<std::int64_t>& offsets() const { return offsets_; }
+  const std::vector<InnerLink>& points() const { return points_; }
+
+ private:
+  std::span<const InnerLink> set(std::size_t number) const { return slice(std::span(points_), offsets_, number); }
+  std::uint32_t number(std::span<const InnerLink> links);
+  void grow();
+
+  std::vector<std::int64_t> offsets_{0};
+  std::vector<InnerLink> points_;
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1 << 10, kFree);  // at most half of them are in use
+  static constexpr std::uint32_t kFree = 0xffffffff;
+};
+
+}  // namespace hyperbaton

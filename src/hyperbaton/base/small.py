@@ -1,0 +1,80 @@
+"""Whole numbers most of which are small, such as counts: one byte each, and the larger ones apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.forms import Layout
+from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.store import Arrays, check_numbers
+
+_LARGEST = 255  # that one byte holds
+
+
+@dataclass(frozen=True)
+class SmallNumbers:
+    """Numbers of 32 bits: number i is `small[i]`, unless i is in `rows`; then it is the one of `large` at that place.
+
+    >>> numbers = SmallNumbers.of([np.array([1, 2, 700, 3])])
+    >>> numbers.small.tolist(), numbers.rows.tolist(), numbers.large.tolist()
+    ([1, 2, 0, 3], [2], [700])
+    >>> numbers[1:3].tolist(), len(numbers)
+    ([2, 700], 4)
+    """
+
+    small: npt.NDArray[np.uint8]
+    rows: npt.NDArray[np.int64]
+    large: npt.NDArray[np.uint32]
+
+    LAYOUT: ClassVar[Layout] = {"small": "u1 n", "rows": "i8 n_large", "large": "u4 n_large"}
+
+    @classmethod
+    def of(cls, pieces: Iterable[Array], scratch: Scratch | None = None) -> SmallNumbers:
+        """Code numbers, which need not be in memory at the same time; the code is stored in `scratch`."""
+        scratch = scratch or Scratch()
+        small, rows, large = Column(scratch, np.uint8), Column(scratch, np.int64), Column(scratch, np.uint32)
+        for piece in pieces:
+            is_large = piece > _LARGEST
+            rows.append(np.flatnonzero(is_large) + len(small))
+            large.append(piece[is_large].astype(np.uint32))
+            small.append(np.where(is_large, 0, piece).astype(np.uint8))
+        return cls(small.finish(), rows.finish(), large.finish())
+
+    def __len__(self) -> int:
+        return len(self.small)
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[np.uint32]:
+        """Consecutive numbers."""
+        begin, end, _ = rows.indices(len(self))
+        numbers = self.small[begin:end].astype(np.uint32)
+        first, last = np.searchsorted(self.rows, [begin, end])
+        numbers[self.rows[first:last] - begin] = self.large[first:last]
+        return numbers
+
+    def sum(self) -> int:
+        """The sum of all numbers."""
+        return int(self.small.sum(dtype=np.int64) + self.large.sum(dtype=np.int64))
+
+    def check(self) -> None:
+        """Raise DamagedError unless the places of the large numbers increase and fit."""
+        check_numbers(self.rows, len(self), "row")
+        if (np.diff(self.rows) <= 0).any() or self.small[self.rows].any():
+            raise DamagedError("the rows of large numbers do not fit")
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Everything as named arrays, for the store."""
+        return {f"{prefix}.{name}": getattr(self, name) for name in self.LAYOUT}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> SmallNumbers:
+        """The inverse of `arrays`, names without the prefix."""
+        numbers = cls(arrays["small"], arrays["rows"], arrays["large"])
+        numbers.check()
+        return numbers
