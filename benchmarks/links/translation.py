@@ -3,20 +3,24 @@
     export HYPERBATON_DATA=DATA
     python -m benchmarks.links.translation -o FOLDER --parallel 5 --threads 3            # 16 processors
     python -m benchmarks.links.translation -o FOLDER --corpora kyoto --settings links confidence-0.1
-    python -m benchmarks.links.translation -o FOLDER --table                             # only print what is done
+    python -m benchmarks.links.translation -o FOLDER --corpora kyoto --models hmm=hmm.model neural=neural.model
+    python -m benchmarks.links.translation -o FOLDER --table    # prints what is done
 
 Each setting of a corpus is a `hyperbaton run` in a separate folder. The same command continues what was interrupted. The
 table has means over the tuning runs (the deviation in brackets): BLEU and RIBES (higher is better), TER and WER (lower is
 better), words of the translations per 100 words of the reference, different phrase pairs, and words of the training text
-without a link, in per cent. `corpus` are the links that come with the corpora: eflomal's, learned from all of their text.
+without a link, in per cent. Models are saved aligners, by a name for the table. `corpus` are the links that come with the
+corpora: eflomal's, learned from all of their text.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -37,16 +41,19 @@ CORPORA = {
     "kyoto": {"train": "kyoto-ja-en/train", "dev": "kyoto-ja-en/dev", "test": "gold-links/ja-en-kftt/gold"},
     "twlaw": {"train": "twlaw-zh-en/train", "dev": "twlaw-zh-en/dev", "test": "twlaw-zh-en/devtest"},
 }
+PROGRAM = [sys.executable, "-m", "hyperbaton"]
 METRICS = ("BLEU", "RIBES", "TER", "WER")
 
 
 def command(corpus: str, setting: str, folder: Path, threads: int, extra: list[str]) -> list[str]:
     """The run of one cell of the table."""
-    changes = [*SETTINGS[setting], *extra]
+    changes = [*SETTINGS.get(setting, []), *extra]
     if setting == "corpus":
         for split, path in CORPORA[corpus].items():
             changes.append(f"corpus.{split}.links={path}.links{'' if path.startswith('gold-links') else '.xz'}")
-    program = [sys.executable, "-m", "hyperbaton", "run", str(HERE / f"{corpus}.toml"), "-o", str(folder), "--quiet"]
+    if setting not in SETTINGS:
+        changes += [f"corpus.{split}.links={folder.resolve()}.{split}.links" for split in CORPORA[corpus]]
+    program = [*PROGRAM, "run", str(HERE / f"{corpus}.toml"), "-o", str(folder), "--quiet"]
     program += ["--jobs", "3", "--threads", str(threads)]
     return program + [word for change in changes for word in ("--set", change)]
 
@@ -56,16 +63,22 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--corpora", nargs="+", default=list(CORPORA), choices=list(CORPORA))
     parser.add_argument("--settings", nargs="+", default=list(SETTINGS)[:-1], choices=list(SETTINGS))
+    parser.add_argument(
+        "--models", nargs="+", default=[], metavar="NAME=FOLDER", help="saved aligners in place of settings"
+    )
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="changes of the experiment files")
     parser.add_argument("--parallel", type=int, default=1, help="runs at the same time")
     parser.add_argument("--threads", type=int, default=2, help="threads of each")
     parser.add_argument("--table", action="store_true", help="run nothing")
     options = parser.parse_args()
-    cells = [(corpus, setting) for corpus in options.corpora for setting in options.settings]
+    models = dict(model.split("=", 1) for model in options.models)
+    cells = [(corpus, setting) for corpus in options.corpora for setting in models or options.settings]
     options.output.mkdir(parents=True, exist_ok=True)
 
     def run(cell: tuple[str, str]) -> None:
         folder = options.output / "-".join(cell)
+        if cell[1] in models:
+            link(cell[0], models[cell[1]], folder, options.threads)
         with folder.with_suffix(".log").open("ab") as log:
             line = command(*cell, folder, options.threads, options.set)
             done = subprocess.run(line, stdout=log, stderr=subprocess.STDOUT)
@@ -81,6 +94,17 @@ def main() -> None:
         folder = options.output / f"{corpus}-{setting}"
         if (folder / "results.json").exists():
             print(corpus, setting, *row(folder), sep="\t")
+
+
+def link(corpus: str, model: str, folder: Path, threads: int) -> None:
+    """Link the texts of a corpus with a saved aligner."""
+    experiment = tomllib.loads((HERE / f"{corpus}.toml").read_text())["corpus"]
+    for split in CORPORA[corpus]:
+        texts = [str(Path(os.environ["HYPERBATON_DATA"]) / experiment[split][side]) for side in ("source", "target")]
+        output = f"{folder}.{split}.links"
+        if not Path(output).exists():
+            line = ["align", *texts, "--model", model, "-o", output, "--quiet", "--threads", str(threads)]
+            subprocess.run([*PROGRAM, *line], check=True)
 
 
 def row(folder: Path) -> list[str]:
