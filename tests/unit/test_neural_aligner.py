@@ -188,6 +188,11 @@ class TestPyTorch:
         before, after = (evaluate_links(a.align(bitext, threads=1), gold).aer for a in (Aligner().fit(bitext), first))
         assert after < before + 2
 
+    def test_without_short_pairs_nothing_is_corrected(self) -> None:
+        odd = Bitext.of(["", " ".join(["word"] * 61)], ["x", "y"])
+        aligner = Neural(**TINY).fit(odd, threads=1)
+        assert np.array_equal(aligner.align(odd).points, Aligner(confidence=0.25).fit(odd, threads=1).align(odd).points)
+
     def test_an_unknown_device_is_an_error(self, bitext: Bitext) -> None:
         with pytest.raises(OptionError, match=r"^device nowhere: "):
             Neural(device="nowhere").fit(bitext)

@@ -79,6 +79,8 @@ class Neural(Aligner):
         before, after = in_turn(progress, 1, 9)
         super().fit(bitext, threads=threads, progress=before, sharding=sharding)
         training = side.Training(self, self.prepare(bitext, threads), threads or default_threads())
+        if training.n_pairs == 0:
+            return self  # without corrections
         before, after = in_turn(after, 3 * self.teacher_epochs, 2 * self.epochs)
         teacher, _ = training.teach(before)
         arrays, _ = training.learn(teacher, after)

@@ -34,6 +34,11 @@ class PairTexts(NamedTuple):
     point_offsets: Array  # (n_sentences + 1,)
     posteriors: Array  # (n_points, 2): to the target, to the source
 
+    def usable(self, longest: int) -> Array:
+        """The pairs without an empty side or one that is longer than `longest`."""
+        lengths = np.diff(self.source.offsets), np.diff(self.target.offsets)
+        return np.flatnonzero((np.minimum(*lengths) > 0) & (np.maximum(*lengths) <= longest))
+
 
 class Side(NamedTuple):
     """One side of a batch; `seen` are its tokens, some of them replaced by the unknown word in training."""
@@ -93,9 +98,8 @@ class PairData(Batching):
         sides = (texts.source, texts.target)
         self.device = torch.device(device)
         self._sides = [EncodedText(side.words, side.stems, side.offsets, device) for side in sides]
-        lengths = [side.lengths for side in self._sides]
-        self.lengths = np.maximum(*lengths)
-        self.usable = np.flatnonzero((np.minimum(*lengths) > 0) & (self.lengths <= longest))
+        self.lengths = np.maximum(*(side.lengths for side in self._sides))
+        self.usable = texts.usable(longest)
         self._point_offsets = torch.as_tensor(texts.point_offsets.astype(np.int64), device=self.device)
         self._points = torch.as_tensor(texts.points.astype(np.int32), device=self.device)
         self._posteriors = torch.as_tensor(texts.posteriors.astype(np.float16), device=self.device)

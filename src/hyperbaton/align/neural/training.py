@@ -43,6 +43,11 @@ class Training:
     texts: PairTexts
     threads: int
 
+    @property
+    def n_pairs(self) -> int:
+        """Number of sentence pairs that the networks can learn from."""
+        return len(self.texts.usable(_LONGEST))
+
     def teach(self, progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
         """Train a teacher; returns its arrays, and minus its held-out loss after each epoch."""
         schedule = self._schedule(self.options.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
