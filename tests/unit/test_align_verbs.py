@@ -146,7 +146,10 @@ def test_an_aligner_of_another_package(
         assert links(*options) == "0-1\n0-1\n\n0-1\n"
     # Options of another aligner are not dropped without a word.
     for options, message in (
-        (("--aligner", "shifted", "--freedom", "0.5"), r"No such option: --freedom \(an option of the aligners hmm, neural\)"),
+        (
+            ("--aligner", "shifted", "--freedom", "0.5"),
+            r"No such option: --freedom \(an option of the aligners hmm, neural\)",
+        ),
         (("--shift", "1"), r"No such option: --shift \(an option of the aligner shifted\)"),
     ):
         with pytest.raises(Exception, match=message):

@@ -130,7 +130,10 @@ def test_precision_on_the_command_line(bitext: Bitext, model: Path, tmp_path: Pa
     assert len((tmp_path / "links").read_text().split()) < len((tmp_path / "all").read_text().split())
     texts = command[1:3]
     for refused, message in (
-        (("--aligner", "eflomal", "--precision", "0.9"), "No such option: --precision (an option of the aligners hmm, neural)\n"),
+        (
+            ("--aligner", "eflomal", "--precision", "0.9"),
+            "No such option: --precision (an option of the aligners hmm, neural)\n",
+        ),
         (("--aligner", "eflomal:precision=0.9"), "unknown option 'precision'"),
     ):
         done = hyperbaton("align", *texts, *refused)

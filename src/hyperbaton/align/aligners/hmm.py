@@ -380,7 +380,7 @@ class Aligner(WordAligner):
         save(path, STORED, arrays, options=to_mapping(self), details=self._details())
 
     def _details(self) -> JsonObject:
-        """What is saved in addition to arrays and options."""
+        """Everything that is saved besides arrays and options."""
         return {"drop": {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}}
 
     @classmethod

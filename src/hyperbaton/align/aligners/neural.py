@@ -3,15 +3,15 @@
 Trained on the bitext alone, in three steps:
 
 1. The hidden Markov model of `hmm`, with all of its options.
-2. The *teacher* predicts each word from the other sentence and from the other words of its own sentence, in both
+2. The *teacher* predicts each word from the other sentence and from the other words of the same sentence, in both
    directions. Which word it predicts from is the alignment (after Zenkel, Wuebker and DeNero 2020, and Chen, Sun and Liu
    2021). It starts from the posteriors of step 1, which small texts need.
 3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teacher's. It is small, and its
    forward pass is in the core (core/align/link_network), so that linking takes no PyTorch and a fraction of the time.
 
-What is saved is the hidden Markov model and the student. Everything that works with a model of `hmm` works with it: scores,
-thresholds, lexicons, streams, shards and the service; log-probabilities of sentence pairs and translation probabilities are
-those of the hidden Markov model.
+A saved model consists of the hidden Markov model and the student. Everything that works with a model of `hmm` works with
+it: scores, thresholds, lexicons, streams, shards and the service; log-probabilities of sentence pairs and translation
+probabilities are those of the hidden Markov model.
 """
 
 from __future__ import annotations
