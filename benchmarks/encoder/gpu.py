@@ -1,7 +1,7 @@
-"""Train networks on a GPU from what `pack` wrote; needs NumPy and PyTorch, not the core of hyperbaton.
+"""Train networks on a GPU from the output of `pack`; needs NumPy and PyTorch, not the core of hyperbaton.
 
-A job is words: the number of sentence pairs; for jumps `all` or `remaining`, for orientations `all` or `possible`; and
-changes: no-tags, no-distances, coverage, OPTION=NUMBER of `Schedule` or `Shape` (epochs=10, hidden=256).
+A job is a list of words: the number of sentence pairs; for jumps `all` or `remaining`, for orientations `all` or
+`possible`; and changes: no-tags, no-distances, coverage, OPTION=NUMBER of `Schedule` or `Shape` (epochs=10, hidden=256).
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> Non
 
 
 def pieces(arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
-    """Arrays in files that are not too large; rows of one may be cut, NAME.00, NAME.01 and so on."""
+    """Write arrays to files of limited size; a large array is split by rows into NAME.00, NAME.01 and so on."""
     files, room = [], 0
     for name, array in arrays.items():
         rows = max(1, LARGEST // max(1, array[:1].nbytes))
