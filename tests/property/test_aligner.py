@@ -195,7 +195,7 @@ def test_priors_of_other_languages_are_refused(tmp_path) -> None:  # type: ignor
     model = str(tmp_path / "model")
     Aligner().fit(bitext).save(model)
     with pytest.raises(
-        OptionError, match="model is of the other direction: its source language is that of the target text"
+        OptionError, match="model is for the other direction: its source language is that of the target text"
     ):
         align(Bitext(bitext.target, bitext.source), prior=model)
     with pytest.raises(

@@ -1,8 +1,8 @@
 """Projection of labels along word links: from words to words, and from spans to spans.
 
-**Words.** A target word takes the label of the source words it is linked to. If they differ, the most frequent label
-wins; ties go to the label of the first source word (`ambiguous`). A word without a link takes the label that
-is given for such words (`unlinked`).
+**Words.** A target word takes the label of the source words it is linked to. If they differ, the most frequent label wins;
+ties go to the label of the first source word (`ambiguous`). A word without a link takes the label given for unlinked words
+(`unlinked`).
 
 **Spans.** The words of a span are the target words linked to one of its source words. Unlinked target words between them
 belong to it as well. The result is one run of words, or none (`lost`), or several, with other linked words between them
@@ -58,7 +58,7 @@ class Conflict:
 
 @dataclass
 class Projection:
-    """The projected annotation, and the problems met."""
+    """The projected annotation, and the conflicts."""
 
     labels: list[str] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
