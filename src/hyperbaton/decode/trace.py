@@ -1,4 +1,4 @@
-"""Traces of translations: segments, jumps, every model's score of each step, and the cost of another order."""
+"""Traces of translations: segments, jumps, every model's score of each step, and the cost of a different order."""
 
 from __future__ import annotations
 
