@@ -7,7 +7,7 @@ ties go to the label of the first source word (`ambiguous`). A word without a li
 **Spans.** The words of a span are the target words linked to one of its source words. Unlinked target words between them
 belong to it as well. The result is one run of words, or none (`lost`), or several, with other linked words between them
 (`split`). Of several runs, `largest` keeps the one with the most links (ties go to the first); `cover` takes everything
-from the first to the last; `repeat` makes a span of each.
+from the first to the last; `repeat` creates a span for each.
 
 **BIO labels** (B-X, I-X, O) encode spans: they are projected as spans and written as BIO again. If two projected
 spans share a word, the one with more words keeps it (`overlap`); ties go to the first.

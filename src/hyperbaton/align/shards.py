@@ -33,7 +33,7 @@ class LinkOutputs:
     def write(
         self, aligner: WordAligner, groups: Iterable[Bitext], first: int = 0, threads: int | None = None
     ) -> Iterator[tuple[int, dict[str, bytes]]]:
-        """Link groups of sentence pairs, the first being number `first`; returns their number and their outputs."""
+        """Link groups of sentence pairs, numbered from `first`; yields the size and the outputs of each group."""
         scored = "scores" in self.names or self.format != PLAIN
         for group in groups:
             linked = replace(group, links=aligner.align(group, threads=threads))

@@ -76,7 +76,7 @@ class Sharding:
     workers: set[str] = field(default_factory=set, compare=False)
 
     def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
-        """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
+        """Call `function(job, k)` for every shard k, and yield the results in shard order.
 
         `progress` counts shards.
         """
@@ -128,7 +128,7 @@ def do_shards(
     shards: int,
     progress: Progress | None = None,
 ) -> Iterator[ShardResult[T]]:
-    """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
+    """Call `function(job, k)` for every shard k, and yield the results in shard order.
 
     Without an executor, this process does the work. `progress` counts shards.
     """
@@ -232,7 +232,7 @@ def open_executor(address: str | None) -> Iterator[Executor | None]:
         yield None
         return
     if match := re.fullmatch(r"processes:([1-9]\d{0,3})", address):
-        from hyperbaton.base.processes import Processes  # only here: it imports multiprocessing
+        from hyperbaton.base.processes import Processes  # here, since it imports multiprocessing
 
         with Processes(int(match[1])) as pool:
             yield pool

@@ -91,7 +91,7 @@ def without_separator(line: str) -> str:
 
 
 def annotate(lines: Sequence[str], *, tags: Sequence[str] | None = None, trees: Sequence[str] | None = None) -> Annotations:
-    """The annotations of sentences from lines: a tag for each word, a bracketed tree or nothing for each sentence.
+    """Parse the annotations of sentences: lines with a tag for each word, and lines with a bracketed tree or nothing.
 
     >>> annotate(["he eats"], tags=["PRP VBZ"]).source_tags[0]
     ['PRP', 'VBZ']

@@ -57,8 +57,8 @@ def assemble(
             from trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`); or
             `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of word
             classes, if files of classes are given (`:source-classes=FILE:target-classes=FILE`).
-        scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are also
-        charged inside phrase pairs.
+        scaled: name → β of models that scale the distance (NI11 eq. 7).
+        inside: names of jump models that are also charged inside phrase pairs.
         per_class: names of orientation models with a weight for each class; tables always have them.
         rules: output of `hyperbaton extract --hierarchical`, or a Moses rule table, instead of phrases.
     """

@@ -1,10 +1,10 @@
 """How well the orientation models of a system predict the classes of the phrases that the search uses.
 
 A model is trained on all phrase pairs extracted from a linked text, but the search uses the few that it chooses,
-and their classes depend on the phrases chosen before. Four kinds of phrases show where a model loses:
+and their classes depend on the phrases chosen before. Four kinds of phrases show where a model loses accuracy:
 
     extracted    phrase pairs extracted from the links of the text, if they are options of the search
-    chosen       those of them that are in the translation
+    chosen       extracted phrase pairs that are in the translation
     reference    the steps of the derivation of the reference
     search       the steps of the translation, of sentences with a derivation of the reference
 

@@ -42,7 +42,7 @@ _MASKED = re.compile(" ([\ue000-\uf8ff]) ")
 # Marks the edges of masked text, where blanks are not part of the text. It is a control character that no text
 # contains.
 EDGE = "\x1f"
-# Private characters; `corpus/sentences.py` knows those of end tags.
+# Private characters; `corpus/sentences.py` recognises those of end tags.
 _FOR_TAGS, _FOR_VALUES, _FOR_END_TAGS = range(0xE000, 0xE800), range(0xE800, 0xF000), range(0xF000, 0xF900)
 _FIRST_WORD = 0x100000  # private characters that are words for copied content
 

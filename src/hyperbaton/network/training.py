@@ -62,7 +62,7 @@ class Schedule:
 
 
 class State(NamedTuple):
-    """The state after an epoch; `arrays` are the parameters, those of the best epoch and the optimizer's moments."""
+    """The state after an epoch; `arrays` has the current and the best parameters, and the optimizer's moments."""
 
     epoch: int
     history: list[float]  # mean log-probability of the held-out sentences after each epoch
@@ -70,7 +70,7 @@ class State(NamedTuple):
 
 
 class SentenceReader(nn.Module):
-    """From words and labels to a state of each token; a network adds its own layers.
+    """Maps words and labels to a state for each token; a network adds its own layers.
 
     `heads` are the names of the linear layers and embeddings that it adds: they are stored as NAME.weight and NAME.bias, or
     as NAME without a bias.

@@ -23,7 +23,7 @@ from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
 
-MOST_WORDS = 2**32  # that places in a text can tell apart
+MOST_WORDS = 2**32  # limit of 32-bit positions in a text
 
 # Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
@@ -232,7 +232,7 @@ class Inventory:
 def check_places(n_words: int) -> None:
     """Raise an error if the text that contains the phrases has too many words."""
     if n_words > MOST_WORDS:
-        raise HyperbatonError(f"phrases of {n_words:,} words in all; there may be {MOST_WORDS:,}")
+        raise HyperbatonError(f"phrases of {n_words:,} words in total; the maximum is {MOST_WORDS:,}")
 
 
 class Runs:

@@ -291,7 +291,7 @@ class _Columns:
         self._targets.append(ids)
 
     def number_targets(self, scratch: Scratch) -> tuple[Phrases, WordIds]:
-        """All target sides, and the one of each rule."""
+        """All target sides, and the number of each rule's target side."""
         begins, lengths = self._target_begins.finish(), self._target_lengths.finish()
         merged, numbers = merge_phrases(begins, lengths, self._target_words.finish(), self._target, scratch)
         target = merged.side_by_side(scratch)

@@ -215,7 +215,7 @@ def _merge_targets(job: _Job, key_range: int) -> int:
 
 
 def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
-    """The distinct phrases of a key range, and the numbers of those of each shard there; returns their number."""
+    """The distinct phrases of a key range, and the number of each shard's phrase among them; returns how many there are."""
     begins, lengths = [], []
     for shard in range(job.n_shards):
         with job.open("shard", shard) as shard_arrays:

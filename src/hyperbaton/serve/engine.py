@@ -188,7 +188,7 @@ def run_jobs(jobs: Sequence[Job]) -> None:
             for own in prepared:
                 own.job.fail(error)
             return
-        # One of them is to blame: try each alone.
+        # One of the jobs caused the error: try each alone.
         for own in prepared:
             run_jobs([own.job])
         return

@@ -359,7 +359,7 @@ class Aligner(WordAligner):
     def lexical_table(self, smallest: float = 1e-5) -> LexicalTable:
         """The translation probabilities of normalised words, if one of the two reaches `smallest`.
 
-        `PhraseTable.build` accepts it for its lexical weights, in place of frequencies of links.
+        `PhraseTable.build` accepts it for its lexical weights, instead of link frequencies.
         """
         starts, targets, probabilities = self._fitted().model_.lexicon(smallest)
         nulls = self.model_.null_emission(False), self.model_.null_emission(True)

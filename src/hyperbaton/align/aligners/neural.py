@@ -2,9 +2,9 @@
 
 Trained on the bitext alone, in three steps:
 
-1. The hidden Markov model of `hmm`, with all of its options. 2. The *teacher* predicts each word from the other sentence
-and from the other words of the same sentence, in both directions. The word it predicts from gives the alignment (after
-Zenkel, Wuebker and DeNero 2020, and Chen, Sun and Liu
+1. The hidden Markov model of `hmm`, with all of its options.
+2. The *teacher* predicts each word from the other sentence and from the other words of the same sentence, in both
+   directions. The word it predicts from gives the alignment (after Zenkel, Wuebker and DeNero 2020, and Chen, Sun and Liu
    2021). It starts from the posteriors of step 1, which small texts need.
 3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teacher's. It is small, and its
    forward pass is in the core (core/align/link_network), so that linking needs no PyTorch and takes a fraction of the time.

@@ -36,7 +36,7 @@ class PairTexts(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One side of a batch; `seen` are its tokens, some of them replaced by the unknown word in training."""
+    """One side of a batch; `seen` has its tokens, some of them replaced by the unknown word in training."""
 
     tokens: Tokens
     seen: Tokens
