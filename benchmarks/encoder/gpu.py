@@ -24,14 +24,14 @@ LARGEST = 15 << 20
 
 
 def training_code(name: str):
-    """A module of the package."""
+    """Import a training module of the package without the core."""
     without_core()
     package = "network" if name == "training" else "models.networks"
     return importlib.import_module(f"hyperbaton.{package}.{name}")
 
 
 class JumpJob:
-    """Next words."""
+    """Training of jumps: predict the next word."""
 
     over = "remaining"
 
@@ -48,7 +48,7 @@ class JumpJob:
 
 
 class OrientationJob:
-    """Classes of phrase pairs."""
+    """Training of orientations: predict the classes of phrase pairs."""
 
     over = "possible"
 
@@ -156,7 +156,7 @@ def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> Non
 
 
 def pieces(arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
-    """Write arrays to files of limited size; a large array is split by rows into NAME.00, NAME.01 and so on."""
+    """Divide arrays among files of limited size; a large array is split by rows into NAME.00, NAME.01 and so on."""
     files, room = [], 0
     for name, array in arrays.items():
         rows = max(1, LARGEST // max(1, array[:1].nbytes))

@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def best_single(self) -> str | None:
-        """The best single-model system; systems that are tuned differently count as the same model."""
+        """The best single-model system; of systems that differ only in their tuning, the first counts."""
         seen: dict[tuple[str, ...], str] = {}
         for system in self.rows:
             seen.setdefault(tuple(self.models[system]), system)
