@@ -12,7 +12,7 @@ from typing import Any
 
 
 def alone(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    """Call `work` in a fresh process; its answer, with `seconds` (unless it gives them) and `peak_mib` added."""
+    """Call `work` in a new process; return its result, with `seconds` (unless it has them) and `peak_mib` added."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(there, work, arguments))
@@ -46,7 +46,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 
 
 def print_growth(measured: Iterable[dict[str, Any]], unit: str) -> None:
-    """Costs by size, with microseconds of the processors for one `unit` (a column), also relative to the first size."""
+    """Costs by size, with processor microseconds per `unit` (a column), also relative to the first size."""
     rows: list[dict[str, Any]] = []
     for row in measured:
         each = 1e6 * row["processor_s"] / row[unit]

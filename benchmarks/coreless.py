@@ -8,7 +8,7 @@ import types
 
 
 def without_core() -> None:
-    """Let the package be imported without its core, of which the training of networks needs only the errors."""
+    """Let the package be imported without its core; the training of networks needs only the errors defined there."""
     core = types.ModuleType("hyperbaton._core")
     core.__spec__ = importlib.machinery.ModuleSpec("hyperbaton._core", None)
 

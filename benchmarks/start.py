@@ -1,11 +1,11 @@
-"""Cost of starting: processor time and memory of commands, beside the libraries that they cannot do without.
+"""Start-up cost: processor time and memory of commands, compared with those of the libraries that they need.
 
     python -m benchmarks.start SYSTEM... --source test.src
     python -m benchmarks.start table dpr sequence --source one.src --tags one.tags --times 9
 
 Each SYSTEM translates the first line of the text, in a new process. All commands are run in turn, so that a busy machine
-slows all of them; the ratio to the limit is the median of the ratios within a turn. The limit is a process that imports
-NumPy, typer and the compiled core. Compiled files of Python must be there, as after an installation
+slows all of them; the ratio to the limit is the median of the ratios within a turn. The limit is a lower bound: a process
+that only imports NumPy, typer and the compiled core. Python's bytecode files must exist, as after an installation
 (PYTHONDONTWRITEBYTECODE not set).
 """
 

@@ -1,13 +1,13 @@
-"""How far tuning methods differ, and how far seeds differ within each method.
+"""Variation between tuning methods, and between seeds within each method.
 
     python -m benchmarks.tuning DATA WORK --texts arabic tanaka laws kyoto --seeds 1 2 3 4 5
-    python -m benchmarks.tuning DATA WORK --table                       the table of what is done
+    python -m benchmarks.tuning DATA WORK --table                       the table of finished runs
 
 DATA has the corpora (`tatoeba-ar-en`, `tanaka-ja-en`, `twlaw-zh-en`, `kyoto-ja-en`, `gold-links`). For each text, a system
-with the distance alone (9 weights) and one with two lexicalized tables (25 weights) are built; each method tunes each of
-them once for each seed and translates text that was not seen. Every result is a file in WORK, so the same command continues
-an interrupted run. The result of `--average` of each run is tested too. Means of runs are tested for three neighbouring
-seeds; each seed is in three of them, so their range is too small compared with independent runs.
+with the distance alone (9 weights) and one with two lexicalized tables (25 weights) are built; each method tunes each
+system once for each seed and translates held-out text. Every result is a file in WORK, so repeating the command continues
+an interrupted run. The result of `--average` of each run is tested too. Means of runs are tested for every three
+consecutive seeds; each seed is in three of these means, so their range is smaller than that of independent runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TABLES = ("hier-mslr-bidirectional-fe", "wbe-mslr-bidirectional-fe")
 
 @dataclass(frozen=True)
 class Text:
-    """Where a text lies, and how much of it is used; without `test`, the test text is what follows the tuning text."""
+    """The location of a text, and how much of it is used; without `test`, the test text follows the tuning text."""
 
     folder: str
     source: str
@@ -62,7 +62,7 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Method:
-    """An optimizer with its options; with several runs, what `tune --runs` does."""
+    """An optimizer with its options; with several runs, as by `tune --runs`."""
 
     optimizer: str
     lattice: bool = False
@@ -85,7 +85,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class TuningTask:
-    """A system, with its texts to tune on and to test."""
+    """A system with its tuning and test texts."""
 
     system: System
     tune: tuple[list[str], list[str]]
@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=Tuning().iterations)
     parser.add_argument("--average", type=int, default=Tuning().average, help="number of iterations in a mean")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--table", action="store_true", help="print the table of what is done, and do nothing more")
+    parser.add_argument("--table", action="store_true", help="print the table of finished runs, and do nothing more")
     args = parser.parse_args()
     for seed in [] if args.table else args.seeds:
         for text in args.texts:
@@ -122,7 +122,7 @@ def main() -> None:
 
 
 def _measure(args: argparse.Namespace, text: str, size: str, method: str, seed: int) -> None:
-    """Tune once, unless it is done."""
+    """Tune once, unless the result exists."""
     place = _result(args.work, text, size, method, seed)
     if place.exists():
         return
@@ -159,7 +159,7 @@ def _write(place: Path, value: Any) -> None:
 
 
 def prepare(data: Path, work: Path, text: Text, size: str, pop_limit: int) -> TuningTask:
-    """Build the system where it is not there yet."""
+    """Build the system, unless it exists."""
     work.mkdir(parents=True, exist_ok=True)
     system = work / f"system{size}"
 
@@ -194,7 +194,7 @@ def _run(*command: str) -> None:
 
 
 def table(args: argparse.Namespace) -> Iterator[str]:
-    """Markdown rows: the mean over seeds, the deviation, the range, and processor time."""
+    """Markdown rows: the mean over seeds, the standard deviation, the range, and processor time."""
     yield "| text | weights | method | runs | mean | deviation | range | processor s |"
     yield "|---|---|---|---|---|---|---|---|"
     for text in args.texts:
@@ -217,7 +217,7 @@ def table(args: argparse.Namespace) -> Iterator[str]:
 def _means_of_three(
     args: argparse.Namespace, text: str, size: str, method: str, results: list[dict[str, Any]]
 ) -> list[float]:
-    """Scores of the means of three neighbouring seeds, kept in a file."""
+    """Scores of the means of three consecutive seeds, cached in a file."""
     place = _result(args.work, text, size, f"{method}-means", len(results))
     if not place.exists():
         prepared = prepare(args.data, args.work / text, TEXTS[text], size, args.pop_limit)

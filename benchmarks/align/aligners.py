@@ -4,11 +4,11 @@
     python benchmarks/align/aligners.py DATA --pairs 30000    the same with less text
     python benchmarks/align/aligners.py DATA --speed 25000 50000 100000
 
-DATA is the corpora folder, with kyoto-ja-en, twlaw-zh-en and gold-links in it. Error rates are of gold sentences that
-were put before the training text, as an aligner without a saved model must see what it links. Each measured run is a
-separate process, which reads text and writes links. eflomal takes part where eflomal-align is installed (pip install
-'hyperbaton[eflomal]'). Times are wall-clock times, and processor times in brackets, which other work on the machine
-disturbs less; compare the ratios of one run.
+DATA is the corpora folder, with kyoto-ja-en, twlaw-zh-en and gold-links in it. Error rates are measured on gold sentences
+placed before the training text, since an aligner without a saved model can link only text that it was trained on. Each
+measured run is a separate process, which reads text and writes links. eflomal is included if eflomal-align is installed
+(pip install 'hyperbaton[eflomal]'). Times are wall-clock times, and processor times in brackets, which other work on the
+machine disturbs less; compare the ratios of one run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Task:
     def write(
         self, data: Path, folder: Path, n_pairs: int | None, parts: tuple[str, ...] = ("train",)
     ) -> tuple[list[str], int]:
-        """Write gold sentences and then training text, of those parts that exist, one after the other.
+        """Write the gold sentences followed by the existing parts of the training text.
 
         Returns the two files and the number of gold sentences.
         """
@@ -76,7 +76,7 @@ def lines(path: Path) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took: wall-clock and processor seconds, and peak MiB of the largest process it started."""
+    """Cost of a run: wall-clock and processor seconds, and the peak memory in MiB of the largest process it started."""
 
     seconds: float
     cpu_seconds: float

@@ -3,13 +3,13 @@
     python -m benchmarks.align.calibration DATA -o FOLDER
     python -m benchmarks.align.calibration DATA -o FOLDER --tasks ar-en --pairs 5000
 
-The aligner learns from each gold set and the first pairs of its training text, as in benchmarks.align.published. Every
-link of the gold sentences with a mean posterior of at least 0.05 is put into one of ten bins by this score. Printed are,
-for each bin, the mean score, the share of links that are sure or possible hand-made links, and their number; and for each
-gold set the expected calibration error, the mean of |mean score − share| over bins weighted by their numbers of links
-(Naeini, Cooper and Hauskrecht 2015). Two calibrations with one constant follow, each with the constant that minimises the
-mean error of the other gold sets, and then the links that `align --precision` keeps. The scores are stored in FOLDER, so
-a second run only prints; FOLDER/calibration.svg is the reliability diagram.
+The aligner learns from each gold set and the first pairs of its training text, as in benchmarks.align.published. Links of
+the gold sentences with a mean posterior of at least 0.05 are put into ten bins by this score. Prints, for each bin, the
+mean score, the share of links that are sure or possible hand-made links, and the number of links. For each gold set, prints
+the expected calibration error: the mean of |mean score − share| over bins, weighted by number of links (Naeini, Cooper and
+Hauskrecht 2015). Two one-parameter calibrations follow, each with the parameter that minimises the mean error on the other
+gold sets, and then the links that `align --precision` keeps. The scores are stored in FOLDER, so a second run only prints;
+FOLDER/calibration.svg is the reliability diagram.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Kept:
-    """Links that --precision keeps, and their quality by hand-made links; all but the number from 0 to 1."""
+    """Links that --precision keeps, and their quality against hand-made links, from 0 to 1."""
 
     asked: float | None
     mean: float  # score
@@ -60,7 +60,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Measured:
-    """Scores of one gold set, whether each link is in it, and what is kept by --precision."""
+    """Scores of the links of one gold set, whether each link is correct, and the links kept by --precision."""
 
     scores: list[float]
     gold: list[bool]

@@ -1,12 +1,12 @@
-"""Whether a corpus can choose the settings of the aligner for itself: criteria that need no hand-made links.
+"""Test criteria for choosing the settings of the aligner that need no hand-made links.
 
     python -m benchmarks.align.criteria DATA
     python -m benchmarks.align.criteria DATA --tasks ar-en --pairs 3000
 
-The aligner learns from each gold set and the first pairs of its training text, but for the last HELD_OUT pairs. Printed for
-each setting are the error rate and what the corpus alone tells: how far the two directions agree (the share of their links
-that both have, in percent), log p of the pairs held out in nats per word, both directions added, and the links of either
-direction per 100 words. The two criteria to choose by are the agreement and log p, higher is better.
+The aligner learns from each gold set and the first pairs of its training text, except for the last HELD_OUT pairs. Prints,
+for each setting, the error rate and the figures that need no hand-made links: the agreement of the two directions (the
+percentage of their links that both have), log p of the held-out pairs in nats per word, summed over both directions, and
+the number of links in either direction per 100 words. The criteria are the agreement and log p; for both, higher is better.
 """
 
 from __future__ import annotations

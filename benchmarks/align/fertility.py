@@ -1,15 +1,15 @@
-"""Error rates with fertilities: posteriors of links corrected by how many links each word usually has.
+"""Error rates with fertilities: link posteriors corrected by the usual number of links of each word.
 
     python -m benchmarks.align.fertility DATA
     python -m benchmarks.align.fertility DATA --tasks ar-en --pairs 5000
 
-The fertility of a word is its number of links, 0, 1, 2, or 3 and more. φ(k | word) is estimated from the mean posteriors of
-all of the text as sums of independent links, with a Dirichlet prior of 10 occurrences of an average word. The odds of a
-link of two words are multiplied by (r(source word) · r(target word))^τ, where r is the expected φ(k + 1) / φ(k) of a word
-over that of an average word, and k its number of other links. Links are then chosen as `align` does.
+The fertility of a word is its number of links, 0, 1, 2, or 3 and more. φ(k | word) is estimated from the mean posteriors
+over the whole text, treating links as independent, with a Dirichlet prior of 10 occurrences of an average word. The odds of
+a link of two words are multiplied by (r(source word) · r(target word))^τ, where r is the expected φ(k + 1) / φ(k) of a word
+divided by that of an average word, and k is the number of its other links. Links are then chosen as in `align`.
 
-Printed are error rates for each power τ and confidence. τ = 0 is the aligner without fertilities. For each gold set follow
-the setting with the lowest sum of error rates on the other sets, and its error rate on this one.
+Prints error rates for each power τ and confidence; τ = 0 is the aligner without fertilities. Then, for each gold set,
+prints the setting with the lowest sum of error rates on the other sets, and its error rate on this set.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Setting = tuple[float, float]  # power, confidence
 
 
 def with_link(fertilities: Values, p: Values) -> Values:
-    """Distributions of numbers of links after one more link of probability p, in rows."""
+    """Distributions of the number of links after adding a link of probability p, in rows."""
     more = fertilities * (1 - p)[:, None]
     more[:, 1:] += fertilities[:, :-1] * p[:, None]
     more[:, -1] += fertilities[:, -1] * p
@@ -49,7 +49,7 @@ def with_link(fertilities: Values, p: Values) -> Values:
 
 
 def summed(a: Values, b: Values) -> Values:
-    """Distributions of sums of two numbers of links, in rows."""
+    """Distributions of the sum of two numbers of links, in rows."""
     total = np.zeros_like(a)
     for x in range(N_CLASSES):
         for y in range(N_CLASSES):
@@ -58,7 +58,7 @@ def summed(a: Values, b: Values) -> Values:
 
 
 def fertilities(tokens: Numbers, p: Values, n_tokens: int) -> tuple[Values, Values]:
-    """Distributions of each token's number of links, and for each link those of the token's other links.
+    """Distributions of the number of links of each token and, for each link, of the number of the token's other links.
 
     >>> tokens = np.array([0, 0])
     >>> every, others = fertilities(tokens, np.array([0.5, 1.0]), 2)
@@ -143,7 +143,7 @@ class GoldSet:
 
 
 def left_out(sets: list[GoldSet]) -> Iterator[str]:
-    """For each set, the setting that the others choose, and its error rate with and without it."""
+    """For each set, the setting chosen on the other sets, and the set's error rate with and without it."""
     for gold in sets:
         others = [other for other in sets if other is not gold]
         best = min(gold.rates, key=lambda setting: sum(other.rates[setting] for other in others))

@@ -1,9 +1,9 @@
-"""How well scores tell true sentence pairs from others: a share of the target lines is shuffled before the aligner learns.
+"""How well scores separate true sentence pairs from false ones: a fraction of the target lines is shuffled before training.
 
     python benchmarks/align/filtering.py SRC TGT --pairs 20000 --shuffled 0.3
 
-prints, for several cuts, which share of the true and of the shuffled pairs is kept: with scores of an aligner that learned
-from the same pairs, and with scores of one that learned from the other half of the text.
+prints, for several thresholds, the fractions of true and of shuffled pairs that are kept: with the scores of an aligner
+trained on the same pairs, and with those of an aligner trained on the other half of the text.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Alignment error rate of little text, with and without what is known before: words written alike, and a saved model.
+"""Alignment error rate on small texts, with and without prior knowledge: words written alike, and a saved model.
 
     python -m benchmarks.align.priors DATA --pairs 2000 --prior-pairs 15000 --weights 3 10 30 100
 
-The gold sentences and the first pairs of the training text are linked; the prior model learned from the pairs that follow
-them. Rates are of all gold sentences and of each half (even and odd lines), so that what one half would choose can be
-scored on the other.
+The gold sentences and the first pairs of the training text are linked; the prior model is trained on the pairs after them.
+Error rates are given for all gold sentences and for each half (even and odd lines), so that a setting chosen on one half
+can be scored on the other.
 """
 
 from __future__ import annotations

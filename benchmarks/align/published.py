@@ -1,16 +1,16 @@
-"""Alignment error rates at the sizes that others published, beside their figures.
+"""Alignment error rates at the training sizes of published results, compared with the published figures.
 
     python -m benchmarks.align.published DATA -o cells
     python -m benchmarks.align.published DATA -o cells --tasks ja-en --pairs 100000 --aligners hmm "hmm --stem-prior 0"
     python -m benchmarks.align.published DATA -o cells --list
 
-A cell is a gold set, a number of training pairs (0: all there are) and an aligner with its flags. Each is run by itself
-and leaves a file in the folder, so that a run that was stopped continues where it was; --list names the cells and says
-which are still to run. Gold sets are the folders gold-links/XX-en-* of DATA with gold.XX, gold.en and gold.links (or
-gold.sure.links and gold.possible.links). Their training text is train.*.xz, and then more.*.xz where there is one, of the
-first folder called *-XX-en; a gold set without such a text is named and left out.
+A cell is a gold set, a number of training pairs (0: all there are) and an aligner with its flags. Each cell is run
+separately and writes a file to the folder, so that an interrupted run can be continued; --list names the cells and says
+which are still to be run. Gold sets are the folders gold-links/XX-en-* of DATA with gold.XX, gold.en and gold.links (or
+gold.sure.links and gold.possible.links). Their training text is train.*.xz, followed by more.*.xz if it exists, of the
+first folder called *-XX-en; a gold set without a training text is reported and skipped.
 
-The published figures are not of the same text and tokens: see docs/results/align.md.
+The published figures were measured on different text and tokens: see docs/results/align.md.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python -m benchmarks.block.cost DATA [--sizes 20000 50000 185000] [--passes 10]
 
-DATA is the folder of corpora; the text are sentence pairs of Chinese laws, those with trees first. Each size is trained in
-a separate process, with a fixed number of passes; reading the text is not counted. The last column is the processor time
-of one step of the paths relative to the first size: 1 for all sizes would be a cost exactly linear in the steps.
+DATA is the folder of corpora; the text consists of sentence pairs of Chinese laws, those with trees first. Each size is
+trained in a separate process, with a fixed number of passes; reading the text is not counted. The last column is the
+processor time per step of the paths, relative to the first size: it is 1 for all sizes if the cost is linear in the number
+of steps.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ UNKNOWN_TAG = "n"  # of words that no tag is known of: nouns, mostly
 
 
 def prepare(data: Path, folder: Path, n_train: int, n_dev: int, n_test: int, n_gold: int) -> None:
-    """Write train, dev and test (with trees, where there are any), the hand-aligned set, and text for a language model."""
+    """Write train, dev and test (with trees, if there are any), the hand-aligned set, and text for a language model."""
     folder.mkdir(parents=True, exist_ok=True)
     tag_of: dict[str, str] = {}
     for split, n in (("train", n_train), ("dev", n_dev), ("test", n_test)):
@@ -45,7 +45,7 @@ def prepare(data: Path, folder: Path, n_train: int, n_dev: int, n_test: int, n_g
 
 
 def _most_frequent_tags(text: Text, tags: Tags) -> dict[str, str]:
-    """The tag that each word has most often."""
+    """The most frequent tag of each word."""
     n = len(tags.vocabulary)
     both, counts = np.unique(text.tokens.astype(np.int64) * n + tags.labels, return_counts=True)
     tag_of_word: dict[str, str] = {}

@@ -1,1 +1,1 @@
-"""Two builds of the package, one against the other."""
+"""Comparison of two builds of the package."""

@@ -1,17 +1,18 @@
-"""Whether this build trains and translates as fast as another one, and writes the same.
+"""Compare the training and translation speed of this build, and its output, with those of another build.
 
     pip install --no-deps --target OLD old.whl
     python -m benchmarks.builds WORK --against OLD [--build NEW] [--models none lexicalized pair] [--runs 5]
 
-Text is generated into WORK (`--pairs`), or is that of `--text SRC TGT LINKS`. Each build extracts phrases, estimates a
-language model, trains every model and translates `--lines` lines of the source with it, on one thread, by its own command
-line and in separate processes, the two builds in turn. Times are seconds of the processor, the least of `--runs`. What
-a command takes to start (its help), or to open the system (an empty line), is taken off and printed apart. `ratio` is the
-old time over the new one: the speed of this build relative to the other, above 1 where it is faster. `same` says whether
-both translate alike. A model that one of the builds lacks is left out. Models have each build's own defaults: where these
-differ, so do the work and the translations.
+The text is generated in WORK (`--pairs`) or given by `--text SRC TGT LINKS`. Each build extracts phrases, estimates a
+language model, trains every model and translates `--lines` lines of the source with it, on one thread, with its own command
+line in separate processes; the two builds take turns. Times are processor seconds, the minimum over `--runs`. The time that
+a command needs to start (its help) or to open the system (an empty line) is subtracted and printed separately. `ratio` is
+the old time over the new one: the speed of this build relative to the other, above 1 if it is faster. `same` says whether
+their translations are identical. A model that either build lacks is skipped. Each build uses its own default options; if
+these differ, so do the amount of work and the translations.
 
-`--build` is a folder like OLD; without it, it is the package that this Python imports. Other libraries are the same.
+`--build` is a folder like OLD; by default it is the package that this Python imports. Both builds use the same other
+libraries.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ MODELS = ["none", "lexicalized", "hier", "maxent", "dpr", "mms", "pair", "sequen
 
 @dataclass(frozen=True)
 class Build:
-    """A build of the package: the folder that it is installed in, or this Python's own, and where its artefacts go."""
+    """A build of the package: its installation folder, or None for this Python's own, and the folder for its artefacts."""
 
     name: str
     site: Path | None
     folder: Path
 
     def __call__(self, *arguments: object, stdin: str = "") -> tuple[float, str]:
-        """Run a command; seconds of the processor, and what it wrote."""
+        """Run a command; return its processor seconds and its output."""
         # Without `site`, packages that are installed for editing do not come before the path.
         python = [sys.executable] if self.site is None else [sys.executable, "-S"]
         path = [] if self.site is None else [str(self.site), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
@@ -67,14 +68,14 @@ def _processor() -> float:
 
 @dataclass
 class Least:
-    """The least time of each build for one command, and the last output."""
+    """The minimum time of each build for one command, and the last output."""
 
     seconds: dict[str, float]
     outputs: dict[str, str]
 
     @classmethod
     def of(cls, builds: list[Build], runs: int, arguments: Any, stdin: str = "") -> Least:
-        """Run a command `runs` times with every build in turn; `arguments` gives those of a build."""
+        """Run a command `runs` times with every build in turn; `arguments` returns the arguments for a build."""
         least = cls({}, {})
         for _ in range(runs):
             for build in builds:

@@ -4,8 +4,8 @@
     python benchmarks/classes/exchange.py tests/golden/mkcls/train.tgt --classes 10 --runs 10 \\
         --reference tests/golden/mkcls/train.tgt.mkcls10
 
-Prints the time of reading, of one run with one thread and with all, of all runs; the criterion by sweep; how many times
-faster a sweep is than scoring each candidate move by recounting the text; and the criterion of other classes.
+Prints the time of reading, of one run with one thread and with all threads, and of all runs; the criterion by sweep; how
+many times faster a sweep is than scoring each candidate move by recounting the text; and the criterion of other classes.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""How fast sentences are translated, against the model score that is reached.
+"""Translation speed by model score.
 
     python -m benchmarks.decode SRC SYSTEM… [--source-tags TAGS] [--lines 500] [--searches cube:100:6 stack:100:6]
     python -m benchmarks.decode SRC HIERARCHICAL… --searches chart:200:20 chart:1000:20 [--lengths 10 20 40 80]
 
 A search is `cube:POPS:LIMIT`, `stack:SIZE:LIMIT` or, for systems with rules, `chart:POPS:SPAN` (0 for no span limit).
-`cube:POPS:LIMIT:SIZE` also sets the stack size, which is a fifth of the pop limit otherwise, and at least 20.
-With --rounds, every search is measured that often, in turn, and the least processor time of each is printed.
-With --lengths, every sentence is cut or repeated to that many words, so that the table shows how costs grow.
+`cube:POPS:LIMIT:SIZE` also sets the stack size, which is a fifth of the pop limit otherwise, and at least 20. With
+--rounds, every search is measured this many times, in turn, and the minimum processor time of each is printed. With
+--lengths, every sentence is cut or repeated to that many words, so that the table shows how the cost grows with the length.
 
-Prints, for each system, search and number of threads: sentences and words per second of processor time, words per second
-of wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system with the same
-search and threads: what a reordering model costs. Where `moses` or `moses2` is on PATH, the systems that Moses can read go
-through it in the same run, with the same search, one thread.
+Prints, for each system, search and number of threads: sentences and words per second of processor time, words per second of
+wall time, the mean model score, seconds to load, peak memory, and the speed relative to the first system with the same
+search and threads, which shows the cost of a reordering model. If `moses` or `moses2` is on PATH, systems that Moses can
+read are also translated with it in the same run, with the same search and one thread.
 """
 
 from __future__ import annotations

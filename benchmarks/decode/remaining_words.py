@@ -1,4 +1,4 @@
-"""Cost of normalising a jump model over the remaining words: one system, the same matrices, both kinds of candidates.
+"""Cost of normalising a jump model over the remaining words: one system and its matrices, with both kinds of candidates.
 
 python benchmarks/decode/remaining_words.py SRC SYSTEM [distortion limit] [rounds]
 """

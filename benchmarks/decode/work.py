@@ -38,7 +38,7 @@ def translate(
 
 
 def _of_length(line: str, length: int) -> str:
-    """A line cut or repeated to a number of words; 0 leaves it as it is.
+    """A line cut or repeated to a number of words; 0 leaves it unchanged.
 
     >>> _of_length("a b c", 5), _of_length("a b c", 2)
     ('a b c a b', 'a b')

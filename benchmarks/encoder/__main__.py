@@ -1,4 +1,4 @@
-"""`pack` and `unpack`: the ends of training elsewhere that need hyperbaton."""
+"""`pack` and `unpack`: the steps before and after training on another machine, which need hyperbaton."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(files: list[str], tags: str | None, n: int | None = None) -> tuple[Bite
 
 
 def prepared(model: Encoder, bitext: Bitext, annotations: Annotations, *, trains: bool) -> dict[str, np.ndarray]:
-    """The arrays of `Sentences`, as small as they can be."""
+    """The arrays of `Sentences`, in the smallest possible types."""
     visits = visit_order(bitext.need_links())
     if trains:
         model.n_jumps_ = len(visits.jumps(bitext.source.lengths).next)
@@ -53,7 +53,7 @@ def prepared(model: Encoder, bitext: Bitext, annotations: Annotations, *, trains
 
 
 def oriented(model: OrientationEncoder, bitext: Bitext, annotations: Annotations, *, trains: bool) -> dict[str, Any]:
-    """The arrays of `Phrases`, as small as they can be; the sizes of the network are those of training."""
+    """The arrays of `Phrases`, in the smallest possible types; the sizes of the network are those of training."""
     samples = near_samples(extract(bitext, model.max_length), model.max_distance)
     labels = model.labels(samples)
     if trains:

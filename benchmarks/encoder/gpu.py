@@ -1,7 +1,7 @@
-"""Train networks on a GPU from what `pack` wrote; needs NumPy and PyTorch, not the core of hyperbaton.
+"""Train networks on a GPU from the output of `pack`; needs NumPy and PyTorch, not the core of hyperbaton.
 
-A job is words: the number of sentence pairs; for jumps `all` or `remaining`, for orientations `all` or `possible`; and
-changes: no-tags, no-distances, coverage, OPTION=NUMBER of `Schedule` or `Shape` (epochs=10, hidden=256).
+A job is a list of words: the number of sentence pairs; for jumps `all` or `remaining`, for orientations `all` or
+`possible`; and changes: no-tags, no-distances, coverage, OPTION=NUMBER of `Schedule` or `Shape` (epochs=10, hidden=256).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ LARGEST = 15 << 20
 
 
 def training_code(name: str):
-    """A module of the package."""
+    """Import a training module of the package without the core."""
     without_core()
     package = "network" if name == "training" else "models.networks"
     return importlib.import_module(f"hyperbaton.{package}.{name}")
 
 
 class JumpJob:
-    """Next words."""
+    """Training of jumps: predict the next word."""
 
     over = "remaining"
 
@@ -48,7 +48,7 @@ class JumpJob:
 
 
 class OrientationJob:
-    """Classes of phrase pairs."""
+    """Training of orientations: predict the classes of phrase pairs."""
 
     over = "possible"
 
@@ -156,7 +156,7 @@ def run(folder: Path, out: Path, job: list[str], device: str, keep: bool) -> Non
 
 
 def pieces(arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
-    """Arrays in files that are not too large; rows of one may be cut, NAME.00, NAME.01 and so on."""
+    """Divide arrays among files of limited size; a large array is split by rows into NAME.00, NAME.01 and so on."""
     files, room = [], 0
     for name, array in arrays.items():
         rows = max(1, LARGEST // max(1, array[:1].nbytes))

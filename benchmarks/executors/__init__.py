@@ -1,1 +1,1 @@
-"""What tasks of an executor cost."""
+"""Cost of an executor's tasks."""

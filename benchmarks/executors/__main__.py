@@ -1,11 +1,11 @@
-"""What tasks of an executor cost, and from which size shards pay.
+"""Cost of an executor's tasks, and the size from which shards pay off.
 
     python -m benchmarks.executors dask://127.0.0.1:8786 --tasks 2000
     python -m benchmarks.executors processes:2 --align train.zh train.en --shards 32
 
-Prints the time of an empty task, sent one by one and all at once. With --align, an aligner learns from the texts, and links
-them in this process, in one shard and in several: pairs per processor second, what a further shard costs, and how fast the
-driver alone cuts the texts into shards.
+Prints the time of an empty task, sent one by one and all at once. With --align, an aligner is trained on the texts and
+links them in this process, in one shard and in several: prints pairs per processor second, the cost of an additional shard,
+and how fast the driver alone cuts the texts into shards.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def measure_tasks(address: str, n: int) -> None:
 
 
 class _CutError(Exception):
-    """The texts are cut."""
+    """Raised when the texts are cut."""
 
 
 class _Stop(Executor):
@@ -54,7 +54,7 @@ class _Stop(Executor):
 
 
 def measure_shards(source: str, target: str, shards: int) -> None:
-    """The cost of shards of a bitext that is linked."""
+    """The cost of linking a bitext in shards."""
     bitext = Bitext.read(source, target, empty=True)
     aligner = Aligner().fit(bitext)
 

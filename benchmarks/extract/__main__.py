@@ -1,11 +1,12 @@
-"""How fast phrase pairs come out of an aligned bitext, and with how much memory.
+"""Speed and memory of phrase extraction from an aligned bitext.
 
     python -m benchmarks.extract SRC TGT LINKS [--sizes 10000 50000 200000] [--max-length 8]
 
 Prints, for each number of sentence pairs and 1 and 2 threads: sentences and samples per second of extraction, time per
-sentence pair, and the peak memory of the process, text reading included. Then the whole way from text to scored Moses
-tables. Where Moses' `extract`, `score`, `consolidate` and `lexical-reordering-score` are on PATH, the same files go
-through them in the same run, and the ratios are printed. Moses is spared making its lexical tables, we are not.
+sentence pair, and the peak memory of the process, including reading the text. The whole pipeline from text to scored Moses
+tables follows. If Moses' `extract`, `score`, `consolidate` and `lexical-reordering-score` are on PATH, they process the
+same files in the same run, and the ratios are printed. Building lexical tables is included in our time, but not in that of
+Moses.
 """
 
 from __future__ import annotations

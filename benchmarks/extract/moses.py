@@ -1,4 +1,4 @@
-"""Moses' way from aligned text to scored tables, for comparison."""
+"""Moses' pipeline from aligned text to scored tables, for comparison."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROGRAMS = ("extract", "score", "consolidate", "lexical-reordering-score", "bc")
 
 
 def write_lexical(bitext: Bitext, folder: Path) -> None:
-    """Write Moses' lexical tables, so that its chain need not make them: their time is not counted on either side."""
+    """Write Moses' lexical tables, so that its pipeline need not build them and their time is not counted."""
     table = LexicalTable.from_links(bitext)
     source, target = [*table.source.words(), "NULL"], [*table.target.words(), "NULL"]
     rows = np.repeat(np.arange(len(source)), np.diff(table.offsets))
@@ -44,7 +44,7 @@ def write_lexical(bitext: Bitext, folder: Path) -> None:
 
 
 def moses_chain(folder: Path, max_length: int) -> dict[str, float]:
-    """Seconds of Moses' `extract`, and of its way from there to scored tables."""
+    """Seconds of Moses' `extract`, and of its pipeline from there to scored tables."""
     command = ["bash", "-c", MOSES, "moses", str(folder), str(max_length)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return {name: float(seconds) for name, seconds in (line.split() for line in done.stdout.splitlines())}

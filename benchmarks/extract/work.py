@@ -23,7 +23,7 @@ def samples(paths: list[str], n: int, max_length: int, threads: int) -> dict[str
 
 
 def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict[str, Any]:
-    """The whole way: text files to scored phrase and reordering tables, gzipped."""
+    """The whole pipeline: from text files to scored phrase and reordering tables, gzipped."""
     start = time.process_time()
     bitext = Bitext.read(*paths)
     extracted = ExtractedPhrases.of(bitext, Extraction(max_length), threads=threads)

@@ -1,16 +1,16 @@
-"""Damage small artefacts of every kind in seeded ways, use them, and count what happens.
+"""Damage small artefacts of every kind in seeded ways, use them, and count the outcomes.
 
     python benchmarks/fuzz/artefacts.py --cases 10000 --seed 1
 
-Each case damages one artefact in one way: bytes of an array, of its header or of the manifest; a file cut, lengthened,
+Each case damages one artefact in one way: bytes of an array, of its header or of the manifest; a file truncated, extended,
 exchanged with another, removed, or replaced by a pipe, a folder or a link to itself. Or a value of the manifest is replaced
-by one of another type, with the manifest's checksum left wrong, or made right again ("forge"); the type or shape of an
-array changed in its header and in the manifest ("retype", "reshape"). A command that uses the artefact then runs in its own
-process, with limits on time and memory, once as it is and once with --verify. What may come out:
+by one of another type, with the manifest's checksum left wrong or corrected ("forge"); or the type or shape of an array is
+changed in its header and in the manifest ("retype", "reshape"). A command that uses the artefact then runs in its own
+process, with limits on time and memory, once without and once with --verify. Possible outcomes:
 
-    same       the same output as with the sound artefact
+    same       output identical to that with the undamaged artefact
     error      one line on stderr, exit status 1
-    silent     another output and exit status 0: allowed without --verify, and for a forged manifest
+    silent     different output and exit status 0: allowed without --verify, and for a forged manifest
     crash, hang, memory, traceback: never allowed
 """
 
@@ -111,12 +111,12 @@ UNVERIFIED = ("show", "prune")
 
 @cache
 def program(verb: str) -> typer.Typer:
-    """The program with one verb; made before the process is forked."""
+    """The program with one command; created before the process is forked."""
     return build([verb])
 
 
 def run(arguments: list[str]) -> None:
-    """Do what the program does with these arguments."""
+    """Run the program with these arguments."""
     sys.argv = ["hyperbaton", *arguments]
     with contextlib.suppress(SystemExit):
         program(arguments[0])(standalone_mode=False)
@@ -148,7 +148,7 @@ def flip(folder: Path, choice: random.Random) -> str | None:
 
 
 def overwrite(folder: Path, choice: random.Random) -> str | None:
-    """Put an extreme or a random value over 1 to 64 bytes, aligned."""
+    """Overwrite 1 to 64 aligned bytes with an extreme or random value."""
     file = choice.choice(_arrays(folder))
     content = bytearray(file.read_bytes())
     start = _data_start(content)
@@ -164,7 +164,7 @@ def overwrite(folder: Path, choice: random.Random) -> str | None:
 
 
 def blank(folder: Path, choice: random.Random) -> str | None:
-    """Fill a page, or all, of an array's data with one byte, as a lost block of the disk does."""
+    """Fill a page or all of an array's data with one byte, like a lost disk block."""
     file = choice.choice(_arrays(folder))
     content = bytearray(file.read_bytes())
     start = _data_start(content)
@@ -189,7 +189,7 @@ def header(folder: Path, choice: random.Random) -> str:
 
 
 def cut(folder: Path, choice: random.Random) -> str:
-    """Cut a file off."""
+    """Truncate a file."""
     file = choice.choice([*_arrays(folder), *folder.rglob(MANIFEST)])
     content = file.read_bytes()
     file.write_bytes(content[: choice.randrange(len(content))])
@@ -204,7 +204,7 @@ def lengthen(folder: Path, choice: random.Random) -> str:
 
 
 def swap(folder: Path, choice: random.Random) -> str:
-    """Exchange two files, of the same size where there are such."""
+    """Exchange two files, of equal size if possible."""
     one = choice.choice(_arrays(folder))
     others = [file for file in _arrays(folder) if file != one]
     alike = [file for file in others if file.stat().st_size == one.stat().st_size]
@@ -284,7 +284,7 @@ def forge(folder: Path, choice: random.Random) -> str:
 
 
 def _forge_array(folder: Path, choice: random.Random, change: Callable[[str, list[int]], tuple[str, list[int]]]) -> str:
-    """Change the type and shape of an array, in its header and in the manifest; its bytes stay what they are."""
+    """Change the type and shape of an array, in its header and in the manifest; its bytes do not change."""
     file = choice.choice(_arrays(folder))
     manifest_file = file.parent / MANIFEST
     manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
@@ -303,7 +303,7 @@ def _forge_array(folder: Path, choice: random.Random, change: Callable[[str, lis
 
 
 def retype(folder: Path, choice: random.Random) -> str:
-    """Give an array another type, and a last dimension that fits its bytes."""
+    """Change the type of an array, and its last dimension to match its bytes."""
 
     def change(dtype: str, shape: list[int]) -> tuple[str, list[int]]:
         types = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8")
@@ -316,7 +316,7 @@ def retype(folder: Path, choice: random.Random) -> str:
 
 
 def reshape(folder: Path, choice: random.Random) -> str:
-    """Give an array another shape with as many values."""
+    """Change the shape of an array without changing its size."""
 
     def change(dtype: str, shape: list[int]) -> tuple[str, list[int]]:
         n = math.prod(shape)
@@ -327,7 +327,7 @@ def reshape(folder: Path, choice: random.Random) -> str:
 
 
 def special(folder: Path, choice: random.Random) -> str:
-    """Put something in the place of a file that cannot be read: a pipe, a folder, a link to itself."""
+    """Replace a file by something that cannot be read: a pipe, a folder, a link to itself."""
     file = choice.choice([*_arrays(folder), *folder.rglob(MANIFEST)])
     file.unlink()
     choice.choice((os.mkfifo, Path.mkdir, lambda path: path.symlink_to(path.name)))(file)
@@ -340,7 +340,7 @@ FORGED = ("forge", "retype", "reshape")
 
 
 class Outcome(NamedTuple):
-    """How a command ended: a word for it, and what it wrote."""
+    """The outcome of a command, in one word, and its output."""
 
     word: str
     output: bytes
@@ -366,7 +366,7 @@ def use(command: list[str], artefact: Path, scratch: Path) -> Outcome:
 
 
 def _become(arguments: list[str], out: int, err: int) -> None:
-    """Be the command; does not return."""
+    """Run the command in this process; does not return."""
     status = 70
     try:
         os.dup2(out, 1)
@@ -428,7 +428,7 @@ class Case(NamedTuple):
 
 
 def cases(n: int, seed: int, folder: Path) -> Iterator[Case]:
-    """Damage and use artefacts, `n` times; every one without and with --verify."""
+    """Damage and use artefacts `n` times, each without and with --verify."""
     uses = make_uses(folder)
     expected = []
     for each in uses:
@@ -473,12 +473,12 @@ def _content(folder: Path) -> dict[str, bytes]:
 
 
 def is_wrong(case: Case) -> bool:
-    """Whether this must not happen."""
+    """Whether the outcome is a fault."""
     return case.word in NEVER or (case.verified and case.word == "silent" and case.damage not in FORGED)
 
 
 def main() -> int:
-    """Print how often each thing happened, and every case that must not."""
+    """Print the number of cases by outcome, and every fault."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=1000, help="how many artefacts to damage")
     parser.add_argument("--seed", type=int, default=1)

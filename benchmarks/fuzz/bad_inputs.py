@@ -1,12 +1,12 @@
-"""Bad input of every kind for every verb: each case is a command with what the program must answer.
+"""Bad input of every kind for every command: each case is a command line and the expected message.
 
-    python benchmarks/fuzz/bad_inputs.py                 all cases; a table of those that went wrong, and counts
-    python benchmarks/fuzz/bad_inputs.py --share 0.2     a part of them, chosen by --seed
+    python benchmarks/fuzz/bad_inputs.py                 all cases; a table of failures, and counts
+    python benchmarks/fuzz/bad_inputs.py --share 0.2     a sample, chosen by --seed
     python benchmarks/fuzz/bad_inputs.py --list          print the cases
 
-A case is right when the program ends with the expected status (1 for bad data, 2 for a wrong command line), says what is
+A case passes if the program ends with the expected status (1 for bad data, 2 for a wrong command line), says what is
 wrong in one line that matches the pattern, prints nothing to stdout, raises nothing unexpected, and leaves no new file.
-Cases run inside this process, one verb after the other, in a folder with a small corpus, models and a system.
+Cases run inside this process, one command after the other, in a folder with a small corpus, models and a system.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ BITEXT = f"{TEXTS} c/dev.links"
 
 @dataclass(frozen=True)
 class Case:
-    """One command, the files it needs, and what must be said.
+    """One command, the files it needs, and the expected message.
 
-    `expected` is a regular expression, found in the line on stderr.
+    `expected` is a regular expression that must match in the line on stderr.
     """
 
     command: str
@@ -57,7 +57,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command did."""
+    """The outcome of a command."""
 
     status: Any
     out: str
@@ -65,7 +65,7 @@ class Outcome:
     new_files: list[str]
 
     def fault(self, case: Case) -> str:
-        """The fault of the outcome, or nothing."""
+        """The fault of the outcome, empty if there is none."""
         lines = self.err.strip().splitlines()
         if "Traceback" in self.err:
             return f"traceback: {lines[-1]}"
@@ -699,7 +699,7 @@ def cases() -> list[Case]:
 
 
 def _usage_cases() -> Iterator[Case]:
-    """Options that no verb has, arguments that are missing, and every number of every verb out of range."""
+    """Unknown options, missing arguments, and numbers out of range for every numeric option of every command."""
     for verb, model in [*((verb, "") for verb in verbs()), *(("train", model) for model in MODELS)]:
         command, types = _command(verb, model)
         yield Case(f"{verb} {model} --no-such-option", 2, "No such option")
@@ -725,7 +725,7 @@ def _usage_cases() -> Iterator[Case]:
 
 @cache
 def _program(verb: str, *plugin: str) -> Any:
-    """The program with one verb, whose options may depend on words that name a plug-in."""
+    """The program with one command, whose options may depend on words that name a plug-in."""
     return build([verb], plugin)
 
 
@@ -736,7 +736,7 @@ def _plugin(words: list[str]) -> list[str]:
 
 
 def _command(verb: str, model: str = "") -> tuple[Any, dict[str, Any]]:
-    """A verb as its parser knows it, for a model where it takes one, and the types of its parameters."""
+    """A command as its parser knows it, for a model if it takes one, and the types of its parameters."""
     import typer
 
     program = _program(verb, model)
@@ -770,7 +770,7 @@ def run(command: str) -> tuple[Any, str, str]:
 
 
 def prepare(folder: Path) -> None:
-    """Make the corpus, models and systems that commands refer to."""
+    """Build the corpus, models and systems that commands refer to."""
     with contextlib.chdir(folder):
         Path("empty").write_bytes(b"")
         train = "c/train.source c/train.target c/train.links"
@@ -796,7 +796,7 @@ def prepare(folder: Path) -> None:
 
 
 def check(case: Case, folder: Path) -> str:
-    """Run one case in the folder; what went wrong, or nothing."""
+    """Run one case in the folder; return its fault, if any."""
     with contextlib.chdir(folder):
         for name, content in case.files.items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,11 @@
-"""Feed endless odd bytes to every reader of the core, and stop at the first crash or unexpected exception.
+"""Feed random bytes to every reader of the core, and stop at the first crash or unexpected exception.
 
     python benchmarks/fuzz/readers.py -atheris_runs=1000000 -max_len=500    where atheris is installed
     python benchmarks/fuzz/readers.py --seconds 60                          otherwise: plain mutations
 
-A reader must answer with a result or a LineError, and must not care how its input is cut into pieces. atheris needs
-clang and several minutes to install (pip install atheris), and sees what happens inside the core only if that is
-built with clang's coverage. Both ways find memory faults when the core is built with -DHYPERBATON_SANITIZE=ON and
-libasan is preloaded.
+A reader must return a result or raise a LineError, regardless of how its input is cut into pieces. atheris needs clang and
+several minutes to install (pip install atheris), and sees inside the core only if that is built with clang's coverage. Both
+methods find memory errors if the core is built with -DHYPERBATON_SANITIZE=ON and libasan is preloaded.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ SEEDS = [
 
 
 def outcome(make: Callable[[], Any], pieces: list[bytes]) -> Any:
-    """What a reader answers: its columns, or its complaint."""
+    """The result of a reader: its columns, or its error message."""
     reader = make()
     try:
         for piece in pieces:
@@ -72,7 +71,7 @@ def test_one_input(data: bytes) -> None:
 
 
 def mutate(rng: random.Random, data: bytes) -> bytes:
-    """Change a few places: other bytes, bytes gone, runs repeated, or parts of another seed."""
+    """Mutate in a few places: replace or delete bytes, repeat runs, or insert parts of another seed."""
     out = bytearray(data)
     for _ in range(rng.randint(1, 6)):
         at = rng.randint(0, len(out))
@@ -96,7 +95,7 @@ def atheris_mutate(data: bytes, max_size: int, seed: int) -> bytes:
 
 
 def main() -> None:
-    """Run under atheris if it is there, and by plain mutation otherwise."""
+    """Run with atheris if it is installed, otherwise with plain mutations."""
     try:
         import atheris
     except ImportError:

@@ -1,13 +1,13 @@
-"""Send bad requests of every kind to the service, and see that each is answered, and that it goes on.
+"""Send bad requests of every kind to the service, and check that each is answered and that the service keeps running.
 
     python -m benchmarks.fuzz.service --requests 10000
 
 Broken JSON and XML, wrong types, invalid UTF-8, bodies of megabytes, unknown languages, odd paths and methods, broken HTTP,
-slow clients, and clients that go away. Every answer must be one of the statuses that are documented, with a message; a 500
-is a fault, and so is a known request that is answered differently from before, a process that ends, or memory that grows.
+slow clients, and clients that disconnect. Every answer must have a documented status and a message. Faults are a status of
+500, a known request that is answered differently from before, a process that ends, and memory that grows.
 
-Then the service is attacked: with texts whose processor time must not grow faster than their length, with large and nested
-forms, and with many connections that send half a request, while `/health` must be answered.
+Attacks on the service follow: texts whose processor time must not grow faster than their length, large and nested forms,
+and many connections that send half a request, while `/health` must be answered.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def half_head() -> bytes:
 
 
 class Fuzz:
-    """Sends requests, and counts what comes back."""
+    """Sends requests, and counts the responses."""
 
     def __init__(self, program: Program, lines: list[str], seed: int) -> None:
         self.program, self.lines, self.seed = program, lines, seed
@@ -187,7 +187,7 @@ class Fuzz:
                 self.check_known(rng)
 
     def check_known(self, rng: random.Random) -> None:
-        """A request that is right is answered as before."""
+        """Check that a valid request is answered as before."""
         line = rng.choice(list(self._known))
         translation = self._translation(line)
         if translation not in (self._known[line], None):
@@ -313,7 +313,7 @@ class Fuzz:
         return int(answer[9:12])
 
     def attack_with_texts(self) -> None:
-        """Fit the processor time of each text by its length."""
+        """Fit the growth of processor time with the length of each text."""
         for unit in TEXTS:
             points = []
             for length in LENGTHS:
@@ -329,7 +329,7 @@ class Fuzz:
                 self._fault(f"the time of a text of {unit!r} grows with its length to the power of {exponent:.2f}")
 
     def attack_with_forms(self) -> None:
-        """Forms of many fields, and forms in forms, take no time."""
+        """Check that forms with many fields, and nested forms, take almost no time."""
         form, query = (
             {"Content-Type": "multipart/form-data; boundary=x"},
             {"Content-Type": "application/x-www-form-urlencoded"},

@@ -1,14 +1,14 @@
-"""Let several processes write one output at the same time, and kill some of them; count what is left.
+"""Let several processes write one output at the same time, kill some of them, and check the result.
 
     python benchmarks/fuzz/writers.py --races 500 --seed 1
 
-Each race starts from an artefact that is there or not. Two to four writers, some of which are killed at a random moment,
-write to one folder and to one pair of files, while a reader opens the folder again and again, which must not fail. Then a
-last attempt to write is made that fails on purpose. What may be left:
+Each race starts with or without an existing artefact. Two to four writers, some of which are killed at a random moment,
+write to one folder and to one pair of files, while a reader opens the folder repeatedly, which must not fail. Then one more
+write fails deliberately. Possible results:
 
     whole      the content of one writer, complete, in the folder and in the pair of files
-    mixed      content of several writers; lost: nothing, though something was there or a writer succeeded;
-    litter     anything beside the outputs: never allowed
+    mixed      content of several writers; lost: nothing, although there was an artefact before or a writer succeeded;
+    litter     any file other than the outputs: never allowed
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def write(folder: Path, value: int, size: int) -> None:
 
 
 def read(folder: Path) -> int:
-    """Open the artefact often; returns how many times that failed."""
+    """Open the artefact repeatedly; returns the number of failures."""
     n_failed = 0
     for _ in range(_N_READS):
         try:
@@ -57,7 +57,7 @@ def read(folder: Path) -> int:
 
 
 def in_process(work: Callable[[], int]) -> int:
-    """Do something in a new process, whose number is returned; it ends with what the work returns."""
+    """Run a function in a new process, whose id is returned; its exit status is the function's result."""
     process = os.fork()
     if process == 0:
         status = 1
@@ -69,7 +69,7 @@ def in_process(work: Callable[[], int]) -> int:
 
 
 def race(folder: Path, choice: random.Random) -> list[str]:
-    """Let writers race for the outputs in an empty folder; returns what is wrong with what they leave."""
+    """Let writers race for the outputs in an empty folder; returns the faults of the result."""
     before = choice.random() < 0.5
     if before:
         write(folder, 0, 100)
@@ -124,7 +124,7 @@ def _faults(folder: Path, expected: bool, n_killed: int) -> list[str]:
 
 
 def main() -> int:
-    """Print how many races ended in what."""
+    """Print the number of races by result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--races", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,12 +1,12 @@
-"""Whether the cost per sentence pair stays the same as the text grows: time and memory of every stage by size.
+"""Whether the cost per sentence pair stays constant as the text grows: time and memory of every stage by size.
 
     python -m benchmarks.growth --sizes 10000 30000 100000 --stages extract lm --memory 1G
 
-Each stage runs as a verb of the program on generated text, in a separate process. `us_each` is processor microseconds per
-sentence pair, `relative` the same relative to the smallest size, `kib_each` the peak memory per pair. `disk_mb` is the most
-disk space at any time, with temporary files, `kept_mb` the growth of the folder.
-`phrases` is extraction without Moses' tables; --arrays prints the size of each array of its artefact. `align-saved` links
-with a model that was learned from the smallest text. `pair` and `sequence` do a fixed number of passes.
+Each stage runs as a command of the program on generated text, in a separate process. `us_each` is processor microseconds
+per sentence pair, `relative` is its ratio to that of the smallest size, and `kib_each` is the peak memory per pair.
+`disk_mb` is the peak disk space, including temporary files, and `kept_mb` is the growth of the folder. `phrases` is
+extraction without Moses' tables; --arrays prints the size of each array of its artefact. `align-saved` links with a model
+trained on the smallest text. `pair` and `sequence` make a fixed number of passes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Disk space of a running process: its temporary files, which have no name, and the files of a folder."""
+"""Disk space of a running process: its unnamed temporary files, and the files of a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAUSE = 0.03  # seconds between two looks
 
 
 class DiskWatch:
-    """Watches the disk space that a process of this user takes in temporary files and below a folder (Linux)."""
+    """Monitors the disk space that a process of this user takes in temporary files and in a folder (Linux)."""
 
     def __init__(self, pid: int, folder: Path) -> None:
         self._pid, self._folder, self._before, self.peak = pid, folder, _below(folder), 0
@@ -51,7 +51,7 @@ def _below(folder: Path) -> int:
 
 
 def _unnamed(pid: int) -> int:
-    """The sizes of the files without a name that a process has mapped or open."""
+    """The sizes of the unnamed files that a process has mapped or open."""
     sizes: dict[int, int] = {}
     try:
         maps = Path(f"/proc/{pid}/maps").read_text()
@@ -70,7 +70,7 @@ def _unnamed(pid: int) -> int:
 
 
 def array_bytes(artefact: Path, n: int) -> list[dict[str, Any]]:
-    """The bytes of each array of an artefact for each of n sentence pairs, the largest first."""
+    """The size of each array of an artefact in bytes per sentence pair, the largest first."""
     arrays = json.loads((artefact / "manifest.json").read_text())["arrays"]
     sizes = {name: np.dtype(entry["dtype"]).itemsize * int(np.prod(entry["shape"])) for name, entry in arrays.items()}
     rows = [{"array": name, "bytes_each": size / n} for name, size in sorted(sizes.items(), key=lambda item: -item[1])]

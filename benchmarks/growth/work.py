@@ -1,4 +1,4 @@
-"""Stages on generated text, as verbs of the program, each in a separate process."""
+"""Stages on generated text, run as commands of the program, each in a separate process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FILES = ("train.source", "train.target", "train.links", "train.source.tags")  # 
 
 
 def write_text(folder: Path, n: int, seed: int) -> None:
-    """Generated text of n sentence pairs; every million of them has its own seed."""
+    """Generate a text of n sentence pairs; every million pairs have their own seed."""
     sizes = [min(PIECE, n - at) for at in range(0, n, PIECE)]
     with tempfile.TemporaryDirectory(dir=folder) as temporary, ProcessPoolExecutor() as pool:
         pieces = [Path(temporary) / str(i) for i in range(len(sizes))]
@@ -70,15 +70,15 @@ def _write_piece(folder: Path, n: int, seed: int) -> None:
 
 
 def save_aligner(folder: Path) -> None:
-    """A saved aligner beside the folder, learned from the text there."""
+    """An aligner trained on the text in the folder, saved next to it."""
     learn = f"align {TEXT} --save-model ../aligner -o links --quiet".split()
     subprocess.run([sys.executable, "-m", "hyperbaton", *learn], cwd=folder, check=True)
 
 
 def measure(stage: Stage, folder: Path, n: int, memory: str | None, threads: int) -> dict[str, Any]:
-    """Seconds and processor seconds of a stage, and the most memory and disk space that it took.
+    """Wall-clock and processor seconds of a stage, and its peak memory and disk space.
 
-    Mapped files count as memory as far as they are in memory. What the stage kept is the growth of its folder.
+    Resident pages of mapped files count as memory. The space that a stage keeps is the growth of its folder.
     """
     limit = ["--memory", memory] if memory and stage.limited else []
     command = [sys.executable, "-m", "hyperbaton", *stage.words.split(), *limit, "--threads", str(threads), "--quiet"]

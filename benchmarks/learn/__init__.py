@@ -1,1 +1,1 @@
-"""How fast and how good the learners are, beside scikit-learn's and liblinear: `python -m benchmarks.learn --help`."""
+"""Speed and accuracy of the learners, compared with scikit-learn's and liblinear: `python -m benchmarks.learn --help`."""

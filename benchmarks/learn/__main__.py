@@ -31,7 +31,7 @@ from hyperbaton.phrases import orientation_set
 
 
 def read_data(args: argparse.Namespace, orientations: str) -> Data:
-    """The rows that the flags ask for."""
+    """The rows selected by the flags."""
     if args.rows:
         return Data.read(args.rows)
     if args.bitext:

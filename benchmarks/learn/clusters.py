@@ -1,4 +1,4 @@
-"""Many small sub-models in one call, against a loop over scikit-learn's Perceptron; and cost by number of entries."""
+"""Many small sub-models in one call, compared with a loop over scikit-learn's Perceptron; and cost by number of entries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hyperbaton.learn import LEARNERS
 
 
 def against_perceptron(data: Data, n_clusters: int, n_passes: int, threads: int) -> dict[str, float]:
-    """Seconds of both for the same clusters and the same number of passes, and their training errors."""
+    """Seconds of both methods for the same clusters and number of passes, and their training errors."""
     from sklearn.linear_model import Perceptron
 
     # On one thread the processor's time does not mind a busy machine.

@@ -1,4 +1,4 @@
-"""Time to a given held-out error and objective, and memory, of every contender in one run."""
+"""Time to reach a given held-out error and objective, and memory, of every learner in one run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Results = list[dict[str, Any]]
 
 
 def measure(data: Data, threads: int, max_seconds: float, variance: float = 1.0, only: Sequence[str] = ("",)) -> Results:
-    """Run the contenders whose name contains one of `only`, each in a separate process and for about `max_seconds`."""
+    """Run the learners whose name contains one of `only`, each in a separate process and for about `max_seconds`."""
     results: Results = []
     with tempfile.TemporaryDirectory() as folder:
         train, held_out = data.split()
@@ -37,7 +37,7 @@ def measure(data: Data, threads: int, max_seconds: float, variance: float = 1.0,
 
 
 def _output(command: list[str], threads: int, seconds: float) -> bytes:
-    """What a process prints until it ends or its time is over."""
+    """The output of a process until it ends or its time is over."""
     try:
         done = subprocess.run(
             command,
@@ -52,10 +52,10 @@ def _output(command: list[str], threads: int, seconds: float) -> bytes:
 
 
 def summarise(results: Results, error: float | None = None) -> str:
-    """A table: seconds to the target error, to 1 % and to 0.1 % above the best objective, and the memory added.
+    """A table: seconds to the target error, to 1 % and to 0.1 % above the best objective, and the additional memory.
 
-    Without a given error the target is that of the logistic model with the best objective, and 0.2 points more:
-    held-out errors of half-trained models are lucky now and then.
+    By default, the target error is that of the logistic model with the best objective plus 0.2 points, since half-trained
+    models sometimes have a low held-out error by chance.
     """
     kinds = {c.name: c.objective for c in contenders()}
     best: dict[str, dict[str, Any]] = {}

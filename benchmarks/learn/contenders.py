@@ -1,4 +1,4 @@
-"""Everything that is measured: our learners, scikit-learn's and liblinear, each at growing effort.
+"""The learners that are compared: ours, scikit-learn's and liblinear, each with increasing effort.
 
 Effort e means 2^e passes, or for a program without a limit on passes the tolerance 10^(1 − e). All solve with the
 same constant feature and the same penalty, σ² = C, so that objectives can be compared.
@@ -23,7 +23,7 @@ Fit = Callable[[Any, int, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to learn. `objective` names what it minimises, where that can be compared with others."""
+    """A learner. `objective` names the function that it minimises, if that can be compared with others."""
 
     name: str
     prepare: Callable[[Data], Any]
@@ -79,7 +79,7 @@ def _liblinear(name: str, flags: str, cost: float, objective: str | None = None)
 
 
 def contenders(variance: float = 1.0) -> list[Contender]:
-    """Everything, ours first."""
+    """All learners, ours first."""
     from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
     from sklearn.svm import LinearSVC
 
@@ -133,6 +133,6 @@ def contenders(variance: float = 1.0) -> list[Contender]:
 
 
 def held_out_error(weights: np.ndarray, held_out: Data) -> float:
-    """Part of the held-out rows that get a wrong label."""
+    """Fraction of the held-out rows with a wrong label."""
     scores = LinearModel(np.ascontiguousarray(weights), True, False).scores(held_out.rows, threads=1)
     return float(np.mean(scores.argmax(axis=1) != held_out.labels))

@@ -1,6 +1,6 @@
 """Rows to measure learners on: generated in any size, read from a file, or the orientation samples of a bitext.
 
-A row is one phrase pair; its features are binary; its cluster, the source phrase, is what NI11 trains a sub-model for.
+A row is one phrase pair with binary features; its cluster is the source phrase, for each of which NI11 trains a sub-model.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Data:
         return Data(rows, self.labels[chosen], self.clusters[chosen], self.sentences[chosen], self.n_classes)
 
     def split(self, part: float = 0.1, seed: int = 0) -> tuple[Data, Data]:
-        """Rows to train on, and rows held out: those of whole sentences, since phrase pairs of one overlap."""
+        """Training rows and held-out rows, split by sentence, since phrase pairs of one sentence overlap."""
         held_out = (np.random.default_rng(seed).random(int(self.sentences.max()) + 1) < part)[self.sentences]
         return self.select(~held_out), self.select(held_out)
 
     def matrix(self) -> sparse.csr_matrix:
-        """The rows as scikit-learn wants them."""
+        """The rows in scikit-learn's form."""
         rows = self.rows
         # liblinear inside scikit-learn takes offsets of 32 bits only.
         starts = rows.indptr.astype(np.int32)
@@ -82,7 +82,7 @@ class Data:
 
 
 def _pack(keys: np.ndarray, row_of: np.ndarray, n_rows: int, min_count: int) -> Rows:
-    """Rows from (row, feature key) pairs, keeping the keys that occur often enough, numbered by size."""
+    """Rows from (row, feature key) pairs, keeping the keys that are frequent enough, numbered in increasing order."""
     known, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
     often = counts >= min_count
     new = np.cumsum(often) - 1
@@ -119,7 +119,7 @@ def generate(n_rows: int, n_classes: int = 3, per_row: int = 14, n_words: int = 
 def from_bitext(
     bitext: Bitext, features: str = "aligned_words", orientations: str = "three", min_count: int = 10, max_length: int = 7
 ) -> Data:
-    """The phrase pairs of a bitext with their orientations, as a model for all of them would see them (AL14 §4)."""
+    """The phrase pairs of a bitext with their orientations, in the form for a global model (AL14 §4)."""
     samples = near_samples(extract(bitext, max_length), 15)
     occurrences, kind = Occurrences.of_samples(bitext, samples), orientation_set(orientations)
     labels = kind.classify(samples, "before")

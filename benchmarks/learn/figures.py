@@ -16,7 +16,7 @@ from hyperbaton.learn import LEARNERS
 
 
 def active_sets(data: Data, file: Path, n_passes: int = 100) -> dict[float, np.ndarray]:
-    """AL14 Figure 1: the part of the rows that is active, by pass, for three ε."""
+    """AL14 Figure 1: the fraction of active rows, by pass, for three values of ε."""
     figure, axes = plt.subplots(figsize=(6, 4))
     shares = {}
     for epsilon in (1.0, 0.1, 0.01):
@@ -42,7 +42,7 @@ RACERS = {
 
 
 def seconds_to_training_error(name: str, options: dict[str, float], data: Data, error: float, max_seconds: float) -> float:
-    """Seconds of the cheapest fit that reaches the error on its own rows; NaN if none does in time."""
+    """Seconds of the cheapest fit that reaches the training error; NaN if none does in time."""
     for effort in range(14):
         learner = LEARNERS[name](max_passes=2**effort, threads=1, **options)
         start = time.perf_counter()
@@ -56,7 +56,7 @@ def seconds_to_training_error(name: str, options: dict[str, float], data: Data, 
 
 
 def training_times(n_rows: int, file: Path, max_seconds: float = 20.0) -> dict[str, list[float]]:
-    """NI11 Figure 15: time to the same training error by number of classes, on generated rows."""
+    """NI11 Figure 15: time to reach a given training error by number of classes, on generated rows."""
     counts = [2, 3, 5, 9, 15]
     times: dict[str, list[float]] = {name: [] for name in RACERS}
     for n_classes in counts:

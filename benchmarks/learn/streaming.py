@@ -2,7 +2,7 @@
 
 The shards are files of generated rows. Each learner runs in a process whose private memory is limited before it starts
 (RLIMIT_DATA, which counts heap and private pages, but not files mapped for reading), so a learner that copied the rows
-would fail. Memory mapped from files is the system's to take back at any time.
+would fail. The system can reclaim memory mapped from files at any time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STREAMERS = ("relative_frequency", "lbfgs", "sgd", "psl", "dual_eg", "gis", "ord
 
 
 def write_shards(folder: Path, gib: float, shard_rows: int) -> int:
-    """Write shards of rows with 40 features, about what `dpr` makes, until they fill `gib`; returns their number."""
+    """Write shards of rows with 40 features, similar to those of `dpr`, until they fill `gib`; returns their number."""
     n_shards = 0
     size = 0
     data = generate(shard_rows, per_row=40)
@@ -55,7 +55,7 @@ def read_shards(folder: Path, n_shards: int) -> tuple[list[Rows], np.ndarray]:
 
 
 def private_mib() -> float:
-    """Memory of this process that no file backs (Linux)."""
+    """Memory of this process that is not backed by a file (Linux)."""
     return sum(int(line.split()[1]) for line in _status() if line.startswith(("RssAnon", "VmSwap"))) / 2**10
 
 
@@ -64,7 +64,7 @@ def _status() -> list[str]:
 
 
 def work(folder: str, n_shards: int, name: str, n_passes: int, allowance: float, threads: int) -> dict[str, Any]:
-    """Fit one learner with at most `allowance` GiB of private memory above what Python and its libraries take."""
+    """Fit one learner with at most `allowance` GiB of private memory in addition to that of Python and its libraries."""
     shards, labels = read_shards(Path(folder), n_shards)
     learner = LEARNERS[name](threads=threads, **({} if name == "relative_frequency" else {"max_passes": n_passes}))
     before = private_mib()
@@ -88,7 +88,7 @@ def work(folder: str, n_shards: int, name: str, n_passes: int, allowance: float,
 def stream(
     gib: float, allowance: float, threads: int, names: tuple[str, ...] = STREAMERS, shard_rows: int = 100_000
 ) -> list[dict[str, Any]]:
-    """Two passes of every learner over shards of `gib` in all."""
+    """Run two passes of every learner over shards of `gib` in total."""
     with tempfile.TemporaryDirectory() as folder:
         n_shards = write_shards(Path(folder), gib, shard_rows)
         size = sum(file.stat().st_size for file in Path(folder).glob("ind*")) / 2**20

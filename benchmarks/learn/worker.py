@@ -1,4 +1,4 @@
-"""Measures one contender in a separate process, to measure its peak memory too: one JSON line for each effort."""
+"""Measure one learner in a separate process, for its peak memory: one JSON line for each effort."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hyperbaton.learn._rows import core_rows
 
 
 def forget_peak() -> None:
-    """Reset the peak memory where the system can (Linux), so that imports do not hide the fit."""
+    """Reset the peak memory if the system can (Linux), so that imports do not hide the memory of the fit."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_mib() -> float:
-    """The most memory this process held since `forget_peak`."""
+    """The peak memory of this process since `forget_peak`."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
@@ -44,7 +44,7 @@ def objective(name: str, weights: np.ndarray, train: Data, variance: float) -> f
 
 
 def main(folder: str, name: str, threads: str, max_seconds: str, variance: str) -> None:
-    """Fit with growing effort until the next fit would not end in time, or nothing changes."""
+    """Fit with increasing effort until the next fit would not end in time, or the result does not change."""
     contender = next(c for c in contenders(float(variance)) if c.name == name)
     train, held_out = Data.load(Path(folder) / "train"), Data.load(Path(folder) / "held_out")
     prepared = contender.prepare(train)

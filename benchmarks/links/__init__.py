@@ -1,1 +1,1 @@
-"""Word links and what is made from them."""
+"""Word links, and the tables and systems built from them."""

@@ -1,17 +1,17 @@
-"""What links do to the phrase table: numbers and lengths of phrase pairs, and words without links or translations.
+"""Effect of links on the phrase table: numbers and lengths of phrase pairs, and words without links or translations.
 
     python -m benchmarks.links.tables SRC TGT --pairs 10000 --test TEXT --links eflomal=LINKS --settings '' '--confidence 0'
 
-One aligner learns from the text; each setting (flags of `align` that choose links) then gives a set of links, and so does
-each file of --links. The columns:
+One aligner is trained on the text; each setting (flags of `align` that choose links) and each file of --links gives a set
+of links. The columns:
 
     links           links per source word
-    unlinked        source and target words without a link, in per cent
+    unlinked        percentage of source and target words without a link
     samples         occurrences of phrase pairs per sentence pair
-    pairs           different phrase pairs per sentence pair.
+    pairs           distinct phrase pairs per sentence pair.
     lengths         mean length of a sample, source and target words
-    unknown         words of the test text without a translation as one-word phrases, in per cent
-    target words    target words in the most probable translation of a source word of the test text, on average
+    unknown         percentage of words of the test text without a translation as one-word phrases
+    target words    mean number of target words in the most probable translation of a source word of the test text
 """
 
 from __future__ import annotations

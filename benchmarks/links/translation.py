@@ -1,16 +1,16 @@
-"""Which links translate best: the same experiment with links of several settings, tuned three times each.
+"""Which links translate best: one experiment with links of several settings, tuned three times each.
 
     export HYPERBATON_DATA=DATA
     python -m benchmarks.links.translation -o FOLDER --parallel 5 --threads 3            # 16 processors
     python -m benchmarks.links.translation -o FOLDER --corpora kyoto --settings links confidence-0.1
     python -m benchmarks.links.translation -o FOLDER --corpora kyoto --models hmm=hmm.model neural=neural.model
-    python -m benchmarks.links.translation -o FOLDER --table    # prints what is done
+    python -m benchmarks.links.translation -o FOLDER --table    # prints the finished cells
 
-Each setting of a corpus is a `hyperbaton run` in a separate folder. The same command continues what was interrupted. The
-table has means over the tuning runs (the deviation in brackets): BLEU and RIBES (higher is better), TER and WER (lower is
-better), words of the translations per 100 words of the reference, different phrase pairs, and words of the training text
-without a link, in per cent. Models are saved aligners, by a name for the table. `corpus` are the links that come with the
-corpora: eflomal's, learned from all of their text.
+Each setting of a corpus is a `hyperbaton run` in a separate folder. Repeating a command continues an interrupted run. The
+table has means over the tuning runs (with the standard deviation in brackets): BLEU and RIBES (higher is better), TER and
+WER (lower is better), words of the translations per 100 words of the reference, distinct phrase pairs, and the percentage
+of unlinked words in the training text. Models are saved aligners, by a name for the table. `corpus` stands for the links
+that come with the corpora, by eflomal, trained on the whole text.
 """
 
 from __future__ import annotations

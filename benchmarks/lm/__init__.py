@@ -1,1 +1,1 @@
-"""Language models: time and memory of estimating, reading and asking them, KenLM beside ours where it is installed."""
+"""Language models: time and memory of estimation, reading and scoring, compared with KenLM if it is installed."""

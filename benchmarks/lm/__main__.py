@@ -1,12 +1,13 @@
-"""Time and memory of language models on one text, and their speed beside KenLM's in the same run.
+"""Time and memory of language models on one text, and their speed relative to KenLM's in the same run.
 
     python -m benchmarks.lm train.en test.en --order 5 --memory 4G 256M
 
-Each piece of work runs in a separate process. The way from text to an ARPA file is timed for each memory limit with one
-thread and with two (its peak memory holds mapped files that the system could drop); then come the processor seconds of its
-parts, and of making and storing the tables for questions. Then the ARPA file is read, and the sentences of the second text
-are scored on one thread, by us from word numbers and from strings, and by KenLM's Python module (pip install kenlm), which
-takes strings; times are the best of three, and `max_difference` is the largest difference of a sentence's log10.
+Each piece of work runs in a separate process. Estimation of an ARPA file from text is timed for each memory limit with one
+thread and with two (peak memory includes mapped files that the system could drop). The processor seconds of its parts
+follow, and those of building and storing the tables for scoring. Then the ARPA file is read, and the sentences of the
+second text are scored on one thread: by our model from word numbers and from strings, and by KenLM's Python module (pip
+install kenlm) from strings. Times are the best of three; `max_difference` is the largest difference between the log10
+probabilities of a sentence.
 """
 
 from __future__ import annotations

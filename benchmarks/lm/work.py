@@ -18,7 +18,7 @@ from hyperbaton.lm.estimation import estimate_ngrams
 
 
 def estimate(text: str, folder: str, order: int, memory: str, threads: int) -> dict[str, Any]:
-    """Estimate a model, write the ARPA file, and build and store the model: seconds, and seconds of the processors."""
+    """Estimate a model, write the ARPA file, and build and store the model: wall-clock and processor seconds."""
     path, options = Path(folder), Estimation(order, discount_fallback=True)
     clock = _Clock()
     words = Text.read(text)
@@ -35,7 +35,7 @@ def estimate(text: str, folder: str, order: int, memory: str, threads: int) -> d
 
 
 class _Clock:
-    """Seconds of the processors for one stage after the other, and in all."""
+    """Processor seconds of each stage, and in total."""
 
     def __init__(self) -> None:
         self._start, self._processor_start = time.perf_counter(), time.process_time()
@@ -78,7 +78,7 @@ def ask_kenlm(folder: str, text: str) -> dict[str, Any]:
 
 
 def best(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
-    """The shortest of several times in seconds, and the answer."""
+    """The shortest of several times in seconds, and the result."""
     seconds = []
     for _ in range(times):
         start = time.perf_counter()

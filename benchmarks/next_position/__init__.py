@@ -1,1 +1,1 @@
-"""How fast and how good the jump models are (GO13)."""
+"""Speed and accuracy of the jump models (GO13)."""

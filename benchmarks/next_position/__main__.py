@@ -10,9 +10,9 @@
 
 `accuracy` trains all models and draws GO13 Fig. 5. `speed` times objective and gradient by backend. `stream` trains with
 PyTorch, with all features on the device or as many as a limit allows. `cubic` compares the running sums with eq. 2 as
-printed. `pack` writes what `gpu` needs on a machine that has NumPy and PyTorch alone: words,
-tags and jumps as numbers; `gpu` finds the features itself, times objective and gradient, and trains to convergence; where
-the pack holds test text too, it tells accuracy and mean log-probability there.
+printed. `pack` writes the input of `gpu`, which needs only NumPy and PyTorch: words, tags and jumps as numbers. `gpu`
+computes the features itself, times objective and gradient, and trains to convergence; if the pack includes test text, it
+prints accuracy and mean log-probability on it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Running sums against eq. 2 as printed, both in C++: seconds for objective and gradient of one sentence."""
+"""Running sums compared with eq. 2 as printed, both in C++: seconds for objective and gradient of one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times and trains on a machine that has NumPy and PyTorch alone."""
+"""Time and train models on a machine that has only NumPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
 
 
 def load(file: str) -> Any:
-    """A module of the package that needs PyTorch alone, by its file: the package itself may be missing."""
+    """A module of the package that needs only PyTorch, loaded from its file, since the package may not be installed."""
     path = PACKAGE / file
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
 def time_objective(
     backend: Any, lists: Any, model: str, dtype: torch.dtype, device: torch.device, n_sentences: int, tell: Any
 ) -> None:
-    """Objective and gradient, the median of five after one to warm up."""
+    """Time objective and gradient: the median of five runs after one to warm up."""
     planes = PLANES[model]
     seconds, objective = timed(device, lambda: backend.TorchObjective(lists, planes, str(device), dtype))
     weights = torch.randn(lists.n_features, planes, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -102,7 +102,7 @@ def train(
     arguments: argparse.Namespace,
     tell: Any,
 ) -> None:
-    """To convergence; then the jumps of the test text, if there is one."""
+    """Train to convergence; then evaluate the jumps of the test text, if there is one."""
     planes = PLANES[model]
     objective = backend.TorchObjective(lists, planes, str(device), dtype)
 
@@ -120,7 +120,7 @@ def train(
 
 
 def held_out(objective: Any, weights: torch.Tensor) -> dict[str, Any]:
-    """Accuracy, mean log-probability, and average probability of jumps forward by distortion (GO13 Fig. 5)."""
+    """Accuracy, mean log-probability, and mean probability of forward jumps by distortion (GO13 Fig. 5)."""
     n, right, logprob = 0, 0, 0.0
     chances, candidates = np.zeros(31), np.zeros(31)
     for batch, logprobs in objective.logprobs(weights):

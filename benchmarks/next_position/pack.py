@@ -12,7 +12,7 @@ from hyperbaton.corpus import Bitext, Tags, Text
 
 
 def read(arguments: argparse.Namespace, size: int = 0) -> tuple[Bitext, Tags | None, VisitOrders]:
-    """The corpus of the command line, its first `size` sentence pairs."""
+    """The first `size` sentence pairs of the corpus on the command line."""
     bitext = Bitext.read(*arguments.files)
     tags = None if arguments.tags is None else Tags.read(arguments.tags, bitext.source)
     chosen = np.arange(min(size or arguments.size or len(bitext), len(bitext)))

@@ -1,4 +1,4 @@
-"""Training with PyTorch on any amount of text: time and memory of the device, against the core's objective."""
+"""Training with PyTorch on any amount of text: time and memory of the device, compared with the core's objective."""
 
 from __future__ import annotations
 

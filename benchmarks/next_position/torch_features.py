@@ -1,7 +1,7 @@
-"""The features of jumps found by PyTorch alone: the keys of the core, counted and numbered as it does.
+"""The features of jumps computed by PyTorch alone, with the keys of the core, counted and numbered in the same way.
 
 For benchmarks on machines without the package. core/features/jumps.hh lists the features; a test
-compares the two. Keys are 64-bit numbers with the sign bit turned, so that their order is that of unsigned numbers.
+compares the two. Keys are 64-bit numbers with the sign bit flipped, so that their order is that of unsigned numbers.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Corpus(NamedTuple):
 
 
 def read_pack(path: Any, size: int, device: torch.device, prefix: str = "") -> Corpus | None:
-    """Sentences of a pack, grouped by length; inside a length in their order. None if it has none of that prefix."""
+    """Sentences of a pack, grouped by length, in text order within a length. None if the pack has none with this prefix."""
     with np.load(path) as file:
         names = ("tokens", "lengths", "tags", "visits", "n_visits")
         arrays = {name: file[prefix + name] for name in names if prefix + name in file}
@@ -127,14 +127,14 @@ class Keys:
         self.back, self.own = (i > j).long(), i == j
 
     def pair(self, number: int) -> Tensor:
-        """Of all (i, j) for one template: (size, n + 1, n + 1)."""
+        """Keys of all (i, j) for one template: (size, n + 1, n + 1)."""
         left, right = self.pairs[number]
         codes = torch.stack([code(2000 + 2 * number + o, self.device) for o in (0, 1)])[self.back]
         i, j = self.parts[:, :-1, None, left], self.parts[:, None, 1:, right]
         return _ordered(mix(i * _signed(0x9E3779B97F4A7C15) + j + codes))
 
     def unary(self, side: int, part: int) -> Tensor:
-        """Of all CPs (side 0) or NPs (1) and both orientations: (size, n + 1, 2)."""
+        """Keys of all CPs (side 0) or NPs (1) and both orientations: (size, n + 1, 2)."""
         codes = torch.stack([code(1000 + (side * 6 + part) * 2 + o, self.device) for o in (0, 1)])
         here = self.parts[:, :-1] if side == 0 else self.parts[:, 1:]
         return _ordered(mix(here[..., part, None] + codes))
@@ -154,7 +154,7 @@ def _batches(corpus: Corpus) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
 
 
 def count_keys(corpus: Corpus, min_count: int) -> Tensor:
-    """The keys that count often enough, in order; footnote 12's rule."""
+    """The keys that are frequent enough by the rule of footnote 12, in order."""
     keys_of_jumps = []
     for words, tags, following in _batches(corpus):
         keys = Keys(words, tags)
@@ -211,7 +211,7 @@ def feature_lists(corpus: Corpus, keys: Tensor) -> dict[str, Any]:
 
 
 def _find(keys: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """Feature numbers, and which of them are right."""
+    """The feature number of each key, and whether the key exists."""
     rank = torch.searchsorted(keys, wanted.reshape(-1), out_int32=True).view(wanted.shape)
     rank.clamp_(max=max(len(keys) - 1, 0))
     return rank + N_CONSTANTS, keys[rank] == wanted

@@ -1,11 +1,11 @@
-"""The table of docs/results/translation.md: which order model to use for each language pair, and what it costs.
+"""The table of docs/results/translation.md: which reordering model to use for each language pair, and its cost.
 
     python -m benchmarks.order twlaw-order/results.json kyoto-baselines/results.json
 
 Reads results.json of `hyperbaton run` and prints Markdown: one row for each pair first, then a table of all its systems, at
-the distortion limit of tuning. Scores are means over tuning runs ± their deviation. p is that of paired bootstrap on BLEU
-against msd, hier and the best system of one model by BLEU; – where the run did not compare them. Words per second are
-relative to the first system of the run.
+the distortion limit of tuning. Scores are means over tuning runs ± their standard deviation. p is the p-value of a paired
+bootstrap test on BLEU against msd, hier and the best single-model system by BLEU; – if the run did not compare them. Words
+per second are relative to the first system of the run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Comparison:
 
     @property
     def best_single(self) -> str | None:
-        """The best system of one model; those that are tuned in another way have the same models."""
+        """The best single-model system; of systems that differ only in their tuning, the first counts."""
         seen: dict[tuple[str, ...], str] = {}
         for system in self.rows:
             seen.setdefault(tuple(self.models[system]), system)
@@ -98,7 +98,7 @@ def table_row(cells: Sequence[str]) -> str:
 
 
 def page(comparisons: Sequence[Comparison]) -> str:
-    """What to use for each pair, then the table of each."""
+    """The recommended model for each pair, then the table of each pair."""
     heads = ["text", "use", *METRICS, *(f"Δ BLEU, p against {name}" for name in BASELINES)]
     lines = table_head([*heads, "against the best single model", "relative words per second"])
     for each in comparisons:

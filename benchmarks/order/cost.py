@@ -1,14 +1,15 @@
-"""What order models cost the search: words per second of processor time, at equal pop limit.
+"""Cost of reordering models in the search: words per second of processor time, at equal pop limit.
 
     python -m benchmarks.order.cost SRC TGT LINKS [--pairs 20000] [--lines 300] [--pops 200 1000] [--repeats 5]
 
-Trains on the first pairs and translates lines after them, with one thread. Systems take turns, and the least time of each
-counts, so that other work on the machine matters little. `lost` is the part of the words per second that a model costs, as
-against the same system without it. Sparse features have random weights, since those of 0 could be left out. With `--keep`,
-the systems are built in a folder and used again.
+Trains on the first pairs and translates lines after them, with one thread. Systems take turns, and the minimum time of each
+counts, so that other work on the machine matters little. `lost` is the fraction of the words per second that a model costs,
+relative to a system without it. Sparse features have random weights, since features of weight 0 could be skipped. With
+`--keep`, the systems are built in a folder and reused.
 
-Each turn but the first finds what a system remembers of the phrase pairs of these lines. With `--before N`, systems are
-opened again for each turn and translate N other lines first: only what those have in common with the lines is remembered.
+In every turn but the first, a system has the phrase pairs of these lines in its cache. With `--before N`, systems are
+opened again for each turn and translate N other lines first, so that only the phrase pairs that these share with the lines
+are cached.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def build(folder: Path, train: Bitext) -> None:
 def measure(
     folder: Path, names: list[str], lines: list[str], pops: int, repeats: int, before: list[str] | None
 ) -> list[dict[str, object]]:
-    """Translate in turns, and take the least processor time of each system."""
+    """Translate in turns, and return the minimum processor time of each system."""
     decoding = Decoding(pop_limit=pops, stack=max(pops // 5, 20))
 
     def opened(name: str) -> Translator:

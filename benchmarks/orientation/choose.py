@@ -1,9 +1,9 @@
-"""Which values of the models' options are best on held-out text: how the defaults of the orientation models were chosen.
+"""Find the best values of the models' options on held-out text, by which the defaults of orientation models were chosen.
 
     python -m benchmarks.orientation.choose SRC TGT LINKS DEV_SRC DEV_TGT DEV_LINKS [--choices choices.toml] [--models mms]
 
-Each option is varied alone, the others at their defaults; the line of the defaults comes first. The development text
-must not be that of the experiment.
+Each option is varied alone, with the others at their defaults; the first line is for the defaults. The development text
+must not be used in the experiment itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def cleaned(bitext: Bitext, limits: dict[str, float]) -> Bitext:
 
 
 def settings(name: str, choices: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """The defaults, then each value of each option that is not the default."""
+    """The defaults, then each non-default value of each option."""
     defaults = to_mapping(MODELS[name]())
     yield {}
     for option, values in choices.items():
@@ -39,7 +39,7 @@ def settings(name: str, choices: dict[str, list[Any]]) -> Iterator[dict[str, Any
 
 
 def work(name: str, options: dict[str, Any], toml: dict[str, Any], train: list[str], dev: list[str]) -> dict[str, Any]:
-    """Train on a part of one text, classify the other."""
+    """Train on a part of one text, and classify the other."""
     whole = cleaned(Bitext.read(*train), toml["clean"])
     part = whole.split({"train": toml["size"], "rest": -1}, seed=toml["seed"])["train"]
     limits = {"max-length": toml["max_length"], "max-distance": toml["max_distance"]}

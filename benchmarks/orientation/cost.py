@@ -2,9 +2,9 @@
 
     python -m benchmarks.orientation.cost SRC TGT LINKS [--model mms] [--orientations five] [--sizes 20000 50000 185000]
 
-Each size is trained in a separate process, features included; reading the text is not counted. Times are those of the
-clock and of the processors; the last column is the processor time of one sample relative to the first size: 1 for all
-sizes would be a cost exactly linear in the samples.
+Each size is trained in a separate process, including the computation of features; reading the text is not counted. Times
+are wall-clock and processor times; the last column is the processor time per sample, relative to the first size: it is 1
+for all sizes if the cost is linear in the number of samples.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Whether wider instructions pay: the same source built for plain x86-64 and for x86-64-v3 (AVX2), timed in turn.
+"""Whether wider instructions pay off: one source built for plain x86-64 and for x86-64-v3 (AVX2), timed in turn.
 
     cmake -S . -B build/plain -G Ninja -DPython_EXECUTABLE=$PWD/.venv/bin/python
     cmake -S . -B build/wider -G Ninja -DPython_EXECUTABLE=$PWD/.venv/bin/python -DCMAKE_CXX_FLAGS=-march=x86-64-v3
     cmake --build build/plain --target _core && cmake --build build/wider --target _core
     python -m benchmarks.processors.wider build/plain build/wider --repeats 7
 
-Prints processor seconds, the least of all repeats, of look-ups in a language model, sums of features (maxent, dpr), jump
-scores (pair, sequence), and a search with a language model and jump scores; their ratio; and whether the results have the
-same bits.
+Prints processor seconds, the minimum over all repeats, of look-ups in a language model, sums of features (maxent, dpr),
+jump scores (pair, sequence), and a search with a language model and jump scores; their ratio; and whether the results are
+bit-identical.
 """
 
 from __future__ import annotations

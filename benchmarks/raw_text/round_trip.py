@@ -2,10 +2,10 @@
 
     python benchmarks/raw_text/round_trip.py train.en=en:tokenizer=sacremoses:escapes=no train.ja=ja:tokenizer=fugashi
 
-For each text x: the share of lines with tokenize(detokenize(x)) = x, and the same when only the places of blanks are
-compared inside x's own tokens (boundary F1), which does not ask that the text was made by the same tokenizer. The second
-round asks whether x' = tokenize(detokenize(x)) comes back: detokenize(x') = detokenize(x). `--show N` prints N lines that
-differ, `--pairs N` the N commonest neighbours whose boundary differs.
+For each text x, prints the share of lines with tokenize(detokenize(x)) = x, and the F1 of token boundaries, which is also
+meaningful if the text was tokenized by a different tokenizer. The second round tests whether x' = tokenize(detokenize(x))
+is stable: detokenize(x') = detokenize(x). `--show N` prints N lines that differ, `--pairs N` the N most frequent pairs of
+adjacent tokens whose boundary differs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def boundaries(tokens: list[str]) -> set[int]:
 
 
 def differing(tokens: list[str], again: set[int]) -> Iterator[tuple[str, str]]:
-    """Neighbours that are one token afterwards."""
+    """Adjacent tokens that have become one token."""
     at = 0
     for token, following in pairwise(tokens):
         at += len(unescaped(token))

@@ -1,11 +1,12 @@
-"""Many clients at once: latency, throughput, memory, and whether every answer is that of `translate`.
+"""The service under load: latency, throughput, memory, and whether every answer agrees with `translate`.
 
     python -m benchmarks.serve --clients 32 --seconds 20
     python -m benchmarks.serve SYSTEM --text raw.ja --generated --clients 32 --seconds 600
 
-Each client asks in turn as one of LibreTranslate, DeepL, Moses and /v1, for one to four lines of the text. Answers other
-than 200 and 429 are errors, and so is every text that differs from what `translate --raw` says. Without SYSTEM, a system of
-generated text is made; with --generated, it is served beside SYSTEM, and every request is for one of the two.
+Each client sends requests of one to four lines of the text in turn to the LibreTranslate, DeepL, Moses and /v1 interfaces.
+Any status other than 200 and 429 is an error, and so is any text that differs from the output of `translate --raw`. Without
+SYSTEM, a system is trained on generated text; with --generated, it is served together with SYSTEM, and every request is for
+one of the two.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from hyperbaton.decode.raw import RawTranslator
 
 @dataclass(frozen=True)
 class Material:
-    """What clients ask of one system: its languages, raw lines and lines of tokens, with the right answers."""
+    """Test requests for one system: its languages, raw lines and lines of tokens, with the correct answers."""
 
     pair: tuple[str, str]
     raw: dict[str, str]
@@ -42,7 +43,7 @@ class Material:
 
     @classmethod
     def of(cls, path: str, lines: list[str]) -> Material:
-        """What `translate --raw` says of lines, and `translate` of the same tokens."""
+        """The output of `translate --raw` for lines, and of `translate` for their tokens."""
         system = System.load(path)
         if system.text is None:
             raise SystemExit(f"{path} does not say how raw text is processed")
@@ -62,7 +63,7 @@ class Material:
 
 
 class Clients:
-    """Clients that ask until they are stopped, and what they saw."""
+    """Clients that send requests until they are stopped, and their results."""
 
     def __init__(self, port: int, materials: list[Material]) -> None:
         self.port, self.materials = port, materials

@@ -1,4 +1,4 @@
-"""A running `hyperbaton serve` for benchmarks, and a system of generated text for it."""
+"""A running `hyperbaton serve` for benchmarks, and a system trained on generated text for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hyperbaton.phrases import PhraseTable, extract
 
 
 def make_system(folder: Path, n_sentences: int = 2000) -> tuple[Path, Path]:
-    """A system and an aligner of generated text, called German to English; returns their folders."""
+    """Train a system and an aligner on generated text, labelled German to English; returns their folders."""
     made = generate(n_sentences, seed=1)
     bitext = made.bitext
     table = PhraseTable.build(bitext, extract(bitext, max_length=5))
@@ -35,7 +35,7 @@ def make_system(folder: Path, n_sentences: int = 2000) -> tuple[Path, Path]:
 
 
 def generated_lines(n: int) -> list[str]:
-    """Source sentences that the system has not seen."""
+    """Source sentences that are not in the training text."""
     return [" ".join(line) for line in generate(n, seed=2).bitext.source]
 
 
@@ -56,7 +56,7 @@ class Program:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def mib(self) -> float:
-        """The memory of the process that is its own or mapped, in MiB."""
+        """The resident memory of the process, including mapped files, in MiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
         match = re.search(r"VmRSS:\s+(\d+)", status)
         return int(match[1]) / 1024 if match else 0.0
@@ -64,7 +64,7 @@ class Program:
 
 @contextlib.contextmanager
 def serving(arguments: Sequence[object], log: Path) -> Iterator[Program]:
-    """Run `hyperbaton serve` at a free port of this machine; its log goes to a file."""
+    """Run `hyperbaton serve` on a free port of this machine; its log goes to a file."""
     command = [sys.executable, "-m", "hyperbaton", "serve", *map(str, arguments), "--port", "0"]
     with log.open("w", encoding="utf-8") as stream:
         process = subprocess.Popen(command, stderr=stream, text=True)
@@ -80,7 +80,7 @@ def serving(arguments: Sequence[object], log: Path) -> Iterator[Program]:
 
 @contextlib.contextmanager
 def system_or_generated(named: Sequence[str]) -> Iterator[list[object]]:
-    """The systems that are named as arguments of the program, or one of generated text."""
+    """The systems named on the command line, or one trained on generated text."""
     if named:
         yield list(named)
         return

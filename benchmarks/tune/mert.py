@@ -2,7 +2,8 @@
 
     python -m benchmarks.tune.mert --sentences 2000 --size 100 --features 15 --restarts 20
 
-Prints the time with one thread and with all, the BLEU of the lists before and after, and whether both results are the same.
+Prints the time with one thread and with all threads, the BLEU of the lists before and after, and whether both results are
+equal.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hyperbaton.tune.optimizers import OptimizerJob
 
 
 def generated(n_sentences: int, size: int, n_features: int, seed: int) -> CandidateLists:
-    """Lists like a decoder's: features of different size, BLEU statistics that hang together with some of them."""
+    """n-best lists like a decoder's: features of different scales, and BLEU statistics that correlate with some of them."""
     rng = np.random.default_rng(seed)
     n = n_sentences * size
     scale = np.exp(rng.normal(size=n_features))

@@ -1,10 +1,10 @@
-"""What tuning gains on text it has not seen, and how far seeds differ.
+"""Gain from tuning on held-out text, and its variation between seeds.
 
     python -m benchmarks.tune.seeds SYSTEM DEV.SRC DEV.REF TEST.SRC TEST.REF --seeds 1 2 3 --optimizer mert
 
 Tunes the system once for each seed on the development text, and translates the test text with the system's own weights,
-with all weights 1, and with each result. Prints BLEU of both texts, iterations, why tuning ended, processor time, and the
-mean, deviation and spread of the test scores.
+with all weights 1, and with each result. Prints BLEU on both texts, the number of iterations, why tuning stopped, processor
+time, and the mean, standard deviation and range of the test scores.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kChunk = kCountedTogether;  // sentence pairs to one piece of work
-constexpr float kNegligiblePosterior = 1e-5f;     // posteriors below this are not worth an addition
+constexpr std::size_t kChunk = kCountedTogether;  // sentence pairs per chunk of work
+constexpr float kNegligiblePosterior = 1e-5f;     // posteriors below this are not added
 constexpr std::array kBothDirections{kToTarget, kToSource};
 
-// One direction's generated words: how often each occurs.
+// The frequencies of the generated words of one direction.
 struct GeneratedWords {
   std::vector<double> frequency;       // relative
   std::vector<float> units_per_count;  // of Lexicon::Entry::count

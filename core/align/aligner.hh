@@ -16,7 +16,7 @@ struct AlignerOptions {
   float null_probability;  // probability that a word is null-aligned
   float smoothing;         // weight of unigram frequencies in each word's translation distribution; 0 is plain EM
   float freedom;   // weight of a direction's own posteriors in its counts; products of both get the rest; 1 is plain EM
-  int max_length;  // sentences longer than this are neither learned from nor aligned
+  int max_length;  // longer sentences are neither used in training nor aligned
 };
 
 // Prior counts, added to the expected counts in every iteration. They also give the initial probabilities. The pairs need
@@ -31,16 +31,16 @@ struct AlignerPrior {
 
 struct TrainedAligner {
   AlignmentModel model;
-  std::vector<double> logprobs;  // of the corpus before each iteration: kToTarget and kToSource alternate
+  std::vector<double> logprobs;  // of the corpus before each iteration, alternating between kToTarget and kToSource
 };
 
 TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
                              const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads,
                              const Progress& progress);
 
-// Training in parts that other processes may count: each round sums `expected_counts` over the parts and passes the sums
-// to `AlignerTraining::renew`. Counts are integer units, and log-probabilities are summed over kCountedTogether sentence
-// pairs, so parts that start at multiples of that number give a bit-identical model.
+// Training in parts, whose counts other processes may compute: each round sums `expected_counts` over the parts and passes
+// the sums to `AlignerTraining::renew`. Counts are integer units, and log-probabilities are summed over kCountedTogether
+// sentence pairs, so parts that start at multiples of that number give a bit-identical model.
 inline constexpr std::size_t kCountedTogether = 128;
 
 // Properties of the whole corpus that every part needs, by Direction.

@@ -91,7 +91,7 @@ void Jumps::expand(std::span<const double> between, std::span<const double> firs
   reversed_.assign(at(2 * max_states_ + 1), 0);
   sums_.assign(at(2 * max_states_ + 2), 0);
   for (int d = -max_states_; d <= max_states_; ++d) {
-    // Sums use the weights as they are stored, so a model made from `weights()` is bit-identical.
+    // Sums use the weights as they are stored, so a model built from `weights()` is bit-identical.
     const float weight = static_cast<float>(between[at(signed_bucket(d))]);
     between_[at(max_states_ + d)] = weight;
     reversed_[at(max_states_ - d)] = weight;

@@ -15,7 +15,7 @@
 
 namespace hyperbaton {
 
-// Two texts as word numbers, translations line by line. Sentence s is tokens[offsets[s] .. offsets[s+1]).
+// A text as word numbers; the two texts of a bitext are parallel. Sentence s is tokens[offsets[s] .. offsets[s+1]).
 struct TextView {
   std::span<const WordId> tokens;
   std::span<const std::int64_t> offsets;

@@ -11,9 +11,9 @@ namespace hyperbaton {
 
 namespace {
 
-// The following four are those of align/neural/student.py.
+// These four constants must equal those of align/neural/pairs.py and student.py.
 constexpr float kSmallestPosterior = 0.03f;  // posteriors below this in both directions count as 0
-constexpr float kPosteriorFloor = 3e-3f;     // added to posteriors before their logarithm
+constexpr float kPosteriorFloor = 3e-3f;     // added to posteriors before taking the logarithm
 constexpr float kWindowScale = 4.0f;         // of the weighted sums of the window
 constexpr std::size_t kWindowSide = 3;
 

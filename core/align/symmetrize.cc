@@ -18,9 +18,9 @@ struct Neighbour {
 // Horizontal and vertical neighbours first: `grow` alone uses only these four.
 constexpr std::array<Neighbour, 8> kNeighbours{{{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}}};
 
-// Symmetrise one sentence pair at a time. The order of trial decides between points that compete for a word, and follows
-// Moses: by target position, then source position, where a scan continues through the points that it adds later in the
-// order; the final points of the backward direction come before those of the forward direction.
+// Symmetrise one sentence pair at a time. The order in which points are tried decides between points that compete for a
+// word, and follows Moses: by target position, then source position, where a scan also visits points that it adds later in
+// the order; the final points of the backward direction come before those of the forward direction.
 class Joiner {
  public:
   explicit Joiner(Symmetrization method) : method_(method) {}
@@ -45,7 +45,7 @@ class Joiner {
   };
   static bool before(Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; }
 
-  // The union in the order of trial, with the points of the intersection kept.
+  // The union in the order in which points are tried, with the points of the intersection kept.
   void collect(std::span<const Link> forward, std::span<const Link> backward) {
     points_.clear();
     std::size_t n_source = 0, n_target = 0;
@@ -61,7 +61,7 @@ class Joiner {
     std::size_t n = 0;
     for (std::size_t k = 0; k < points_.size(); ++k) {
       if (n > 0 && points_[n - 1].link == points_[k].link)
-        keep(points_[n - 1]);  // no direction lists a point twice, so it is in both
+        keep(points_[n - 1]);  // a direction lists a point only once, so the point is in both
       else
         points_[n++] = points_[k];
     }

@@ -62,7 +62,7 @@ void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& p
         const std::int32_t begin = columns[0], end = columns[1], first = columns[2], last = columns[3];
         if (begin < 0 || begin >= end || end > n_words || first < 0 || last < 0)
           throw Error("a phrase is out of range for its sentence");
-        // The word i is the token i + 1.
+        // Word i is token i + 1.
         const std::array<std::int32_t, kPlaces> tokens{begin, begin + 1, end, end + 1};
         std::ranges::fill(sum, 0.0F);
         for (std::size_t k = 0; k < kPlaces; ++k) {

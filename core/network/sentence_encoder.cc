@@ -138,7 +138,7 @@ void SentenceEncoder::encode(const EncoderText& text, Work& work, Encoded& encod
   for (const Layer& layer : layers_) lstm(layer, work, encoded);
 }
 
-// One layer: from states of the tokens to states of the tokens.
+// One layer: maps the states of the tokens to new states.
 void SentenceEncoder::lstm(const Layer& layer, Work& work, Encoded& encoded) const {
   const std::size_t n_gates = 4 * hidden_, n_sentences = work.lengths.size();
   layer.inputs.apply(encoded.states, work.gates, encoded.n_tokens);
@@ -149,7 +149,7 @@ void SentenceEncoder::lstm(const Layer& layer, Work& work, Encoded& encoded) con
     work.states.assign(n_sentences * hidden_, 0);
     for (std::size_t t = 0; t < work.lengths[0]; ++t) {
       const auto row = [&](std::size_t b) { return encoded.starts[b] + (d == 0 ? t : work.lengths[b] - 1 - t); };
-      std::size_t n = 0;  // number of sentences with a token there
+      std::size_t n = 0;  // number of sentences with a token at this step
       for (; n < n_sentences && work.lengths[n] > t; ++n)
         std::copy_n(work.gates.data() + row(n) * width + d * n_gates, n_gates, work.step_gates.data() + n * step_width);
       add_products(layer.states[d], {work.states.data(), hidden_}, {work.step_gates.data(), step_width}, n);

@@ -1,4 +1,4 @@
-// The common part of networks that encode whole sentences: from words to a state of each token.
+// The shared part of networks that encode whole sentences: it maps words to a state for each token.
 //
 //     x = input(word ⊕ label)          h = two bidirectional LSTM layers over start, words, end
 //

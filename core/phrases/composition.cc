@@ -39,7 +39,7 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
   if (logprobs.size() != pairs.targets.size()) throw Error("probabilities and pairs differ in number");
   const Halves sources(pairs.source), targets(pairs.target);
   std::vector<double> composed(logprobs.size(), -kInfinity);
-  // On its own or composed, whichever is better.
+  // The score of a pair: as listed, or of its best composition if that is higher.
   const auto best = [&](std::uint32_t source, std::uint32_t target) {
     if (source == kNoPhrase || target == kNoPhrase) return -kInfinity;
     const auto row = pairs.targets_of(source);

@@ -28,7 +28,7 @@ class Coverage {
     const int n = span.end - span.begin;
     return n < 64 ? bits & ((std::uint64_t{1} << n) - 1) : bits;
   }
-  // The first position from `from` on that is covered or not; the sentence's length if there is none.
+  // The first uncovered, or covered, position at or after `from`; the sentence's length if there is none.
   int next_gap(int from) const { return next(from, 0); }
   int next_covered(int from) const { return next(from, ~0U); }
   // One past the last covered position before `from`.

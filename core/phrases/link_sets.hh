@@ -31,7 +31,7 @@ struct LinkSetsView {
 // Numbers sets of links in the order in which they first occur.
 class LinkSets {
  public:
-  // The numbers of sets, of which set k is points[offsets[k] .. offsets[k+1]).
+  // The numbers of sets; set k is points[offsets[k] .. offsets[k+1]).
   std::vector<std::uint32_t> add(std::span<const std::int64_t> offsets, std::span<const InnerLink> points);
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
   const std::vector<InnerLink>& points() const { return points_; }

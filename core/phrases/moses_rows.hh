@@ -26,7 +26,7 @@ struct RowExtras {
 // A text buffer that grows at its end and is reused.
 class TextBuffer {
  public:
-  // Space for n more bytes; `close` sets the end of the written ones.
+  // Space for n more bytes; `close` sets the end of the written bytes.
   char* room(std::size_t n) {
     if (capacity_ - size_ < n) grow(n);
     return text_.get() + size_;

@@ -65,8 +65,8 @@ NumberedKeys number_keys(std::span<const std::uint64_t> keys) {
   if (keys.size() >= std::numeric_limits<std::uint32_t>::max()) throw Error("at most 2^32 - 1 keys can be numbered");
   NumberedKeys result;
   if (keys.empty()) return result;
-  // First into buckets of which some fit in the cache, so that memory is written in few places at a time, then each of
-  // them into buckets of about one key.
+  // Partition into coarse buckets first, several of which fit in the cache, so that memory is written in few places at a
+  // time, then each of them into buckets of about one key.
   constexpr std::size_t kMostBuckets = 2048, kBucket = 256;
   const auto [low, high] = std::minmax_element(keys.begin(), keys.end());
   Buckets large(*low, *high, std::min(keys.size() / kBucket + 1, kMostBuckets));

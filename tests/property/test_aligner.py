@@ -195,11 +195,11 @@ def test_priors_of_other_languages_are_refused(tmp_path) -> None:  # type: ignor
     model = str(tmp_path / "model")
     Aligner().fit(bitext).save(model)
     with pytest.raises(
-        OptionError, match="model is of the other direction: its source language is that of the target text"
+        OptionError, match="model is for the other direction: its source language is that of the target text"
     ):
         align(Bitext(bitext.target, bitext.source), prior=model)
     with pytest.raises(
-        OptionError, match=r"knows only 0% of the words of the target text: it must be of the same languages"
+        OptionError, match=r"knows only 0% of the words of the target text: it must have been trained on the same languages"
     ):
         align(Bitext(bitext.source, Text.of(["other words"] * 50)), prior=model)
     with pytest.raises(OptionError, match="was learned with stem 0, not 3: words must be normalised alike"):

@@ -328,7 +328,7 @@ def test_a_lost_worker_is_a_task_done_again(tmp_path: Path) -> None:
             list(do_shards(executor, refuse, tmp_path, 3))
     with (
         Processes(1) as executor,
-        pytest.raises(WorkersLost, match=r"ended 4 workers, one after the other \(out of memory"),
+        pytest.raises(WorkersLost, match=r"killed 4 workers in a row \(out of memory"),
     ):
         list(do_shards(executor, die, tmp_path, 1))
 

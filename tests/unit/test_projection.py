@@ -95,7 +95,7 @@ def test_markup(tmp_path: Path) -> None:
         ("spans", "[]\n", "s:1: expected an object with tokens or text"),
         ("spans", '{"tokens": ["a"], "spans": [{"begin": 0}]}\n', "s:1: a span has begin, end and label"),
         ("spans", '{"tokens": ["a"], "spans": [{"begin": 0, "end": 2, "label": ""}]}\n', "s:1: the span 0 to 2 encl"),
-        ("spans", '{"tokens": ["a"], "spans": [{"begin": true, "end": 2, "label": ""}]}\n', "s:1: begin and end of a"),
+        ("spans", '{"tokens": ["a"], "spans": [{"begin": true, "end": 2, "label": ""}]}\n', "s:1: the begin and end of a"),
         (
             "spans",
             '{"tokens": ["a"], "spans": [{"begin": 0, "end": 1, "label": "\\ud800"}]}\n',

@@ -343,7 +343,7 @@ def test_glossary_forces_and_reports(system: System) -> None:
     assert glossary.take_conflicts() == ["sentence 1: the terms 'alte haus' and 'haus steht' overlap; the first is used"]
     marked = Translator(system, Decoding(markup=True), glossary=glossary)
     assert marked.translate(['das <x translation="new home">haus</x>']) == ["the new home"]
-    assert "markup forces another translation" in glossary.take_conflicts()[0]
+    assert "markup overrides the glossary's translation" in glossary.take_conflicts()[0]
 
 
 def test_glossary_file(tmp_path: Path) -> None:

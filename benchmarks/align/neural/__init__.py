@@ -1,4 +1,4 @@
-"""The aligner `neural` by hand-made links: its error rates, its training on another machine, and its speed.
+"""The aligner `neural`: error rates against hand-made links, training on another machine, and speed.
 
     python -m benchmarks.align.neural pack DATA -o packed --pairs 100000
     PYTHONPATH=src:. python -m benchmarks.align.neural.gpu packed/ja-en.npz -o trained --hidden 32 64 --device cuda

@@ -1,4 +1,4 @@
-"""`pack` and `score`: the ends of training elsewhere that need hyperbaton's core."""
+"""`pack` and `score`: the steps before and after training on another machine, which need hyperbaton's core."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIMED = 5000  # sentence pairs
 
 
 def pack(data: Path, output: Path, n_pairs: int, names: list[str] | None, threads: int) -> None:
-    """Write a trained hidden Markov model, and what the networks learn from, for each gold set."""
+    """For each gold set, write a trained hidden Markov model and the training data of the networks."""
     output.mkdir(parents=True, exist_ok=True)
     for task in tasks(data):
         if names is not None and task.name not in names:

@@ -2,8 +2,8 @@
 
     PYTHONPATH=src:. python -m benchmarks.align.neural.gpu packed/ja-en.npz -o trained --hidden 32 64 --device cuda
 
-reads a file of `pack`, trains the teacher once and a student for each size, and writes their arrays for `score`. Options of
-the aligner are given as flags; each of several students is trained in a separate process.
+reads a file written by `pack`, trains the teacher once and a student for each size, and writes their arrays for `score`.
+Options of the aligner are given as flags; several students are trained in separate processes.
 """
 
 from __future__ import annotations

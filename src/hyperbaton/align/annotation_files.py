@@ -1,10 +1,10 @@
 """Annotated sentences in files, and their projection into the other language, sentence by sentence.
 
-| kind | a file of | and its projection |
+| kind | input file | projection |
 |---|---|---|
 | tags | CoNLL: a word on each line with its columns, an empty line after each sentence | word, tab, tag |
-| spans | JSON lines: `tokens` or `text`, and `spans` of `begin`, `end`, `label` | such lines of the target |
-| markup | lines of tokens with inline tags | such lines of the target |
+| spans | JSON lines: `tokens` or `text`, and `spans` of `begin`, `end`, `label` | JSON lines of the target |
+| markup | lines of tokens with inline tags | lines of target tokens with inline tags |
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ UPOS = 4  # column of the universal tag in CoNLL-U
 
 @dataclass(frozen=True)
 class ProjectionOptions:
-    """How files of annotations are read and projected.
+    """Options for reading and projecting annotation files.
 
-    `column` is that of the tag in a CoNLL file, from 1; None is UPOS in CoNLL-U (a name with .conllu) and the last column
-    elsewhere. `characters`: spans count characters of `text`, not words.
+    `column` is the column of the tag in a CoNLL file, counted from 1; None means UPOS in CoNLL-U (if the file name contains
+    .conllu) and the last column in other files. With `characters`, spans are positions of characters in `text`, not of
+    words.
     """
 
     split: str | None = None
@@ -67,7 +68,7 @@ class AnnotatedSentence(ABC):
 
 @dataclass
 class TaggedSentence(AnnotatedSentence):
-    """Words with a tag each."""
+    """Words, each with a tag."""
 
     words: list[str]
     tags: list[str]
@@ -86,10 +87,10 @@ class TaggedSentence(AnnotatedSentence):
 
 @dataclass
 class SpannedSentence(AnnotatedSentence):
-    """Words with spans; `record` is the object of the file."""
+    """Words with spans; `record` is the JSON object in the file."""
 
     words: list[str]
-    spans: list[tuple[Span, dict[str, object]]]  # each with its other keys in the file
+    spans: list[tuple[Span, dict[str, object]]]  # each with its other JSON keys
     record: dict[str, object]
     line: int
     options: ProjectionOptions
@@ -151,7 +152,7 @@ def project_files(
     Arguments:
         kind: one of KINDS, the content of `source`.
         target: tokenized text, one line for each annotated sentence.
-        report: file for the conflicts, one JSON object on each line.
+        report: file for the conflicts, one JSON object per line.
 
     """
     options = options or ProjectionOptions()
@@ -193,7 +194,7 @@ def _words(sentences: list[AnnotatedSentence], path: AnyPath) -> Text:
 
 
 def _settle_bio(sentences: list[AnnotatedSentence]) -> None:
-    """Treat tags as BIO if all tags of the file are."""
+    """Treat tags as BIO if all tags in the file are BIO tags."""
     tagged = [sentence for sentence in sentences if isinstance(sentence, TaggedSentence)]
     if is_bio(tag for sentence in tagged for tag in sentence.tags):
         for sentence in tagged:
@@ -201,7 +202,7 @@ def _settle_bio(sentences: list[AnnotatedSentence]) -> None:
 
 
 def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
-    """The sentences of a CoNLL file, without -DOCSTART- and lines of CoNLL-U that are not words."""
+    """The sentences of a CoNLL file, without -DOCSTART- lines and CoNLL-U lines that are not words."""
     universal = ".conllu" in Path(path).name
     column = options.column or (UPOS if universal else 0)
     words: list[str] = []
@@ -243,7 +244,7 @@ def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
 
 
 def _check_characters(record: object, line: str) -> None:
-    """Raise an error for half a character, which only an escape can contain and which cannot be written."""
+    """Raise an error for an unpaired surrogate, which only an escape can produce and which cannot be encoded."""
     if "\\u" not in line:
         return
     try:
@@ -271,7 +272,7 @@ def _spanned(record: object, line: int, options: ProjectionOptions) -> SpannedSe
             raise InputError(f"a span has begin, end and label, not {json.dumps(row, ensure_ascii=False)[:60]}")
         begin, end, label = (row[key] for key in keys)
         if any(isinstance(at, bool) or not isinstance(at, int) for at in (begin, end)) or not isinstance(label, str):
-            raise InputError("begin and end of a span are whole numbers, its label is text")
+            raise InputError("the begin and end of a span must be whole numbers, and its label text")
         if places is not None:
             begin, end = places.span(begin, end, label, found.conflicts)
         if not 0 <= begin < end <= len(found.words):
@@ -281,7 +282,7 @@ def _spanned(record: object, line: int, options: ProjectionOptions) -> SpannedSe
 
 
 class _Places:
-    """The positions of the words of a text, in characters."""
+    """The character positions of the words of a text."""
 
     def __init__(self, pieces: list[str]) -> None:
         """`pieces` are the strings between single spaces, some of them empty."""
@@ -290,7 +291,7 @@ class _Places:
         self._ends = [begin + len(piece) for begin, piece in zip(begins, pieces, strict=False) if piece]
 
     def span(self, begin: int, end: int, label: str, conflicts: list[Conflict]) -> tuple[int, int]:
-        """The words that a span of characters touches."""
+        """The words that overlap a span of characters."""
         first, last = bisect_right(self._ends, begin), bisect_left(self._starts, end)
         if 0 <= first < last <= len(self._starts) and (self._starts[first] < begin or self._ends[last - 1] > end):
             conflicts.append(Conflict("inside", label, (first, last)))

@@ -28,11 +28,11 @@ class WordAligner(CheckedOptions, abc.ABC):
     stem: int = option(0, "compare only this many leading letters of a word; 0 compares all", minimum=0)
     drop_source: str | None = option(None, "file of source words to leave without links, such as particles", path=True)
     drop_target: str | None = option(None, "file of target words to leave without links, such as articles", path=True)
-    seed: int = field(default=1, kw_only=True)  # of aligners whose training is random
+    seed: int = field(default=1, kw_only=True)  # for aligners whose training is random
 
     @abc.abstractmethod
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        """Links of a normalised bitext: at most one target word for each source word, and the reverse."""
+        """Links of a normalised bitext: with at most one target word for each source word, and the reverse."""
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> WordAligner:
         """Learn from a bitext; an aligner that trains and links in one step does nothing here."""

@@ -1,16 +1,16 @@
 """Filtering of sentence pairs that are not translations, by the scores of an aligner.
 
 The log-probability of a sentence given its translation is high if its words are common, even if the translation is wrong.
-The score must measure how much the translation helps: the *gain* of a pair is its mean log-probability per word minus that
-of its words by their frequencies in the text, in nats per word, averaged over both directions:
+The score must measure how much the translation helps: the *gain* of a pair is its mean log-probability per word minus the
+mean log relative frequency of its words in the text, in nats per word, averaged over both directions:
 
     gain = ½ Σ_sides ( log p(words | other side) − Σ_words log f(word) ) / number of words
 
-with f the relative frequency of a lower-cased word, each counted once more than it occurs.
+with f the relative frequency of a lower-cased word, after adding 1 to each count.
 
 An aligner gives any pair in its training text a high probability, because it learns words that occur nowhere else as
 translations of each other. Scores must come from a model trained on other pairs. `cross_logprobs` trains two models, one
-on each half of a text, and scores each half by the model of the other.
+on each half of a text, and scores each half with the model of the other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hyperbaton.corpus.files import AnyPath, write_files
 
 @dataclass(frozen=True)
 class Filtering(CheckedOptions):
-    """Which sentence pairs are kept."""
+    """Criteria for keeping sentence pairs."""
 
     min_gain: float = option(-1.0, "smallest gain kept, in nats per word")
     keep: float | None = option(
@@ -46,7 +46,7 @@ class Filtering(CheckedOptions):
 
 @dataclass(frozen=True)
 class FilterReport:
-    """Numbers of pairs read, kept, and dropped without a score; the smallest gain kept, None if no pair was."""
+    """Numbers of pairs read, kept, and dropped for lack of a score; the smallest gain kept, None if no pair was kept."""
 
     n_read: int
     n_kept: int
@@ -59,7 +59,7 @@ class FilterReport:
 
 
 def pair_gains(bitext: Bitext, logprobs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The gain of each sentence pair, NaN where it has no score.
+    """The gain of each sentence pair, NaN if it has no score.
 
     Arguments:
         logprobs: of target and source per word, (n_pairs, 2), from `Aligner.score`.
@@ -76,7 +76,7 @@ def pair_gains(bitext: Bitext, logprobs: npt.NDArray[np.float64]) -> npt.NDArray
 def cross_logprobs(
     bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None
 ) -> npt.NDArray[np.float64]:
-    """Log-probabilities per word, (n_pairs, 2), of every other pair by an aligner trained on the rest, and the reverse.
+    """Log-probabilities per word, (n_pairs, 2): even and odd pairs, each scored by an aligner trained on the others.
 
     NaN for pairs with an empty side.
     """
@@ -100,7 +100,7 @@ def _frequency_logprobs(text: Text) -> npt.NDArray[np.float64]:
 
 
 def choose_pairs(gains: npt.NDArray[np.float64], options: Filtering | None = None) -> npt.NDArray[np.bool_]:
-    """Which pairs to keep; never one without a gain. With `keep`, earlier pairs win ties.
+    """Choose the pairs to keep; pairs without a gain are dropped. With `keep`, ties go to earlier pairs.
 
     >>> choose_pairs(np.array([0.5, -2.0, np.nan, 0.1])).tolist()
     [True, False, False, True]
@@ -131,7 +131,7 @@ def filter_files(
     """Write the pairs that translate each other to new files, all of them or none.
 
     Arguments:
-        prefix: of the names of the new files, followed by the old extensions, as in `clean_files`.
+        prefix: prefix of the names of the new files, followed by the old extensions, as in `clean_files`.
         scores: the file that `align --scores` wrote for these texts; without it, see `cross_logprobs`.
         also: files with one line for each sentence pair (links, tags, trees, scores), reduced to the same lines.
         compression: suffix of the new files (.gz, .xz, .zst), or none.

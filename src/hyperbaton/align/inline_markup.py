@@ -121,7 +121,7 @@ def project_markup(
         source: with tags, tokens separated by spaces; tags may touch words or be separate.
         target: without tags, its tokens as a sequence or separated by spaces.
         links: (source word, target word), counted without the tags.
-        split: how to treat an element whose words are apart: repeat, largest or cover.
+        split: how to treat an element whose words are not adjacent: repeat, largest or cover.
         spaces: the text before each target token, for output that is not tokenized.
 
     >>> links = [(0, 0), (1, 1), (2, 2), (3, 4)]
@@ -179,7 +179,7 @@ class _Stacks:
         return self._depths[stack] if stack >= 0 else 0
 
     def difference(self, left: int, right: int) -> tuple[list[int], list[int]]:
-        """The elements that only the left and only the right of two stacks has, each from the outside in."""
+        """The elements that are only in the left and only in the right of two stacks, each from the outside in."""
         only_left: list[int] = []
         only_right: list[int] = []
         while left != right:
@@ -232,7 +232,7 @@ def _target_runs(
 def _settle_splits(
     elements: Sequence[Element], runs: list[list[tuple[int, int]]], split: str, conflicts: list[Conflict]
 ) -> None:
-    """Find elements that are lost or apart, and apply the rule for the latter."""
+    """Find lost and split elements, and apply the rule for split ones."""
     for k, element in enumerate(elements):
         span = (element.begin, element.end)
         if not runs[k] and element.begin < element.end:

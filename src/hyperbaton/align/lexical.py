@@ -30,7 +30,7 @@ class LexicalTable:
 
     The entries of source word s are `targets[offsets[s]:offsets[s + 1]]`, increasing; the last row is the empty source
     word's. `probabilities` has the shape (entries, 2): p(target|source), p(source|target). If the words are
-    normalised forms of those of the text, `normalizations` says how they were made.
+    normalised forms of those of the text, `normalizations` says how they were normalised.
     """
 
     source: Vocabulary
@@ -42,10 +42,10 @@ class LexicalTable:
 
     @classmethod
     def from_links(cls, bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None) -> LexicalTable:
-        """Count the links of a bitext; with `scratch`, of a part of the sentence pairs at a time.
+        """Count the links of a bitext; with `scratch`, some sentence pairs at a time.
 
-        Probabilities are rounded to seven decimals, the precision of Moses' files, so that lexical weights
-        are equal; none is rounded to zero.
+        Probabilities are rounded to seven decimals, the precision of Moses' files, so that lexical weights equal those of
+        Moses; none is rounded to zero.
 
         >>> LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]])).translations("a")
         [('x', 1.0, 1.0)]

@@ -21,8 +21,8 @@ from hyperbaton.corpus.text import Offsets, WordIds
 
 Vocabularies = tuple[Vocabulary, Vocabulary]
 
-CHUNK = 500_000  # word pairs that are made from pairs of stems at once
-LEAST_KNOWN = 0.2  # the share of a text's words with letters that a model of the same language certainly knows
+CHUNK = 500_000  # word pairs derived from stem pairs at a time
+LEAST_KNOWN = 0.2  # a model of the same language knows more than this share of a text's words with letters
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class WordPairCounts:
     values: npt.NDArray[np.float32]  # (number of pairs, 2)
 
     def __add__(self, other: WordPairCounts) -> WordPairCounts:
-        """Both together; a pair may then be listed twice."""
+        """Both sets of counts together; a pair may be listed twice."""
         return WordPairCounts(
             np.concatenate([self.sources, other.sources]),
             np.concatenate([self.targets, other.targets]),
@@ -168,17 +168,17 @@ def check_languages(name: str, model: Vocabularies, texts: tuple[Text, Text]) ->
         return
     if exchanged >= LEAST_KNOWN:
         raise OptionError(
-            f"the prior model {name} is of the other direction: its source language is that of the target text"
+            f"the prior model {name} is for the other direction: its source language is that of the target text"
         )
     side = "source" if known[0][0] < LEAST_KNOWN else "target"
     raise OptionError(
         f"the prior model {name} knows only {straight:.0%} of the words of the {side} text: "
-        "it must be of the same languages, and of text that was tokenized alike"
+        "it must have been trained on the same languages, tokenized in the same way"
     )
 
 
 def _known(text: Text, vocabulary: Vocabulary) -> float:
-    """The fraction of a text's words with letters in them that a vocabulary has; 1 if there are no such words."""
+    """The fraction of a text's words with letters that are in a vocabulary; 1 if there are no such words."""
     spelled = np.array([any(map(str.isalpha, word)) for word in text.vocabulary.words()], bool)
     counts = np.bincount(text.tokens, minlength=len(spelled)) * spelled
     return float(counts[renumbered(text.vocabulary, vocabulary) >= 0].sum() / counts.sum()) if counts.any() else 1.0

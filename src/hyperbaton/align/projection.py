@@ -1,13 +1,13 @@
 """Projection of labels along word links: from words to words, and from spans to spans.
 
-**Words.** A target word takes the label of the source words it is linked to. If they differ, the most frequent label
-wins; ties go to the label of the first source word (`ambiguous`). A word without a link takes the label that
-is given for such words (`unlinked`).
+**Words.** A target word takes the label of the source words it is linked to. If they differ, the most frequent label wins;
+ties go to the label of the first source word (`ambiguous`). A word without a link takes the label given for unlinked words
+(`unlinked`).
 
 **Spans.** The words of a span are the target words linked to one of its source words. Unlinked target words between them
 belong to it as well. The result is one run of words, or none (`lost`), or several, with other linked words between them
 (`split`). Of several runs, `largest` keeps the one with the most links (ties go to the first); `cover` takes everything
-from the first to the last; `repeat` makes a span of each.
+from the first to the last; `repeat` creates a span for each.
 
 **BIO labels** (B-X, I-X, O) encode spans: they are projected as spans and written as BIO again. If two projected
 spans share a word, the one with more words keeps it (`overlap`); ties go to the first.
@@ -58,7 +58,7 @@ class Conflict:
 
 @dataclass
 class Projection:
-    """The projected annotation, and the problems met."""
+    """The projected annotation, and the conflicts."""
 
     labels: list[str] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)

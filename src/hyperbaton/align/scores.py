@@ -29,7 +29,7 @@ from hyperbaton.corpus.files import AnyPath, read_lines, shown
 from hyperbaton.corpus.text import Offsets
 
 DIGITS = 4
-_UNIT = 2**30  # whole numbers of these stand for scores where sums must be exact
+_UNIT = 2**30  # scores are rounded to multiples of 1 / _UNIT where sums must be exact
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,9 @@ def most_certain(links: Links, confidences: npt.NDArray[np.floating], precision:
     # Sums of whole numbers are exact, so that they do not depend on the pairs before.
     scores, least = np.rint(np.asarray(confidences, np.float64) * _UNIT).astype(np.int64), round(precision * _UNIT)
     order = np.lexsort((-scores, sentence))
-    # Of the links down to each: the sum of their differences from `precision`. Within a pair it rises and then falls.
+    # Running sums of the differences from `precision`, in order of certainty: within a pair they rise and then fall.
     sums = np.concatenate([[0], np.cumsum(scores[order] - least)])
-    last = np.append(np.diff(scores[order]) | np.diff(sentence), 1).astype(bool)[: len(order)]  # of its equals
+    last = np.append(np.diff(scores[order]) | np.diff(sentence), 1).astype(bool)[: len(order)]  # last of equal scores
     ends = np.flatnonzero(last)[np.cumsum(last) - last]
     kept = np.empty(len(order), bool)
     kept[order] = sums[ends + 1] >= sums[links.offsets[sentence]]

@@ -33,7 +33,7 @@ class LinkOutputs:
     def write(
         self, aligner: WordAligner, groups: Iterable[Bitext], first: int = 0, threads: int | None = None
     ) -> Iterator[tuple[int, dict[str, bytes]]]:
-        """Link groups of sentence pairs, the first being number `first`; returns their number and their outputs."""
+        """Link groups of sentence pairs, numbered from `first`; yields the size and the outputs of each group."""
         scored = "scores" in self.names or self.format != PLAIN
         for group in groups:
             linked = replace(group, links=aligner.align(group, threads=threads))
@@ -72,7 +72,7 @@ def align_shards(
     if "-" in (source, target):
         raise OptionError("a bitext that is linked in shards is read twice: give files, not standard input")
     starts = shard_starts(sum(1 for _ in read_byte_lines(source)), sharding.shards)
-    aligner.save(folder / ALIGNER, smallest=0)  # complete, so that links are those of this very model
+    aligner.save(folder / ALIGNER, smallest=0)  # complete, so that links are exactly those of this model
     pairs = read_pairs(source, target)
     for shard, (begin, end) in enumerate(pairwise(starts)):
         paths = _side_files(folder, shard)
@@ -80,7 +80,7 @@ def align_shards(
             for src, tgt in islice(pairs, end - begin):
                 sources.write(f"{src}\n".encode())
                 targets.write(f"{tgt}\n".encode())
-    for _ in pairs:  # reports a target that is longer
+    for _ in pairs:  # reports a longer target
         pass
     job = _Job(folder, tuple(starts), outputs or LinkOutputs(), sharding.threads)
     yield from sharding.results(_align_shard, job, progress)

@@ -40,7 +40,7 @@ def read_pairs(source: AnyPath, target: AnyPath) -> Iterator[tuple[str, str]]:
 def read_pair_groups(path: AnyPath, most: int = GROUP) -> Iterator[Bitext]:
     """Read sentence pairs, source and target on one line with a tab or `|||` between them.
 
-    A group is the lines that have arrived, so no answer is delayed until another line arrives.
+    A group consists of the lines that have arrived, so no answer is delayed until another line arrives.
     """
     done = 0
     for lines in read_sentence_groups(path, most):

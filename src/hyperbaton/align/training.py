@@ -1,7 +1,7 @@
 """Training of the built-in aligner with the counting done in shards, by the workers of any executor.
 
-In every round of expectation maximisation a task counts the expected links, jumps and words from nothing of its shard; this
-process sums the counts and makes the next model. Counts are whole units and shards begin at multiples of
+In every round of expectation maximisation a task computes the expected counts of links, jumps and null-aligned words in its
+shard; this process sums the counts and computes the next model. Counts are whole units and shards begin at multiples of
 `COUNTED_TOGETHER` sentence pairs, so the model is bit-identical for any number of shards, and without shards.
 """
 
@@ -72,7 +72,7 @@ def train_in_shards(
         job = _Job(folder, rounds, number, scale.max_states, sharding.threads)
         counted = resources.part(number, of=n_rounds).progress
         links = np.zeros((len(model["targets"]), 2), np.uint32)
-        others: list[npt.NDArray[np.uint64]] = []  # words from nothing and jumps, both ways
+        others: list[npt.NDArray[np.uint64]] = []  # null-aligned words and jumps, in both directions
         sums: list[npt.NDArray[np.float64]] = []
         for shard, _ in enumerate(sharding.do(_count_shard, job, counted)):
             counts = map_arrays(folder, _counts(number, shard))
@@ -82,7 +82,7 @@ def train_in_shards(
             sums.append(np.array(counts["logprobs"]))
             remove_arrays(folder, _counts(number, shard))
         training.renew(links, (others[0], others[1]), (others[2], others[3]), chained=number >= rounds.model1_iterations)
-        # In order, as the core adds them: NumPy adds pairs first, which rounds differently.
+        # In the order of the core: NumPy sums pairwise, which rounds differently.
         logprobs += [float(np.add.accumulate(column)[-1]) if len(column) else 0.0 for column in np.concatenate(sums).T]
         remove_arrays(folder, _model(number))
     return np.array(logprobs).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Work in shards, run by any `concurrent.futures.Executor`: processes of this machine, Dask, MPI, Slurm.
+"""Work in shards, run by any `concurrent.futures.Executor`: processes on this machine, Dask, MPI, Slurm.
 
 A task is a function, a job (paths and options, no large arrays) and the number of a shard; it reads and writes files that
 driver and workers both see. The number of shards is chosen by the user and does not depend on the number of workers.
@@ -33,7 +33,7 @@ from hyperbaton.base.progress import Progress
 log = logging.getLogger(__name__)
 
 SHARDS = 16  # with an executor, if the number of shards is not given
-ATTEMPTS = 4  # at a task whose workers are lost; Dask counts the same way
+ATTEMPTS = 4  # maximum number of attempts at a task whose workers are lost; Dask counts in the same way
 REMOVALS = 20  # attempts at removing the files of shards
 CONNECTING = 10.0  # seconds to wait for a scheduler
 FORMS = "dask://HOST:PORT or processes:N"
@@ -44,7 +44,7 @@ J = TypeVar("J")
 
 
 class WorkersLost(HyperbatonError):
-    """Tasks cannot be finished, because the processes that run them end."""
+    """Tasks cannot be finished, because the processes that run them die."""
 
 
 def n_shards(shards: int, executor: object) -> int:
@@ -76,7 +76,7 @@ class Sharding:
     workers: set[str] = field(default_factory=set, compare=False)
 
     def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
-        """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
+        """Call `function(job, k)` for every shard k, and yield the results in shard order.
 
         `progress` counts shards.
         """
@@ -93,7 +93,7 @@ class Sharding:
 
 
 class InMemory:
-    """Replaces the folder of shards if one process does the work: arrays stay in memory, by owner."""
+    """In-memory replacement for the folder of shards if one process does the work; arrays are stored by owner."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, dict[str, Array]] = {}
@@ -108,7 +108,7 @@ class Here:
     shards: ClassVar[int] = 1
 
     def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
-        """Call `function(job, 0)`, and yield what it returns."""
+        """Call `function(job, 0)`, and yield its result."""
         for result in do_shards(None, function, job, self.shards, progress):
             yield result.value
 
@@ -128,7 +128,7 @@ def do_shards(
     shards: int,
     progress: Progress | None = None,
 ) -> Iterator[ShardResult[T]]:
-    """Call `function(job, k)` for every shard k, and yield what it returns in the order of the shards.
+    """Call `function(job, k)` for every shard k, and yield the results in shard order.
 
     Without an executor, this process does the work. `progress` counts shards.
     """
@@ -153,9 +153,9 @@ def worker_name() -> str:
 
 
 def ordered_map(executor: Executor, ahead: int, function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
-    """Map on the workers of an executor, results in order, at most `ahead` items in flight.
+    """Map a function over items on the workers of an executor; results are in order, with at most `ahead` items in flight.
 
-    An item whose worker was lost is done again. When the caller stops, or an item fails, the others are cancelled.
+    An item whose worker was lost is processed again. When the caller stops, or an item fails, the others are cancelled.
     """
     waiting: deque[_Attempt[S, T]] = deque()
     try:
@@ -203,13 +203,13 @@ def _next_result(executor: Executor, function: Callable[[S], T], waiting: deque[
         except CancelledError as error:
             raise WorkersLost("the executor has given up its tasks: is its scheduler gone?") from error
         except Exception as error:
-            if type(error).__name__ == "KilledWorker":  # Dask's, which may not be installed
-                raise WorkersLost("a task ended several workers, one after the other (out of memory?)") from error
+            if type(error).__name__ == "KilledWorker":  # an error of Dask, which may not be installed
+                raise WorkersLost("a task killed several workers in a row (out of memory?)") from error
             if not _means_lost_worker(error):
                 raise
             if first.number == ATTEMPTS:
-                raise WorkersLost(f"a task ended {ATTEMPTS} workers, one after the other (out of memory?)") from error
-            log.warning("a worker was lost; its tasks are done again")
+                raise WorkersLost(f"a task killed {ATTEMPTS} workers in a row (out of memory?)") from error
+            log.warning("a worker was lost; its tasks will be run again")
             for attempt in waiting:
                 if attempt.lost:
                     attempt.future, attempt.number = _submit_again(executor, function, attempt.item), attempt.number + 1
@@ -224,7 +224,7 @@ def _submit_again(executor: Executor, function: Callable[[S], T], item: S) -> Fu
 
 @contextlib.contextmanager
 def open_executor(address: str | None) -> Iterator[Executor | None]:
-    """The executor at an address, `dask://HOST:PORT` or `processes:N`; None without one.
+    """The executor at an address, `dask://HOST:PORT` or `processes:N`; None without an address.
 
     When the block is left by an error or Ctrl-C, tasks that have not started are cancelled.
     """
@@ -232,7 +232,7 @@ def open_executor(address: str | None) -> Iterator[Executor | None]:
         yield None
         return
     if match := re.fullmatch(r"processes:([1-9]\d{0,3})", address):
-        from hyperbaton.base.processes import Processes  # only here: it imports multiprocessing
+        from hyperbaton.base.processes import Processes  # here, since it imports multiprocessing
 
         with Processes(int(match[1])) as pool:
             yield pool
@@ -250,8 +250,8 @@ def _dask(host: str) -> Iterator[Executor]:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
         raise import_failure(error, "distributed", "dask", "distributed") from error
-    _silence("tornado.application")  # tracebacks of calls that Ctrl-C interrupts
-    _silence("distributed")  # tracebacks of a lost scheduler, for which we print one line
+    _silence("tornado.application")  # suppress tracebacks of calls that Ctrl-C interrupts
+    _silence("distributed")  # and of a lost scheduler, which is reported in one line
     try:
         client = distributed.Client(f"tcp://{host}", timeout=CONNECTING, set_as_default=False)
     except OSError as error:
@@ -283,9 +283,9 @@ def _silence(name: str) -> None:
 def open_sharding(
     address: str | None, shards: int, threads: int, output: str | PathLike[str] | None
 ) -> Iterator[Sharding | None]:
-    """How a command distributes its work, by its options; None if it does all the work itself.
+    """How a command distributes its work according to its options; None if it does all the work itself.
 
-    Files of shards are beside the output, and are removed at the end of the block.
+    Files of shards are in the folder of the output, and are removed at the end of the block.
     """
     if address is None and shards <= 1:
         yield None
@@ -296,13 +296,13 @@ def open_sharding(
 
 @contextlib.contextmanager
 def shard_folder(output: str | PathLike[str] | None = None) -> Iterator[Path]:
-    """A folder for the files of shards, beside an output that all workers see, or in the current folder."""
+    """A folder for the files of shards, in the folder of an output that all workers see, or in the current folder."""
     beside = Path.cwd() if output is None or os.fspath(output) == "-" else Path(output).absolute().parent
     folder = Path(tempfile.mkdtemp(prefix=".hyperbaton-shards-", dir=beside))
     try:
         yield folder
     finally:
-        for _ in range(REMOVALS):  # a worker that does not know yet that its task is cancelled may still write a file
+        for _ in range(REMOVALS):  # a worker that has not yet learned that its task is cancelled may still write a file
             shutil.rmtree(folder, ignore_errors=True)
             if not folder.exists():
                 break

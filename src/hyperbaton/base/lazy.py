@@ -1,6 +1,6 @@
 """Lazy imports: a package's names are imported when they are first used, so that a command loads only the code it needs.
 
-Nothing is imported here that Python itself has not loaded: the program listens to Ctrl-C before anything else.
+This module imports nothing that Python has not loaded at start-up: the program must handle Ctrl-C before anything else.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class LazyNames:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> Any:
-        """Take the place of `__import__`: note where names come from, and return something that has them."""
+        """Stand in for `__import__`: record where names come from, and return an object that has them."""
         if globals is not self._module:  # in another thread
             return self._import(name, globals, locals, fromlist, level)
         self._homes |= dict.fromkeys(fromlist or (), name)

@@ -1,6 +1,6 @@
-"""What a piece of work may use: threads, memory, the workers of an executor; and whom it tells of its progress.
+"""Resources of a piece of work: threads, memory, the workers of an executor, and the progress callback.
 
-A public function takes those that it needs as keywords, and makes one `Resources` of them; functions below it pass it on.
+A public function takes the ones it needs as keywords, and combines them in one `Resources`; functions below it pass it on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Resources:
     progress: Progress | None = None
     scratch: Scratch = field(default_factory=Scratch)
     sharding: Sharding | None = None
-    stages: Callable[[str], Progress] | None = None  # the progress of a stage by its name
+    stages: Callable[[str], Progress] | None = None  # progress by the name of a stage
 
     @classmethod
     def of(
@@ -39,24 +39,24 @@ class Resources:
         scratch: Scratch | None = None,
         sharding: Sharding | None = None,
     ) -> Resources:
-        """Those of a function's keywords: all processors by default, and memory without a limit."""
+        """Resources from a function's keywords; by default all processors, and unlimited memory."""
         return cls(n_threads(threads), progress, scratch or Scratch(), sharding)
 
     def stage(self, name: str) -> Resources:
-        """Resources for one stage of the work, with its own progress if stages have one."""
+        """Resources for one stage of the work, with separate progress if stages have it."""
         return self if self.stages is None else replace(self, progress=self.stages(name))
 
     def part(self, number: int, of: int) -> Resources:
-        """Resources for one of several parts of equal size, which follow one another."""
+        """Resources for one of several consecutive parts of equal size."""
         if (whole := self.progress) is None:
             return self
         return replace(self, progress=lambda done, total: whole(number * total + done, of * total))
 
     def report(self, done: int, total: int) -> None:
-        """Tell the progress; raises Cancelled if it says so."""
+        """Report progress; raises Cancelled if the callback returns False."""
         if self.progress is not None and self.progress(done, total) is False:
             raise Cancelled("cancelled")
 
     def split(self) -> Sharding | Here:
-        """How work is split: as its sharding says, or else as one shard in the memory of this process."""
+        """How work is split: according to `sharding`, or as one shard in the memory of this process."""
         return Here(self.threads) if self.sharding is None else self.sharding

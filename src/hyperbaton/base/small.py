@@ -1,4 +1,4 @@
-"""Whole numbers most of which are small, such as counts: one byte each, and the larger ones apart."""
+"""Arrays of mostly small whole numbers, such as counts: one byte each, with larger numbers stored separately."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_numbers
 
-_LARGEST = 255  # that one byte holds
+_LARGEST = 255  # that fits in one byte
 
 
 @dataclass(frozen=True)
 class SmallNumbers:
-    """Numbers of 32 bits: number i is `small[i]`, unless i is in `rows`; then it is the one of `large` at that place.
+    """Numbers of 32 bits: number i is `small[i]`, or `large[k]` if i is `rows[k]`.
 
     >>> numbers = SmallNumbers.of([np.array([1, 2, 700, 3])])
     >>> numbers.small.tolist(), numbers.rows.tolist(), numbers.large.tolist()
@@ -37,7 +37,7 @@ class SmallNumbers:
 
     @classmethod
     def of(cls, pieces: Iterable[Array], scratch: Scratch | None = None) -> SmallNumbers:
-        """Code numbers, which need not be in memory at the same time; the code is stored in `scratch`."""
+        """Encode numbers, which need not be in memory at the same time; the result is stored in `scratch`."""
         scratch = scratch or Scratch()
         small, rows, large = Column(scratch, np.uint8), Column(scratch, np.int64), Column(scratch, np.uint32)
         for piece in pieces:
@@ -63,7 +63,7 @@ class SmallNumbers:
         return int(self.small.sum(dtype=np.int64) + self.large.sum(dtype=np.int64))
 
     def check(self) -> None:
-        """Raise DamagedError unless the places of the large numbers increase and fit."""
+        """Raise DamagedError unless the rows of the large numbers are valid and increase."""
         check_numbers(self.rows, len(self), "row")
         if (np.diff(self.rows) <= 0).any() or self.small[self.rows].any():
             raise DamagedError("the rows of large numbers do not fit")

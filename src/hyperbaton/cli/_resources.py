@@ -1,4 +1,4 @@
-"""The options by which commands share out a machine or several: threads, memory, shards, and what is shown meanwhile.
+"""Options for the resources of commands: threads, memory, shards, and the display of progress.
 
 A command takes one of these classes as a parameter; work that can be distributed gets its `Resources` from it.
 """
@@ -48,7 +48,7 @@ class ShardOptions(ThreadOptions):
 
     @contextmanager
     def open(self, output: str | PathLike[str] | None = None, bars: Bars | None = None) -> Iterator[Resources]:
-        """The resources of the command; files of shards are beside the output, and removed at the end of the block."""
+        """The resources of the command; files of shards are in the output's folder, and removed at the end of the block."""
         with (
             bars or self.bars() as shown,
             open_sharding(self.executor, self.shards, self.threads, output) as sharding,
@@ -58,7 +58,7 @@ class ShardOptions(ThreadOptions):
 
 @dataclass(frozen=True)
 class MemoryOptions(ShardOptions):
-    """Options of commands whose memory can be limited, too."""
+    """Options of commands whose memory can also be limited."""
 
     memory: Memory = None
 

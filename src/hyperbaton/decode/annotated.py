@@ -42,7 +42,7 @@ class AnnotatedLines(NamedTuple):
 
     @classmethod
     def parse(cls, lines: Sequence[str], markup: bool, first: int = 0) -> Self:
-        """Take the `markup` out of lines; `first` is the number of lines before them, for errors."""
+        """Remove the `markup` from lines; `first` is the number of lines before them, for error messages."""
         if not markup:
             return cls(lines)
         parsed = [parse_markup(line, number) for number, line in enumerate(lines, start=first + 1)]
@@ -91,7 +91,7 @@ def without_separator(line: str) -> str:
 
 
 def annotate(lines: Sequence[str], *, tags: Sequence[str] | None = None, trees: Sequence[str] | None = None) -> Annotations:
-    """The annotations of sentences from lines: a tag for each word, a bracketed tree or nothing for each sentence.
+    """Parse the annotations of sentences: lines with a tag for each word, and lines with a bracketed tree or nothing.
 
     >>> annotate(["he eats"], tags=["PRP VBZ"]).source_tags[0]
     ['PRP', 'VBZ']
@@ -113,7 +113,7 @@ def in_batches(
 ) -> Iterator[AnnotatedLines]:
     """Sentences in batches, each with its part of the annotations."""
     if isinstance(sentences, str):
-        raise OptionError("this takes a list of sentences, not a single one: put it into a list")
+        raise OptionError("expected a list of sentences, not a single one: put it into a list")
     known = {
         kind: len(column)
         for kind, column in (("tags", annotations.source_tags), ("trees", annotations.source_trees))
@@ -144,7 +144,7 @@ class SourceText:
     markup: bool = False
 
     def n_lines(self) -> int:
-        """The number of lines, of a text that is read again."""
+        """The number of lines of the text, which must be a file, since it is read again."""
         if "-" in (self.source, self.tags, self.trees):
             raise OptionError("a text that is translated in shards is read twice: give a file, not standard input")
         return sum(1 for _ in read_byte_lines(self.source))
@@ -155,7 +155,7 @@ class SourceText:
             yield AnnotatedLines(["\n".join(lines)])
 
     def groups(self, most: int = BATCH) -> Iterator[AnnotatedLines]:
-        """Lines as they arrive, at most `most` together."""
+        """Lines as they arrive, in groups of at most `most`."""
         return self._annotated((read_line_groups if self.raw else read_sentence_groups)(self.source, most))
 
     def shards(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
@@ -165,8 +165,8 @@ class SourceText:
         return self._annotated(list(islice(lines, size)) for size in sizes)
 
     def _annotated(self, groups: Iterable[Sequence[str]]) -> Iterator[AnnotatedLines]:
-        """Groups of lines with the next lines of tags and trees, each yielded at once."""
-        if self.raw:  # it may come from Windows
+        """Groups of lines with the corresponding lines of tags and trees, each yielded as soon as it is read."""
+        if self.raw:  # lines may end in CR LF
             yield from (AnnotatedLines([line.removesuffix("\r") for line in lines]) for lines in groups)
             return
         columns: dict[str, Iterator[str]] = {}
@@ -186,7 +186,7 @@ class SourceText:
                 raise error.moved(done) from error
             yield sentences._replace(annotations=annotations)
             done += len(lines)
-        # A file with fewer trees continues with empty lines.
+        # Missing trees at the end of a file count as empty lines.
         if next(columns.get("trees", iter(())), ""):
             _check_number("trees", done + 1, done, ended=True)
         if next(columns.get("tags", iter(())), None) is not None:
@@ -194,7 +194,7 @@ class SourceText:
 
 
 def _check_number(kind: str, n: int, n_sentences: int, *, ended: bool) -> None:
-    """Refuse too few annotations and, at the end of the sentences, annotations left over."""
+    """Refuse too few annotations and, after the last sentence, leftover annotations."""
     if n < n_sentences:
         raise AnnotationError(kind, f"only {counted(n, 'line')} of {kind}, fewer than of text", n + 1)
     if ended and n > n_sentences:

@@ -1,4 +1,4 @@
-"""Put a system together from parts on disk: phrases, language models, reordering models and tables."""
+"""Assemble a system from parts on disk: phrases, language models, reordering models and tables."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def assemble(
         phrases: output of `hyperbaton extract`, a saved phrase table, or a Moses text table.
         lms: output of `hyperbaton lm`, or ARPA files.
         reordering: name → a trained model's folder; or the type of a lexicalized table, which is counted from the phrases
-            (`hier-mslr-bidirectional-fe`), read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`), or made of
-            trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`); or
+            (`hier-mslr-bidirectional-fe`), read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`), or built
+            from trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`); or
             `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of word
-            classes, if there are files of them (`:source-classes=FILE:target-classes=FILE`).
-        scaled: name → β of models that scale the distance (NI11 eq. 7); inside: names of jump models that are also
-        charged inside phrase pairs.
+            classes, if files of classes are given (`:source-classes=FILE:target-classes=FILE`).
+        scaled: name → β of models that scale the distance (NI11 eq. 7).
+        inside: names of jump models that are also charged inside phrase pairs.
         per_class: names of orientation models with a weight for each class; tables always have them.
         rules: output of `hyperbaton extract --hierarchical`, or a Moses rule table, instead of phrases.
     """
@@ -159,7 +159,7 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
             "target-classes=FILE"
         )
     made = []
-    joint = np.maximum(table.counts[:, 2], 1)  # tables of other programs may have none
+    joint = np.maximum(table.counts[:, 2], 1)  # tables from other programs may have none
     n_words = int(given.get("words", 80))
     for side, phrases, counts in (
         ("source", table.source, np.bincount(table.sources, joint, len(table.source))),
@@ -183,7 +183,7 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
 def _model_probabilities(
     where: str, kind: ReorderingType, folders: Sequence[str], table: PhraseTable
 ) -> npt.NDArray[np.float32]:
-    """A table made of the probabilities of lexicalized models for each phrase pair."""
+    """A table of the probabilities of each phrase pair under lexicalized models."""
     models = [load_model(folder) for folder in folders]
     if len(models) != len(kind.sides):
         raise OptionError(f"{where}: {kind.name} needs {len(kind.sides)} models, for {' and '.join(kind.sides)}")

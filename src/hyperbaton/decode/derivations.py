@@ -48,7 +48,7 @@ class RuleUse(NamedTuple):
 
 
 def source_batch(request: Request) -> Batch:
-    """The sentences of a request without options, as needed by jump models."""
+    """The sentences of a request without translation options, as needed by jump models."""
     none = np.zeros(0, np.int64)
     spans = Spans(none.astype(np.uint32), none.astype(np.uint16), none.astype(np.uint16))
     target = Text(_NO_TEXT, np.zeros(1, np.int64), request.target.vocabulary)
@@ -58,7 +58,7 @@ def source_batch(request: Request) -> Batch:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Derivations(Translations):
-    """Translations whose steps are rules, each before those in its gaps, glue rules from left to right.
+    """Translations whose steps are rules: each rule precedes those in its gaps, and glue rules run from left to right.
 
     A step's target side has `[X,1]` and `[X,2]` for its gaps. The last row of a translation's features belongs to the end
     of the sentence.

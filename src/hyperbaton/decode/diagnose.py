@@ -1,7 +1,7 @@
 """Why translations differ from references: model errors, search errors, or limits on the order.
 
-For each sentence the best derivation of its reference is searched without a distortion or span limit (forced decoding).
-If there is one, its score F is compared with the score S of the translation found by the ordinary search:
+Forced decoding, without a distortion or span limit, finds the best derivation of each sentence's reference. If there is
+one, its score F is compared with the score S of the translation found by the ordinary search:
 
     the reference itself    the search returned it
     model error             S ≥ F: the model scores another translation at least as high
@@ -88,7 +88,7 @@ class Judgement(NamedTuple):
 
 
 class Judge:
-    """Finds out why translations of a system differ from the references."""
+    """Diagnoses why a system's translations differ from the references."""
 
     def __init__(self, system: System, options: Decoding, *, threads: int | None = None) -> None:
         unlimited = replace(
@@ -149,7 +149,7 @@ def diagnose(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Find out, for sentences with references, why the search did not return the references.
+    """Diagnose why the search did not return the references of sentences.
 
     `links` between the sentences and references also show what orientation models predict for extracted phrase pairs.
     """
@@ -157,7 +157,7 @@ def diagnose(
         raise InputError(f"there are {len(sources)} sentences, but {len(references)} references")
     ordinary = Translator(system, options, threads=threads)
     most = ordinary.options.max_words
-    Pieces.of(sources, most).need_whole(range(len(sources)), unforced(most))  # before anything is searched
+    Pieces.of(sources, most).need_whole(range(len(sources)), unforced(most))  # before the search
     judge = Judge(system, ordinary.options, threads=threads)
     result = Diagnosis()
     for lines, known, _ in in_batches(sources, annotations, BATCH):

@@ -17,7 +17,7 @@ from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode.markup import Constraints
 
 LONGEST = 255  # words of a term
-MOST_CONFLICTS = 100  # kept for a report
+MOST_CONFLICTS = 100  # maximum number kept for a report
 
 
 class Term(NamedTuple):
@@ -44,7 +44,7 @@ class Glossary:
 
     @classmethod
     def read(cls, path: str | PathLike[str], text: TextProcessing | None = None) -> Glossary:
-        """Read lines `term TAB translation`; empty lines and those that start with # are ignored.
+        """Read lines of the form `term TAB translation`; empty lines and those that start with # are ignored.
 
         Terms are tokenized by `text`; without it they are tokens separated by blanks.
         """
@@ -63,7 +63,7 @@ class Glossary:
     def of(
         cls, pairs: Iterable[tuple[str, str]], text: TextProcessing | None = None, places: Sequence[str] = ()
     ) -> Glossary:
-        """Make a glossary of terms and translations; `places` are their origins, for messages."""
+        """Build a glossary from terms and translations; `places` are their origins, for messages."""
         made, seen = cls(), dict[tuple[str, ...], Term]()
         text = text or TextProcessing()
         source, target = text.source.make_tokenizer(), text.target.make_tokenizer()
@@ -113,13 +113,13 @@ class Glossary:
     def add_to(self, constraints: Constraints, tokens: Sequence[str], number: int) -> Constraints:
         """Require the translations of the terms in a sentence, except where its constraints already require one.
 
-        `number` is that of the sentence, for conflicts.
+        `number` is the number of the sentence, for conflicts.
         """
         found = self.find(tokens, f"sentence {number}: ")
         for begin, end, _ in found:
             if any(begin < e and b < end for b, e, _ in constraints.demands):
                 term = " ".join(tokens[begin:end])
-                self._report(f"sentence {number}: markup forces another translation than the glossary's of {term!r}")
+                self._report(f"sentence {number}: markup overrides the glossary's translation of {term!r}")
         return constraints.demand(found)
 
     def take_conflicts(self) -> list[str]:

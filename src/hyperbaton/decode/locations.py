@@ -27,7 +27,7 @@ class Location:
 
     @classmethod
     def of(cls, path: str | PathLike[str], arrays: str = "") -> Location:
-        """The location of something that was just read."""
+        """The location of a part that was just read."""
         where = Path(os.path.realpath(path))
         return cls(where, arrays, Artefact(where).digest(arrays))
 
@@ -54,7 +54,7 @@ class Location:
         return {"path": path, "arrays": self.arrays, "digest": self.digest}
 
     def is_inside(self, folder: Path) -> bool:
-        """Whether a folder contains it."""
+        """Whether a folder contains the artefact."""
         return self.path.is_relative_to(os.path.realpath(folder))
 
 

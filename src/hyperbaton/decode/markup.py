@@ -64,7 +64,7 @@ FREE = Constraints()
 
 
 def parse_markup(line: str, number: int = 1) -> tuple[str, Constraints]:
-    """Remove the markup from a sentence, whose number is for errors.
+    """Remove the markup from a sentence; its number is for error messages.
 
     >>> parse_markup('das <x translation="a house">haus</x> <wall/> da')
     ('das haus da', Constraints(demands=((1, 2, 'a house'),), zones=(), walls=(1,)))
@@ -104,7 +104,7 @@ def parse_markup(line: str, number: int = 1) -> tuple[str, Constraints]:
 
 
 def punctuation_walls(source: Text) -> list[tuple[int, int]]:
-    """Walls before and after punctuation, as Moses puts them.
+    """Walls before and after punctuation, as in Moses.
 
     >>> punctuation_walls(Text.of(["a b , c d"]))
     [(0, 1), (0, 2)]

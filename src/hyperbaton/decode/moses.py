@@ -42,12 +42,12 @@ _PLAIN = {
     "PhrasePenalty": PHRASE_PENALTY,
     "Distortion": DISTORTION,
 }
-# Allowed values in a feature's line, by kind; None if any value is allowed.
+# Keys allowed in a feature's line and their values, by kind; None if any value is allowed.
 _ANY = {"tuneable": None, "num-features": None}
 _FACTORS = {"input-factor": "0", "output-factor": "0"}
 # Keys of sparse features in the line of a reordering table, except for the files of words and classes.
 _SPARSE_PARTS = ("sparse-phrase", "sparse-stack", "sparse-between")
-_SPARSE = "sparse"  # suffix of the name of the model of sparse features, after that of the table
+_SPARSE = "sparse"  # appended to the table's name to name its model of sparse features
 _KEYS: dict[str, dict[str, str | None]] = {
     _TABLE: {"path": None, "table-limit": None, "cache-size": None, "num-input-features": "0", **_FACTORS, **_ANY},
     _REORDERING: {"path": None, "type": None, **_FACTORS, **_ANY},
@@ -73,7 +73,7 @@ _PHRASES_ALONE = ("distortion_limit", "early_distortion", "monotone_at_punctuati
 _CHART_SPAN = "max-chart-span"
 _WHOLE_SENTENCE = 1000  # the span of glue rules written by Moses' training
 _MARKUP = {"pass-through": False, "exclusive": True}
-_MAX_PHRASE_LENGTH = 20  # default if a moses.ini has none
+_MAX_PHRASE_LENGTH = 20  # default if a moses.ini does not set it
 
 
 def import_moses(path: str | PathLike[str]) -> System:
@@ -293,7 +293,7 @@ def _read_lm(ini: MosesIni, feature: Feature) -> LanguageModel:
     _check_n_features(ini, feature, 1, "the features of a language model are")
     lm = LanguageModel.read_arpa(ini.file(feature))
     order = _natural(ini, feature, "order")
-    # KenLM uses the whole model regardless of this value.
+    # KenLM always uses the whole model.
     if feature.kind not in ("KENLM", "LazyKENLM") and order is not None and order < lm.order:
         message = f"{feature.kind} with order={order} cannot be imported: the model is of order {lm.order}"
         raise InputError(message, ini.path, feature.line)
@@ -323,7 +323,7 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
     if ini.is_chart:
         values |= _chart_span(ini, known["max_span"])
     else:
-        values |= _choice(ini, "search-algorithm", "search", {**_SEARCHES, CHART: ""})  # not a choice of ours
+        values |= _choice(ini, "search-algorithm", "search", {**_SEARCHES, CHART: ""})  # not available here
     values |= _choice(ini, "xml-input", "markup", _MARKUP)
     if (own := ini.own_options) is not None:
         try:

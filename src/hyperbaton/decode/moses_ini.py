@@ -165,7 +165,7 @@ CHART_REFUSED = {
     "monotone-at-punctuation": "Moses' chart decoder does not have it",
 }
 
-# A comment to Moses, options for us: those of a system that Moses does not have.
+# A comment for Moses; here, the options of a system that Moses does not have.
 OWN_OPTIONS = "# hyperbaton: "
 _VARIABLE = re.compile(r"\$\{([^{}]*+)\}")
 
@@ -266,7 +266,7 @@ class MosesIni(NamedTuple):
         return text not in _OFF
 
     def file(self, feature: Feature) -> Path:
-        """The file of a feature: beside the moses.ini, one folder up, or from the current folder."""
+        """The file of a feature: in the folder of the moses.ini, in its parent, or in the current folder."""
         if "path" not in feature.values:
             raise InputError(f"{feature.kind} names no path", self.path, feature.line)
         return self.find(feature.values["path"], feature.line)

@@ -12,7 +12,7 @@ from hyperbaton.phrases.rules import DECODED_SPAN
 
 @dataclass
 class Decoding(CheckedOptions):
-    """Options of the search; a system has its own, and every call may change them."""
+    """Options of the search; a system stores them, and every call may override them."""
 
     search: str = option("cube", "search algorithm", choices=("stack", "cube"))
     stack: int = option(200, "maximum number of hypotheses in a stack; 0 keeps all", minimum=0)
@@ -48,7 +48,7 @@ OF_RULES = frozenset(("max_span",))
 
 
 def check_applies(names: Iterable[str], *, hierarchical: bool) -> None:
-    """Refuse given options that do not apply to a system: options of phrases for rules, and vice versa."""
+    """Refuse options that do not apply to a system: phrase options for rules, and vice versa."""
     foreign, kind = (OF_PHRASES, "rules") if hierarchical else (OF_RULES, "phrases")
     flags = [opt.flag for opt in options_of(Decoding) if opt.name in foreign and opt.name in set(names)]
     if flags:

@@ -1,10 +1,10 @@
 """How well the orientation models of a system predict the classes of the phrases that the search uses.
 
-A model is trained on all phrase pairs extracted from a linked text, but the search asks about the few that it chooses,
-and their classes depend on the phrases chosen before. Four kinds of phrases show where a model loses:
+A model is trained on all phrase pairs extracted from a linked text, but the search uses the few that it chooses,
+and their classes depend on the phrases chosen before. Four kinds of phrases show where a model loses accuracy:
 
     extracted    phrase pairs extracted from the links of the text, if they are options of the search
-    chosen       those of them that are in the translation
+    chosen       extracted phrase pairs that are in the translation
     reference    the steps of the derivation of the reference
     search       the steps of the translation, of sentences with a derivation of the reference
 
@@ -41,7 +41,7 @@ class ClassSums:
         self.sums = np.zeros((len(self.names), 4))
 
     def add(self, logprobs: Array, classes: Array) -> None:
-        """Add phrases with log-probabilities (n, n_classes) and these classes; rows of zeros are unknown to the model."""
+        """Add phrases with log-probabilities (n, n_classes) and these classes; unknown phrases have rows of zeros."""
         known = (classes != NO_CLASS) & logprobs.any(axis=1)
         logprobs, classes = logprobs[known], classes[known].astype(np.int64)
         own = logprobs[np.arange(len(classes)), classes]

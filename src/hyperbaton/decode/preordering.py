@@ -43,7 +43,7 @@ class Permutations(VisitOrders):
 
     def reorder_links(self, links: Links) -> Links:
         """The links of the sentences in these orders."""
-        places = np.empty(len(self.positions), np.uint16)  # of the old words
+        places = np.empty(len(self.positions), np.uint16)  # new positions of the old words
         places[self._places()] = np.arange(len(self.positions)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
         points = np.column_stack([places[self.offsets[sentence] + links.points[:, 0]], links.points[:, 1]])

@@ -43,16 +43,16 @@ _NEWLINES = re.compile(r"[\r\n]+")
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence for the search: tokens, their tags if there are any, and the elements that were taken out."""
+    """A sentence for the search: tokens, their tags if there are any, and the markup elements removed from it."""
 
     tokens: list[str]
     labels: list[str]
-    elements: tuple[Element, ...] = ()  # of its tags
+    elements: tuple[Element, ...] = ()  # formed by its markup tags
     low: bool = False  # starts with a lower-case letter
     values: dict[int, str] = field(default_factory=dict)  # numbers and addresses by position, as written
     copied: dict[str, str] = field(default_factory=dict)  # elements that are not translated, by their placeholder words
     reopened: int = 0  # number of leading elements that continue those of the previous sentence
-    constraints: Constraints = FREE  # on its translation
+    constraints: Constraints = FREE  # constraints on its translation
 
     @property
     def line(self) -> str:
@@ -63,7 +63,7 @@ class Sentence:
         return replace(self, constraints=self.constraints.demand(demands))
 
     def with_terms(self, glossary: Glossary, number: int) -> Sentence:
-        """Require the translations of the terms of a glossary; `number` is that of the sentence, for conflicts."""
+        """Require the translations of the terms of a glossary; `number` is the number of the sentence, for conflicts."""
         return replace(self, constraints=glossary.add_to(self.constraints, self.tokens, number))
 
     def parts(self, most: int) -> list[Sentence]:
@@ -117,8 +117,8 @@ class SearchResult(NamedTuple):
 
     sentence: Sentence
     found: Translations
-    number: int  # of the sentence in `found`
-    best: SentenceTranslation  # empty if there is none
+    number: int  # index of the sentence in `found`
+    best: SentenceTranslation  # empty if there is no translation
 
     @property
     def piece(self) -> int:
@@ -204,7 +204,7 @@ class RawText:
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[SearchResult]:
-        """Translate sentences, in batches; if a number or an address is lost, again with its translation required."""
+        """Translate sentences in batches; those that lose a number or an address again, with its translation required."""
 
         def find(part: Sequence[Sentence], forced: Sequence[str] | None) -> list[SearchResult]:
             lines, constraints = [sentence.line for sentence in part], [sentence.constraints for sentence in part]
@@ -302,7 +302,7 @@ class RawTranslator:
     def translate(self, texts: Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> list[str]: ...
 
     def translate(self, texts: str | Sequence[str], *, html: bool = False, form: TextFormat = PLAIN) -> str | list[str]:
-        """Translate texts, each into as many lines as its source; the translation of a single text is text.
+        """Translate a text or a list of texts, each into as many lines as its source.
 
         Arguments:
             html: the texts are HTML; short for `form=HTML`.

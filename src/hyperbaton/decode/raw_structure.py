@@ -5,7 +5,7 @@ A text is split into fixed strings, which are copied, and *flows*: sentences wit
     <doc><t>Das <b>Haus</b></t><t>Ja.</t></doc>        fixed <doc><t>, flow Das <b>Haus</b>, fixed </t><t>, flow Ja., …
 
 The tag of a splitting element is fixed. In HTML these are paragraphs, lists, tables and the like. In XML nothing is known
-about names: an element splits unless there is text beside it, as in DeepL's outline detection. An element that contains a
+about names: an element splits unless there is text next to it, as in DeepL's outline detection. An element that contains a
 splitting one also splits, so both tags of an element are fixed, or both are in the same flow. Content that must not be
 translated is copied: between words it is itself a word.
 
@@ -42,7 +42,7 @@ _MASKED = re.compile(" ([\ue000-\uf8ff]) ")
 # Marks the edges of masked text, where blanks are not part of the text. It is a control character that no text
 # contains.
 EDGE = "\x1f"
-# Private characters; `corpus/sentences.py` knows those of end tags.
+# Private characters; `corpus/sentences.py` recognises those of end tags.
 _FOR_TAGS, _FOR_VALUES, _FOR_END_TAGS = range(0xE000, 0xE800), range(0xE800, 0xF000), range(0xF000, 0xF900)
 _FIRST_WORD = 0x100000  # private characters that are words for copied content
 
@@ -55,12 +55,12 @@ class TextFormat:
         splitting: names of elements that end sentences.
         non_splitting: names of elements that never do.
         ignored: names of elements that are not translated.
-        detect: split at every element that has no text beside it.
+        detect: split at every element that has no text next to it.
         html: names are those of HTML, in any case; some elements have no end tag, and scripts contain none.
         escapes: resolve character references, and write them.
         strict: refuse tags without a partner.
         newlines: end a sentence at the end of a line.
-        sentences: find sentences; otherwise a flow is one, or each of its lines with `newlines`.
+        sentences: split flows into sentences; otherwise a flow is one sentence, or with `newlines` each of its lines is.
     """
 
     splitting: frozenset[str] = frozenset()
@@ -311,7 +311,7 @@ def mask_flow(flow: Flow, form: TextFormat) -> MaskedFlow:
 
     def put(match: re.Match[str]) -> str:
         number = next(for_values, None)
-        if number is None:  # there are thousands: the rest is ordinary text
+        if number is None:  # after thousands of values: the rest is ordinary text
             return own.texts[match[1]]
         masked.texts[chr(number)] = own.texts[match[1]]
         return f"{EDGE}{chr(number)}{EDGE}"

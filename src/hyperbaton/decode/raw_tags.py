@@ -1,8 +1,8 @@
 """Tags of raw text: removed from its tokens before the search, and projected into the translation through its links.
 
-The content of a tag is projected by `align.project_markup`. Tags may enclose several sentences: they are closed at the
-end of each and opened again, unless the translations leave the tag open from one sentence to the next. An unpaired tag
-stays alone in place; a tag around words without links encloses nothing, but is kept.
+The content of a tag is projected by `align.project_markup`. Tags may enclose several sentences: they are closed at the end
+of each and opened again, unless the translations leave the tag open from one sentence to the next. An unpaired tag stays in
+place; a tag around words without links encloses nothing, but is kept.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def write_tags(
         if not lost:
             return found.text
         for k, element in enumerate(kept):
-            # The content of an element that has become empty is empty in the same place.
+            # Elements inside an element that has become empty become empty in the same place.
             outside = kept[element.parent] if element.parent >= 0 else None
             if outside is not None and outside.begin == outside.end:
                 kept[k] = replace(element, begin=outside.begin, end=outside.begin)

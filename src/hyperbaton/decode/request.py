@@ -44,7 +44,7 @@ class Pieces(NamedTuple):
         pieces: list[str] = []
         offsets = [0]
         for line in lines:
-            # A line of n characters has fewer than n words: most lines need not be tokenized to know this.
+            # A line of n characters has fewer than n words, so most lines need not be tokenized.
             tokens = line.split(" ") if len(line) > max_words else []
             if len(tokens) <= max_words:
                 pieces.append(line)
@@ -55,14 +55,14 @@ class Pieces(NamedTuple):
         return cls(pieces, np.array(offsets, np.int64))
 
     def need_whole(self, sentences: Iterable[int], what: str) -> None:
-        """Complain of one of these sentences if it was split."""
+        """Raise an error for the first of these sentences that was split."""
         for s in sentences:
             if self.offsets[s + 1] - self.offsets[s] > 1:
                 raise SentenceError(what, s + 1)
 
 
 def unforced(max_words: int) -> str:
-    """The error for a sentence that is too long to be forced to a translation."""
+    """The error message for a sentence that is too long for forced decoding."""
     return (
         f"a sentence of more than {max_words} words cannot be forced to its reference; raise --max-words, or leave it out"
     )

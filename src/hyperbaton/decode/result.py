@@ -38,7 +38,7 @@ class Step(NamedTuple):
 class Segment(NamedTuple):
     """A part of a translation for display: a phrase, or a rule with everything in its gaps; spans are half-open.
 
-    `kind` is phrase, or that of a `RuleUse`; `parent` is the number of the segment whose gap it fills, -1 at the top;
+    `kind` is phrase, or the kind of a `RuleUse`; `parent` is the number of the segment whose gap it fills, -1 at the top;
     `rule` has both sides of a rule.
     """
 

@@ -155,7 +155,7 @@ class ReorderingTable(Picklable):
 
 @dataclass(frozen=True)
 class ModelUse:
-    """A reordering model, ours or third-party, and how the decoder uses it; it has one feature by default.
+    """A reordering model, built-in or third-party, and how the decoder uses it; it has one feature by default.
 
     `use`: `direct`, log p, or `scaled`, −d/(β p), a distance that costs less if the model expects it (NI11 eq. 7).
     `inside`: a jump model is also charged for the jumps inside a phrase pair, not only between two. `per_class`: an

@@ -49,7 +49,7 @@ KIND = "system"
 T = TypeVar("T")
 DISTORTION = "Distortion0"
 TRANSLATION = _core.table_feature()
-OWN_FEATURES = tuple(_core.own_features())  # of the options, after the table's scores
+OWN_FEATURES = tuple(_core.own_features())  # features of the options, after the table's scores
 WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD = OWN_FEATURES
 GLUE = _core.glue_feature()
 
@@ -57,7 +57,7 @@ GLUE = _core.glue_feature()
 DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0, GLUE: 1.0}
 DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
 _USE = ("use", "beta", "inside", "per_class")  # attributes of a model's use
-LARGEST_WEIGHT = 1e9  # so that sums of scores stay finite
+LARGEST_WEIGHT = 1e9  # keeps sums of scores finite
 
 
 class PhraseIndex(NamedTuple):
@@ -102,7 +102,7 @@ class System(Display, Picklable):
     """Everything needed for translation.
 
     `lm_words` are each language model's numbers of the target words; `located` has the parts that were read from
-    artefacts, to which a saved system refers; `text` is the processing of raw text, if the system has it.
+    artefacts, to which a saved system refers; `text` is the processing of raw text, if any.
     """
 
     table: PhraseTable
@@ -126,10 +126,10 @@ class System(Display, Picklable):
         *,
         located: Iterable[SystemPart] = (),
     ) -> System:
-        """Assemble a system; weights that are not given have common initial values. Rules make it hierarchical.
+        """Assemble a system; missing weights have the usual initial values. Rules make it hierarchical.
 
-        Reordering models may be tables, uses of a model, or models themselves, ours or third-party. `located`: the parts
-        to which a saved system should refer, and their locations.
+        Reordering models may be tables, uses of a model, or models themselves, built-in or third-party. `located`: the
+        parts to which a saved system should refer, and their locations.
         """
         named = dict(lms) if isinstance(lms, Mapping) else {f"LM{i}": lm for i, lm in enumerate(lms)}
         uses = {

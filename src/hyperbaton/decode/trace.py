@@ -1,4 +1,4 @@
-"""Traces of translations: segments, jumps, every model's score of each step, and the cost of another order."""
+"""Traces of translations: segments, jumps, every model's score of each step, and the cost of a different order."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ TRACED = 100  # number of translations in which to look for another order
 def traces(translations: Translations, first: int = 0) -> Iterator[JsonObject]:
     """One object for each sentence; sentences are numbered from `first`.
 
-    `second_order` is the best translation with another order of the source words, and its score difference; None if there
-    is none in the n-best list.
+    `second_order` is the best translation with a different order of the source words, and its score difference; None if
+    there is none in the n-best list.
     """
     for sentence in range(len(translations)):
         pieces = range(int(translations.pieces[sentence]), int(translations.pieces[sentence + 1]))

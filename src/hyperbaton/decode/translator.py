@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NBest:
-    """How many translations of each sentence to return; `distinct` counts only different ones.
+    """Number of translations to return for each sentence; `distinct` counts only different ones.
 
-    For distinct ones at most `factor` times as many are considered; 0 considers all. They are followed by those that are
-    best somewhere along each of the `directions`, (n, n_weights) in the order of the system's dense features, among the
-    `max_steps` best steps of the search graph.
+    To find distinct translations, at most `factor` times as many are considered; 0 considers all. They are followed by the
+    translations that are best somewhere along each of the `directions`, (n, n_weights) in the order of the system's dense
+    features, among the `max_steps` best steps of the search graph.
     """
 
     n: int = 1
@@ -113,7 +113,7 @@ class Translator(Display, Picklable):
         return self._best_lines(sentences, progress, annotations)
 
     def _best_lines(self, sentences: Iterable[str], progress: Progress | None, annotations: Annotations) -> list[str]:
-        """What `translate` returns for several sentences."""
+        """The best translation of each sentence."""
         batches = self.batches(sentences, annotations=annotations, progress=progress)
         return [line for batch in batches for line in batch.lines()]
 
@@ -139,7 +139,7 @@ class Translator(Display, Picklable):
         graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
-        """Translate groups of sentences, each yielded at once."""
+        """Translate groups of sentences, each yielded as soon as it is translated."""
         done = 0
         for sentences in groups:
             try:
@@ -242,10 +242,10 @@ class Translator(Display, Picklable):
         progress: Progress | None,
     ) -> Derivations:
         """Translations by the rules of a hierarchical system."""
-        from hyperbaton.decode.derivations import Derivations, source_batch  # only here: most systems have phrases
+        from hyperbaton.decode.derivations import Derivations, source_batch  # here, since most systems have phrases
 
         if n_best.directions is not None:
-            raise OptionError("translations along directions are not known for hierarchical systems")
+            raise OptionError("hierarchical systems do not support translations along directions")
         weights = self.system.weights
         chart_input = _core.ChartInput(
             grammar=self.system.grammar,

@@ -23,8 +23,8 @@ def carry(
     """Write the values of a sentence into its translation.
 
     A target word carries a value if it equals the value's source word, which may be a placeholder, or the value in the
-    target language's spelling; linked words come first. Placeholders that are left over are dropped, and all values that
-    have one count as lost.
+    target language's spelling; linked words come first. Leftover placeholders are dropped, and all values that have one
+    count as lost.
 
     Arguments:
         values: in the target language's spelling, by their places in the source.

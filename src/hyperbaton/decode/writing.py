@@ -17,7 +17,7 @@ class TranslationOutputs:
     """The requested outputs, of `output`, `trace`, `links` and `search-graph`, and the content of `output`.
 
     `nbest` is the length of the lists in Moses' format, 0 for plain translations; `raw` reads and writes raw text, with
-    `html` pages instead of lines, and has no other outputs than `output`.
+    `html` pages instead of lines, and has no output but `output`.
     """
 
     names: tuple[str, ...] = ("output",)
@@ -32,7 +32,7 @@ class TranslationOutputs:
     ) -> Iterator[tuple[int, dict[str, bytes]]]:
         """Translate groups of lines, starting from line `first`: yields the number of lines, and each output."""
         if self.raw:
-            from hyperbaton.decode.raw import RawTranslator  # only here: its many patterns take a while to compile
+            from hyperbaton.decode.raw import RawTranslator  # here, since its patterns are slow to compile
 
             raw = RawTranslator(translator)
             for group in groups:

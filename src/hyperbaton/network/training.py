@@ -1,4 +1,4 @@
-"""Training of networks that encode whole sentences, on a CPU or a GPU: the common part.
+"""Shared code for training networks that encode whole sentences, on a CPU or a GPU.
 
 `SentenceReader` encodes a sentence; the networks in models/networks and align/neural add layers to it. These files need
 only NumPy and PyTorch, so that a machine with only these can train (benchmarks/encoder, benchmarks/align/neural). The
@@ -25,7 +25,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from hyperbaton.base.arrays import Array
 
-# Rows of the embeddings of words and of labels; those of the vocabulary follow.
+# Special rows of the embeddings of words and labels, before those of the vocabulary.
 UNKNOWN, START, END, FIRST = 0, 1, 2, 3
 # An epoch has at least this many batches, unless they would have fewer tokens than the second number.
 _FEWEST_BATCHES, _SMALLEST_BATCH = 200, 512
@@ -62,7 +62,7 @@ class Schedule:
 
 
 class State(NamedTuple):
-    """The state after an epoch; `arrays` are the parameters, those of the best epoch and the optimizer's moments."""
+    """The state after an epoch; `arrays` has the current and the best parameters, and the optimizer's moments."""
 
     epoch: int
     history: list[float]  # mean log-probability of the held-out sentences after each epoch
@@ -70,7 +70,7 @@ class State(NamedTuple):
 
 
 class SentenceReader(nn.Module):
-    """From words and labels to a state of each token; a network adds its own layers.
+    """Maps words and labels to a state for each token; a network adds its own layers.
 
     `heads` are the names of the linear layers and embeddings that it adds: they are stored as NAME.weight and NAME.bias, or
     as NAME without a bias.
@@ -89,7 +89,7 @@ class SentenceReader(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def _initialise(self, *others: nn.Embedding) -> None:
-        """Initialise embeddings with small values, after all layers are made, so that these do not depend on it."""
+        """Initialise embeddings with small values, after creating all layers, so that the layers do not depend on it."""
         for embedding in (self.word, self.label, *others):
             if embedding is not None:
                 nn.init.normal_(embedding.weight, std=0.1)
@@ -105,7 +105,7 @@ class SentenceReader(nn.Module):
         return inputs
 
     def read(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
-        """States, shape (batch, tokens, 2 · hidden); `lengths` are those of the sentences, in tokens."""
+        """States, shape (batch, tokens, 2 · hidden); `lengths` are the sentence lengths in tokens."""
         return self.states(self.inputs(words, labels), lengths)
 
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
@@ -115,7 +115,7 @@ class SentenceReader(nn.Module):
         return states
 
     def _stored(self) -> dict[str, Tensor]:
-        """Parameters by their stored names; of the two biases of an LSTM only the first."""
+        """Parameters by their stored names; only the first of the two biases of an LSTM."""
         found: dict[str, Tensor] = {"word": self.word.weight}
         if self.label is not None:
             found["label"] = self.label.weight
@@ -175,13 +175,13 @@ class Tokens(NamedTuple):
 
 
 class Batching:
-    """Sentences, or sentence pairs, in batches of similar length; `usable` are those used in training."""
+    """Sentences, or sentence pairs, in batches of similar length; `usable` lists those used in training."""
 
     lengths: Array
     usable: Array
 
     def batches(self, chosen: Array, tokens: int, rng: np.random.Generator | None = None) -> list[Array]:
-        """Group sentences by similar length, with a limit on padded tokens; in random order if there is a generator."""
+        """Group sentences of similar length, with a limit on padded tokens; in random order if a generator is given."""
         if rng is not None:
             chosen = rng.permutation(chosen)
         per_pool = max(1, int(_POOL * tokens / max(1.0, float(self.lengths[chosen].mean() + 2))))
@@ -255,7 +255,7 @@ class Task(Protocol):
     """A training task: a network, a text, and a loss."""
 
     def network(self, dropout: float) -> Any:
-        """An untrained network, with a method `arrays` for what is learned."""
+        """An untrained network, whose method `arrays` returns the learned parameters."""
 
     def data(self, device: str) -> Any:
         """The text: a `Batching` with methods `batch` and `hidden`."""
@@ -294,9 +294,9 @@ def train(
     """Train; returns the arrays of the best epoch and the held-out measure after each epoch.
 
     Arguments:
-        n_threads: number of CPU threads; 0 leaves PyTorch's choice.
+        n_threads: number of CPU threads; 0 leaves the choice to PyTorch.
         state: the state to resume from, as passed to `after_epoch`.
-        progress: called with sentences done and the total; may raise to stop.
+        progress: called with the number of processed sentences and the total; may raise an error to stop.
     """
     devices = [torch.device(schedule.device)] if schedule.device.startswith("cuda") else []
     with _threads(n_threads), torch.random.fork_rng(devices):
@@ -344,7 +344,7 @@ def train(
 
 
 def device_fault(name: str) -> str:
-    """Why PyTorch cannot compute there, in one line; empty if it can."""
+    """Why PyTorch cannot use a device, in one line; empty if it can."""
     try:
         torch.zeros(1, device=name).cpu()
     except Exception as error:
@@ -364,19 +364,19 @@ def _threads(n: int) -> Iterator[None]:
 
 
 def _out_of_patience(history: list[float], patience: int) -> bool:
-    """Whether the best epoch was too long ago."""
+    """Whether there was no improvement for `patience` epochs."""
     return bool(history) and len(history) - 1 - int(np.argmax(history)) >= patience
 
 
 def _step_size(part: float) -> float:
-    """One cycle: the step size, as a fraction of the largest, after a fraction of the training."""
+    """One-cycle schedule: the step size, as a fraction of the largest, after a fraction of the training."""
     if part < _RISE:
         return _START_SIZE + (1 - _START_SIZE) * (1 - math.cos(math.pi * part / _RISE)) / 2
     return _END_SIZE + (1 - _END_SIZE) * (1 + math.cos(math.pi * (part - _RISE) / (1 - _RISE))) / 2
 
 
 def figures(task: DecisionTask, network: SentenceReader, data: Any, sentences: Array) -> tuple[float, float]:
-    """Percent of the decisions of these sentences that are predicted, and their mean log-probability."""
+    """Percentage of correctly predicted decisions in these sentences, and their mean log-probability."""
     network.eval()
     right, total, n = 0, 0.0, 0
     with torch.no_grad():

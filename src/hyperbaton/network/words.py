@@ -1,4 +1,4 @@
-"""Rows of embeddings for words, and what networks need besides PyTorch."""
+"""Rows of embeddings for words, and helpers that do not need PyTorch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNKNOWN, FIRST = 0, 3
 
 
 def frequent_rows(tokens: Array, n_words: int, most: int, min_count: int) -> Array:
-    """A row for each of `n_words` words: those of the most frequent ones follow the special rows, others are unknown.
+    """A row for each of `n_words` words: the most frequent words follow the special rows, and others are unknown.
 
     >>> frequent_rows(np.array([2, 0, 2, 0, 2, 1]), 4, most=2, min_count=2).tolist()
     [3, 0, 4, 0]

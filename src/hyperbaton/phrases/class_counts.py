@@ -23,7 +23,7 @@ _BYTES = 192
 
 
 class _NumberedKeys(NamedTuple):
-    """Some of the keys: those of a range of values."""
+    """The keys in a range of values."""
 
     where: slice | npt.NDArray[np.int64]
     keys: Keys  # distinct and increasing
@@ -40,7 +40,7 @@ class _NumberedKeys(NamedTuple):
 
 
 def _numbered(keys: Keys, scratch: Scratch) -> Iterator[_NumberedKeys]:
-    """All keys, in ranges of values that fit into memory: keys are hashes, so ranges have about equally many."""
+    """All keys, in ranges of values that fit into memory; keys are hashes, so the ranges are of about equal size."""
     n_parts = -(-len(keys) // (scratch.n_rows(_BYTES) or max(len(keys), 1)))
     if n_parts <= 1:
         distinct, first, numbers = _core.number_keys(keys)

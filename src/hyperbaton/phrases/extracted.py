@@ -38,7 +38,7 @@ STORED = Kind(
 class ExtractedPhrases:
     """The scored phrase pairs of a bitext, and the orientations of their samples.
 
-    The samples themselves are not stored; `hyperbaton.phrases.extract` finds them again.
+    The samples themselves are not stored; `hyperbaton.phrases.extract` recomputes them.
     """
 
     table: PhraseTable
@@ -57,7 +57,7 @@ class ExtractedPhrases:
     ) -> ExtractedPhrases:
         """Extract and score the phrase pairs of a bitext with links.
 
-        With `scratch` the work is done in pieces that fit into its memory, with the same result.
+        With `scratch` the work is done in pieces that fit into its memory; the result does not change.
         """
         max_length = (extraction or Extraction()).max_length
         samples = extract(bitext, max_length, threads=threads, progress=progress, scratch=scratch)
@@ -92,7 +92,7 @@ class ExtractedPhrases:
         extraction: Extraction | None = None,
         scoring: Scoring | None = None,
     ) -> ExtractedPhrases:
-        """Write what `make` returns, and open it: each array's temporary file is removed as soon as it is written."""
+        """Write the result of `make`, and open it; an array's temporary file is removed once the array is written."""
         made = make()
         arrays, sizes = made._arrays(), made._sizes()
         del made

@@ -23,7 +23,7 @@ from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.phrases.samples import Samples
 
-MOST_WORDS = 2**32  # that places in a text can tell apart
+MOST_WORDS = 2**32  # limit of 32-bit positions in a text
 
 # Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
@@ -38,7 +38,7 @@ _COUNT_BYTES = 32
 class Phrases:
     """Distinct phrases over a vocabulary, in byte order: phrase p is `words[begins[p]:begins[p] + lengths[p]]`.
 
-    `words` is usually the text in which the phrases occur, so they overlap: each is where it occurs first.
+    `words` is usually the text in which the phrases occur, so they may overlap: each is at its first occurrence.
     """
 
     begins: npt.NDArray[np.uint32]
@@ -55,7 +55,7 @@ class Phrases:
 
     @classmethod
     def of(cls, offsets: Offsets, words: WordIds, vocabulary: Vocabulary) -> Phrases:
-        """Phrases side by side: phrase p is `words[offsets[p]:offsets[p + 1]]`."""
+        """Make phrases from concatenated ones: phrase p is `words[offsets[p]:offsets[p + 1]]`."""
         check_places(len(words))
         return cls(offsets[:-1].astype(np.uint32), np.diff(offsets).astype(np.uint8), words, vocabulary)
 
@@ -95,7 +95,7 @@ class Phrases:
         return low if low < len(self) and self[low] == phrase else -1
 
     def gather(self, numbers: Integers | slice = ALL) -> tuple[WordIds, Offsets]:
-        """The words of chosen phrases side by side, and their offsets.
+        """The concatenated words of chosen phrases, and their offsets.
 
         >>> phrases = Phrases.of(np.array([0, 2, 3]), np.array([7, 8, 9], np.uint32), Vocabulary.of([]))
         >>> words, offsets = phrases.gather(np.array([1, 0]))
@@ -119,7 +119,7 @@ class Phrases:
         return chosen.side_by_side(), numbers
 
     def side_by_side(self, scratch: Scratch | None = None) -> Phrases:
-        """These phrases without overlap, if that takes fewer words than the text they are in."""
+        """The phrases without overlap, if that takes fewer words than the text that contains them."""
         if int(self.lengths.sum(dtype=np.int64)) >= len(self.words):
             return self
         scratch = scratch or Scratch()
@@ -176,7 +176,7 @@ class Inventory:
         return len(self.targets)
 
     def without_samples(self) -> Inventory:
-        """The phrases and pairs alone, which frees the room of the samples of each pair."""
+        """The phrases and pairs alone, which frees the memory of the samples of each pair."""
         return replace(self, sample_offsets=np.zeros(0, np.int64), sample_order=np.zeros(0, np.uint32))
 
     def counts(self, scratch: Scratch) -> SmallNumbers:
@@ -196,7 +196,7 @@ class Inventory:
     ) -> Inventory:
         """Number the phrases and pairs of samples.
 
-        With `scratch` this is done for runs of samples that fit into its memory, and the sorted runs are merged.
+        With `scratch`, runs of samples that fit into its memory are numbered, and the sorted runs are merged.
 
         >>> from hyperbaton.phrases import extract
         >>> bitext = Bitext.of(["a b a"], ["x y x"], [[(0, 0), (1, 1), (2, 2)]])
@@ -230,13 +230,13 @@ class Inventory:
 
 
 def check_places(n_words: int) -> None:
-    """Raise an error if phrases are in a text of too many words."""
+    """Raise an error if the text that contains the phrases has too many words."""
     if n_words > MOST_WORDS:
-        raise HyperbatonError(f"phrases of {n_words:,} words in all; there may be {MOST_WORDS:,}")
+        raise HyperbatonError(f"phrases of {n_words:,} words in total; the maximum is {MOST_WORDS:,}")
 
 
 class Runs:
-    """An array of each run, all in one column, since a file for each run would be too many files."""
+    """The arrays of all runs in one column, since one file for each run would be too many."""
 
     def __init__(self, scratch: Scratch, dtype: npt.DTypeLike) -> None:
         self._column, self._ends = Column(scratch, dtype), [0]

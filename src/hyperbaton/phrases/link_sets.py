@@ -22,7 +22,7 @@ Points = npt.NDArray[np.uint8]
 class LinkSets:
     """Inner links of phrase pairs: pair k has set `numbers[k]`, and set s is `points[offsets[s]:offsets[s + 1]]`.
 
-    `points` (m, 2) are positions inside the phrases. Sets are numbered as they first occur.
+    `points` (m, 2) are positions inside the phrases. Sets are numbered in the order of their first occurrence.
 
     >>> links = LinkSets.of(np.array([0, 1, 3, 4]), np.array([[0, 0], [0, 0], [1, 1], [0, 0]], np.uint8))
     >>> links.numbers.tolist(), links[1].tolist()
@@ -37,7 +37,7 @@ class LinkSets:
 
     @classmethod
     def of(cls, offsets: Offsets, points: Points) -> LinkSets:
-        """The links of pairs, of which pair k has `points[offsets[k]:offsets[k + 1]]`."""
+        """The links of pairs: pair k has `points[offsets[k]:offsets[k + 1]]`."""
         column = LinkSetColumn(Scratch())
         column.append(offsets, points)
         return column.finish()
@@ -52,7 +52,7 @@ class LinkSets:
         return self.points[self.offsets[number] : self.offsets[number + 1]]
 
     def gather(self, pairs: Integers) -> tuple[Points, Offsets]:
-        """The links of chosen pairs side by side, and their offsets."""
+        """The concatenated links of chosen pairs, and their offsets."""
         where, offsets = gather(self.offsets, self.numbers[pairs].astype(np.int64))
         return self.points[where], offsets
 

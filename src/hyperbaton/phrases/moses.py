@@ -114,7 +114,7 @@ def read_phrase_table(path: AnyPath) -> PhraseTable:
 
 @dataclass
 class FileRows:
-    """Rows of a phrase table as in a file: words of both sides, links, scores and counts, by name."""
+    """Rows of a phrase table file: words of both sides, links, scores and counts, by name."""
 
     columns: dict[str, Array]
     source: Vocabulary

@@ -1,6 +1,6 @@
-"""Phrase pairs in context, the queries of a reordering model in training, testing and translation.
+"""Phrase pairs in context: the input of a reordering model in training, evaluation and translation.
 
-Samples of a bitext and translation options of a sentence look the same here: a source phrase inside its sentence, and a
+Samples of a bitext and translation options of a sentence have the same form: a source phrase inside its sentence, and a
 target phrase with the links between the two. A sample's target phrase is part of the target sentence; an option's is a
 separate sentence.
 """
@@ -119,11 +119,11 @@ class Occurrences:
         return cls(source, options.target, links, options.source, target, source_tags=source_tags)
 
     def over(self, source: Vocabulary, target: Vocabulary) -> Occurrences:
-        """These occurrences over other vocabularies, see `Text.over`."""
+        """The occurrences over other vocabularies, see `Text.over`."""
         return replace(self, source=self.source.over(source), target=self.target.over(target))
 
     def with_classes(self, source: WordClasses | None, target: WordClasses | None) -> Occurrences:
-        """These occurrences with the classes of their words."""
+        """The occurrences with the classes of their words."""
         return replace(
             self,
             source_classes=None if source is None else source.tags(self.source).astype(np.uint32),
@@ -131,7 +131,7 @@ class Occurrences:
         )
 
     def with_tags(self, vocabulary: Vocabulary) -> Occurrences:
-        """These occurrences with source tags in place of source classes, over the tags of training."""
+        """The occurrences with source tags instead of source classes, numbered as in training."""
         tags = self.source_tags
         if tags is None:
             raise missing_tags("")
@@ -139,7 +139,7 @@ class Occurrences:
         return replace(self, source_classes=labels.tokens)
 
     def in_classes(self) -> Occurrences:
-        """These occurrences with each word replaced by its class, on the sides that have classes."""
+        """The occurrences with each word replaced by its class, on the sides that have classes."""
         source, target = self.source, self.target
         if self.source_classes is not None:
             source = replace(source, tokens=self.source_classes)

@@ -1,7 +1,7 @@
 """Orientation sets: the classes of a phrase's movement.
 
-A set is one file in `phrases/orientations/`, found by its name. It either cuts the signed distance d at increasing
-points, or reads Moses' orientations off a sample. The core decides both; a set only names and merges the classes.
+A set is one file in `phrases/orientations/`, found by its name. It either cuts the signed distance d at increasing points,
+or uses Moses' orientations of a sample. The core computes both; a set only names and merges the classes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def distances(samples: Samples, side: Side = "before") -> npt.NDArray[np.int16]:
 
 
 def near_samples(samples: Samples, max_distance: int, side: Side = "before", scratch: Scratch | None = None) -> Samples:
-    """The samples with |d| ≤ max_distance, all of them for 0; their columns are stored in `scratch`."""
+    """The samples with |d| ≤ max_distance, or all samples if it is 0; their columns are stored in `scratch`."""
     if max_distance == 0:
         return samples
     scratch, moved = scratch or Scratch(), distances(samples, side)

@@ -1,4 +1,4 @@
-"""Moses' orientations of the occurrences of phrase pairs: what reordering tables are counted from."""
+"""Moses' orientations of the occurrences of phrase pairs, from which reordering tables are counted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PairOrientations:
     """The orientations of the samples of each phrase pair, packed as in `Samples`, in the order of the pairs.
 
     Pairs of source phrase p are those from `offsets[p]` to `offsets[p + 1]`; `counts` has the number of samples of each.
-    These are all extracted pairs, also those that a minimum count drops from the phrase table.
+    All extracted pairs are included, even those that a minimum count drops from the phrase table.
 
     >>> from hyperbaton.corpus import Bitext
     >>> from hyperbaton.phrases import extract
@@ -89,7 +89,7 @@ class PairOrientations:
         return PairOrientations(offsets, SmallNumbers.of([counts[keep]]), self.packed[np.repeat(keep, counts)])
 
     def arrays(self, prefix: str, table: PhraseTable) -> dict[str, Array]:
-        """Everything as named arrays, for the store beside the phrase table."""
+        """Everything as named arrays, stored with the phrase table."""
         offsets = {} if self.n_pairs == len(table) else {f"{prefix}.offsets": self.offsets}
         return {**offsets, **self.counts.arrays(f"{prefix}.counts"), f"{prefix}.packed": self.packed}
 

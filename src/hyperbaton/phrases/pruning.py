@@ -1,16 +1,16 @@
 """Pruning of phrase tables: by significance, by composition from shorter pairs, by count, and by rank.
 
-Fisher's exact test tells whether two phrases occur together by chance (Johnson et al. 2007). Of N sentence pairs,
-c(s) have the source phrase, c(t) the target phrase, c(s, t) both; −ln of the probability of c(s, t) or more by chance is
-the significance of the pair. If all three counts are 1 it is α = ln N, as for very many pairs: the
-threshold α − ε keeps them, α + ε drops them.
+Fisher's exact test tells whether two phrases occur together by chance (Johnson et al. 2007). Of N sentence pairs, c(s)
+contain the source phrase, c(t) the target phrase, and c(s, t) both; −ln of the probability of c(s, t) or more by chance is
+the significance of the pair. If all three counts are 1, as for very many pairs, it is α = ln N: the threshold α − ε keeps
+these pairs, α + ε drops them.
 
 A pair that can be composed from shorter ones adds little information (Ling et al. 2012, Zens et al. 2012). With p'(t|s) the
 best product of p(t'|s') over the ways to cut the pair into pairs of the table, side by side or swapped, dropping it costs
 
     c(s, t) · (ln p(t|s) − ln p'(t|s))
 
-nats on the training text: its part of the relative entropy of the two models, times the number of samples.
+nats on the training text: its contribution to the relative entropy of the two models, times the number of samples.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Keep = npt.NDArray[np.bool_]
 
 @dataclass
 class Pruning(CheckedOptions):
-    """Which phrase pairs are kept."""
+    """Criteria for keeping phrase pairs."""
 
     significance: str = option(
         "a-e", "significance threshold: a-e, a+e (which also drops pairs of phrases seen once), a number, or none"
@@ -92,8 +92,8 @@ def significance(table: PhraseTable, bitext: Bitext, resources: Resources) -> np
 def rule_significance(table: PhraseTable, n: int, resources: Resources) -> npt.NDArray[np.float64]:
     """−ln of the p-value of each rule by Fisher's exact test on the counts of the table, of `n` rules in all.
 
-    Occurrences of rules are not looked up: c(s), c(t) and c(s, t) are the counts of their probabilities. They are
-    fractions, and are rounded up.
+    Occurrences of rules are not looked up: c(s), c(t) and c(s, t) are the counts from which their probabilities are
+    estimated. They are fractions, and are rounded up.
 
     >>> from hyperbaton.phrases import extract_rules
     >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
@@ -143,9 +143,9 @@ def kept_pairs(table: PhraseTable, bitext: Bitext | None, options: Pruning | Non
         keep &= composition_costs(table, resources) > options.relative_entropy
     if options.top:
         if table.scores.shape[1] < 3:
-            raise OptionError("the phrase table has no p(t|s) to find the most probable target phrases by")
+            raise OptionError("the phrase table has no p(t|s) by which to find the most probable target phrases")
         sources = table.sources
-        # Dropped pairs last, then by falling probability; ties in the order of the table.
+        # Dropped pairs come last; others by decreasing probability, with ties in the order of the table.
         order = np.lexsort((-table.scores[:, 2], ~keep, sources))
         places = np.empty(len(table), np.int64)
         places[order] = np.arange(len(table)) - np.repeat(table.offsets[:-1], np.diff(table.offsets))
@@ -170,7 +170,7 @@ def prune(
     extracted.check()
     table, orientations = extracted.table, extracted.orientations
     keep = kept_pairs(table, bitext, options, Resources.of(threads, progress))
-    # A table made with a minimum count has fewer pairs than were extracted.
+    # A table built with a minimum count has fewer pairs than were extracted.
     counts = orientations.counts[:]
     rows = np.arange(orientations.n_pairs)
     if len(table) < orientations.n_pairs:

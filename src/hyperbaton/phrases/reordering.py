@@ -76,7 +76,7 @@ class ReorderingType:
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """The neighbours towards which orientations are counted, in the order of the table's blocks."""
+        """The neighbours relative to which orientations are counted, in the order of the table's blocks."""
         return self.DIRECTIONS[self.direction]
 
     @property

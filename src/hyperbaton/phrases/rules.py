@@ -37,10 +37,10 @@ DECODED_SPAN = 20  # longest span that a decoder covers with a rule by default
 class RuleLimits:
     """Options of rule extraction; the defaults are Moses'."""
 
-    max_span: int = option(10, "rules: longest phrase pair they are made of, in words", minimum=1, maximum=255)
-    max_symbols: int = option(5, "rules: most words and gaps on the source side", minimum=1, maximum=255)
-    max_gaps: int = option(2, "rules: most gaps", minimum=0, maximum=2)
-    min_gap: int = option(2, "rules: fewest source words that a gap stands for", minimum=1, maximum=255)
+    max_span: int = option(10, "rules: longest phrase pair they are extracted from, in words", minimum=1, maximum=255)
+    max_symbols: int = option(5, "rules: maximum number of words and gaps on the source side", minimum=1, maximum=255)
+    max_gaps: int = option(2, "rules: maximum number of gaps", minimum=0, maximum=2)
+    min_gap: int = option(2, "rules: minimum number of source words that a gap stands for", minimum=1, maximum=255)
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,7 +82,7 @@ class RuleTable(Display, Picklable):
         options: Mapping[str, object] | None = None,
         details: Mapping[str, object] | None = None,
     ) -> None:
-        """Write the rules as an artefact; `options`, `inputs` and `details` describe how they were made."""
+        """Write the rules as an artefact; `options`, `inputs` and `details` describe how they were extracted."""
         limits = {} if self.options is None else to_mapping(self.options)
         sizes = {
             "n_rules": len(self),

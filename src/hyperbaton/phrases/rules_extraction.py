@@ -1,13 +1,13 @@
-"""Extraction of hierarchical rules and their scores, within a given amount of memory.
+"""Extraction and scoring of hierarchical rules, within a given amount of memory.
 
 Sentence pairs are taken in chunks. The rules of a chunk become a sorted run of bytes, with the number of times that each
 rule was seen with the same links and count; the runs are merged, and the merged rules are scored source side by source
 side. Counts are not added before the merge, and sums are in the order of Moses' sorted files, so the result does not
 depend on chunks, threads or memory.
 
-Rules for a text (`text`) are those whose source sides match one of its sentences. Their scores are the same as without
-it: p(s|t) needs the counts of other source sides with the same target side, so a first pass looks for the target sides,
-and the second keeps all rules that have one of these until they are counted.
+Rules for a text (`text`) are those whose source sides match one of its sentences. Their scores do not depend on the text:
+p(s|t) needs the counts of other source sides with the same target side, so a first pass finds the target sides, and the
+second keeps all rules that have one of these until they are counted.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def extract_rules(
     if sharding is None:
         runs = _runs_here(work, resources)
     else:
-        from hyperbaton.phrases.rules_shards import runs_in_shards  # only here: most texts are not split
+        from hyperbaton.phrases.rules_shards import runs_in_shards  # here, since most texts are not split
 
         runs = runs_in_shards(work, sharding, progress)
     lexical = lexical or LexicalTable.from_links(bitext, resources.threads, scratch=resources.scratch)
@@ -291,7 +291,7 @@ class _Columns:
         self._targets.append(ids)
 
     def number_targets(self, scratch: Scratch) -> tuple[Phrases, WordIds]:
-        """All target sides, and the one of each rule."""
+        """All target sides, and the number of each rule's target side."""
         begins, lengths = self._target_begins.finish(), self._target_lengths.finish()
         merged, numbers = merge_phrases(begins, lengths, self._target_words.finish(), self._target, scratch)
         target = merged.side_by_side(scratch)

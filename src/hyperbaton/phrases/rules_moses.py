@@ -166,7 +166,7 @@ def _equal_rows(phrases: Phrases) -> npt.NDArray[np.bool_]:
 
 
 def _sorted_where(text: bytes, same: npt.NDArray[np.bool_]) -> bytes:
-    """Sort each two adjacent lines with the same sides."""
+    """Sort pairs of adjacent lines with the same sides."""
     lines = text.split(b"\n")
     for row in np.flatnonzero(same):
         lines[row : row + 2] = sorted(lines[row : row + 2])

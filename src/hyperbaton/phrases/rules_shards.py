@@ -1,6 +1,6 @@
 """Hierarchical rules extracted in shards, by the workers of any executor.
 
-A task makes the sorted runs of a shard of the sentence pairs; for a text, a task before it finds the target sides that
+A task creates the sorted runs of a shard of the sentence pairs; for a text, an earlier task finds the target sides that
 rules for the text have in the shard. The process that distributes the work merges the runs and scores the rules, so the
 table is bit-identical for any number of shards.
 """

@@ -40,7 +40,7 @@ FOUR = ("monotone", "swap", "discontinuous left", "discontinuous right")
 class Sample(NamedTuple):
     """One occurrence of a phrase pair; spans are half-open.
 
-    `source` and `target` are the words, None if the samples do not know their bitext. `orientations` has Moses'
+    `source` and `target` are the words, None if the bitext of the samples is unknown. `orientations` has Moses'
     orientations by name, `word_before` to `hierarchical_after`.
     """
 
@@ -135,7 +135,7 @@ class Samples(Display):
         return {name: getattr(self, name) for name in self.LAYOUT if name != "offsets"}
 
     def readable(self) -> dict[str, Array]:
-        """The samples as columns for people: words if the bitext is known, half-open spans, orientations by name."""
+        """The samples as readable columns: words if the bitext is known, half-open spans, orientations by name."""
         spans = {side: (getattr(self, f"{side}_begin"), getattr(self, f"{side}_length")) for side in ("source", "target")}
         table: dict[str, Array] = {"sentence": self.sentence}
         if self.bitext is not None:
@@ -208,7 +208,7 @@ def _optional(package: str) -> ModuleType:
 
 
 def _phrases(text: Text, sentence: Array, begin: Array, length: Array) -> Array:
-    """The words of phrases, as text; those of a sentence follow each other."""
+    """The words of phrases, as text; phrases of one sentence are consecutive."""
     phrases = np.empty(len(sentence), object)
     at, words = -1, []
     for row, (s, b, n) in enumerate(zip(sentence.tolist(), begin.tolist(), length.tolist(), strict=True)):

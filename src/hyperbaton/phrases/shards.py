@@ -1,6 +1,6 @@
 """Extraction and scoring of phrase pairs in shards, by the workers of any executor.
 
-There are four kinds of tasks, each reading the files of those before it; large arrays are in files, and are not sent:
+There are four kinds of tasks, each reading the files written by earlier ones; large arrays are stored in files, not sent:
 
 1. a shard of the sentence pairs: its samples, and its distinct phrases and pairs, sorted; counts of linked words;
 2. a key range of the source or target phrases, by first word: those of all shards merged;
@@ -168,7 +168,7 @@ def _extract_in_shards(
 
 
 def _samples(columns: dict[str, Array]) -> Samples:
-    """Samples of which only the columns that tables need are known."""
+    """Samples with only the columns that tables need."""
     distances = {f"distance_{side}": np.zeros(0, np.int16) for side in ("before", "after")}
     return Samples.from_arrays({**columns, **distances, "offsets": np.zeros(1, np.int64)})
 
@@ -215,7 +215,7 @@ def _merge_targets(job: _Job, key_range: int) -> int:
 
 
 def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
-    """The distinct phrases of a key range, and the numbers of those of each shard there; returns their number."""
+    """The distinct phrases of a key range, and the number of each shard's phrase among them; returns how many there are."""
     begins, lengths = [], []
     for shard in range(job.n_shards):
         with job.open("shard", shard) as shard_arrays:

@@ -25,7 +25,7 @@ _BYTES = 100
 
 
 class Owners:
-    """The group of each item, found for consecutive items; group g has items `offsets[g]` to `offsets[g + 1]`.
+    """The group of each item, computed for slices of items; group g has items `offsets[g]` to `offsets[g + 1]`.
 
     >>> Owners(np.array([0, 2, 2, 5]))[1:4].tolist()
     [0, 2, 2]
@@ -44,7 +44,7 @@ class Owners:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Joint counts of phrase pairs and, for each pair, the numbers of its given and its predicted phrase.
+    """Joint counts of phrase pairs, and the numbers of the given and the predicted phrase of each pair.
 
     There may be more pairs than fit into memory, so they are processed in pieces, `rows`.
     """

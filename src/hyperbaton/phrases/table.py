@@ -59,7 +59,7 @@ class PhraseTable(Display, Picklable):
     """Phrase pairs with scores.
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
-    probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: those inside the pairs.
+    probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: links inside the pairs.
     """
 
     source: Phrases
@@ -213,7 +213,7 @@ class PhraseTable(Display, Picklable):
         options: Scoring | None = None,
         scratch: Scratch | None = None,
     ) -> PhraseTable:
-        """The table of pairs, of which `joint` are the counts; their samples are not needed."""
+        """The table of pairs with the counts `joint`; their samples are not needed."""
         from hyperbaton.phrases.smoothing import SMOOTHINGS, Owners, PairCounts  # not needed to read tables
 
         options, scratch = options or Scoring(), scratch or Scratch()

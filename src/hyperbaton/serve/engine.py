@@ -31,7 +31,7 @@ class EngineRequest:
         reference: forced translations, one for each sentence, as tokens.
         weights: weights that replace the system's, by feature.
         graph: keep the search graph.
-        answer: creates the result, in the thread of the search.
+        answer: creates the result, in the search thread.
     """
 
     answer: Callable[[EngineAnswer], Any]
@@ -40,7 +40,7 @@ class EngineRequest:
     tags: Sequence[str] | None = None
     form: TextFormat = PLAIN
     n_best: int = 1
-    distinct: bool = True  # of the n best
+    distinct: bool = True  # whether the n best translations must differ
     glossary: Glossary | None = None
     constraints: dict[int, Constraints] = field(default_factory=dict)
     options: Decoding | None = None
@@ -94,7 +94,7 @@ class Engine:
         own = self.text if system.text is not None else TextProcessing()
         self.raw = RawText(own, system.options.max_words, tags=check_annotations(system, self.text))
         self._translators = lru_cache(maxsize=8)(self._translator)
-        # Do everything that is slow the first time before the first request.
+        # Warm up: do everything that is slow the first time before the first request.
         system.check()
         _ = self.translator(system.options), self.raw.read("a")
 
@@ -125,7 +125,7 @@ class Engine:
 
     @property
     def pair(self) -> str:
-        """Its languages, as in `ja-en`."""
+        """Its language pair, such as `ja-en`."""
         return f"{self.source}-{self.target}"
 
     def translator(self, options: Decoding) -> Translator:
@@ -141,7 +141,7 @@ class Engine:
         return Translator(system, Decoding(**dict(options)), threads=self.threads)
 
     def job(self, request: EngineRequest, timeout: float) -> Job:
-        """A request as a job: those with the same number of translations, options and weights are searched together."""
+        """A request as a job: jobs with the same number of translations, options and weights are searched together."""
         options = request.options or self.system.options
         key = (
             self,  # not its name: requests from before and after a reload must not be mixed
@@ -163,7 +163,7 @@ def _weights_key(weights: Mapping[str, Sequence[float]]) -> _WeightsKey:
 
 
 class _Prepared(NamedTuple):
-    """A job whose request was read: its documents, and their sentences with constraints."""
+    """A job whose request has been read: its documents, and their sentences with constraints."""
 
     job: Job
     request: EngineRequest
@@ -188,7 +188,7 @@ def run_jobs(jobs: Sequence[Job]) -> None:
             for own in prepared:
                 own.job.fail(error)
             return
-        # One of them is to blame: try each alone.
+        # One of the jobs caused the error: try each alone.
         for own in prepared:
             run_jobs([own.job])
         return

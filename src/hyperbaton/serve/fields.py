@@ -39,7 +39,7 @@ _NAMES = {
     "array": "a list of objects",
 }
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
-MOST_FIELDS = 1100  # of a form, unless specified otherwise
+MOST_FIELDS = 1100  # in a form, by default
 LONGEST_HEAD = 1000  # bytes of the header of a form or of one of its parts
 _NAME = re.compile(r';\s*+name="([^"\r\n]*+)"', re.IGNORECASE)
 _BOUNDARY = re.compile(r';\s*+boundary=(?:"([^"]{1,200}+)"|([^\s";]{1,200}+))', re.IGNORECASE)

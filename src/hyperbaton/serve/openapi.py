@@ -12,7 +12,7 @@ _ERRORS = {
     "400": "The request is invalid: the message says why.",
     "403": "A key is required.",
     "408": "The request was not received in time.",
-    "413": "There is too much text.",
+    "413": "The request contains too much text.",
     "429": "Too many requests are waiting: try again after Retry-After seconds.",
     "504": "The translation took too long.",
 }

@@ -71,8 +71,8 @@ class Service:
     def reload(self, aligner: str | None = None, check: Callable[[str], None] = lambda path: None) -> list[str]:
         """Open the systems, and the aligner of this path, from disk again; report the outcome for each.
 
-        Accepted requests are finished with the old ones. If one cannot be opened, the old one stays in use; `check` may
-        raise an error before an artefact is opened.
+        Accepted requests are finished with the old systems. If a system cannot be opened, the old one stays in use; `check`
+        may raise an error before an artefact is opened.
         """
         said: list[str] = []
 
@@ -181,7 +181,7 @@ class Call:
     async def values(self) -> dict[str, object]:
         """Return the fields of the query and of the body after checking the key; refuses requests without one.
 
-        A body is not parsed if the client's key is neither outside it nor seems to be inside.
+        A body is parsed only if the client's key is outside it or seems to be inside.
         """
         values = parse_query(self.request.scope["query_string"])
         body = await self.body()

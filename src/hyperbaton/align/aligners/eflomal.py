@@ -32,7 +32,7 @@ class Eflomal(WordAligner):
     """The program eflomal, if it is installed: Gibbs sampling of an HMM with fertilities."""
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
-        # A virtual environment's programs are beside its Python and may not be on the path.
+        # A virtual environment's programs are in the folder of its Python, which may not be on the path.
         program = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
         if program is None:
             raise MissingExtra("eflomal", "eflomal")

@@ -85,12 +85,12 @@ STORED = Kind(
 )
 SIDES = ("source", "target")
 # The default of --confidence by the use of links: `links` was chosen on hand-made links, `phrases` on translations
-# (docs/results/align.md). Both choices are equal.
+# (docs/results/align.md). The two are currently equal.
 CONFIDENCES = {"links": 0.3, "phrases": 0.3}
 SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not saved
 SMALLEST_PRIOR = 1e-4  # smallest probability of pairs of a prior model
 SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
-STEM_HMM_ITERATIONS = 2  # of the training on stems, at most
+STEM_HMM_ITERATIONS = 2  # maximum for the training on stems
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,7 @@ class Aligner(WordAligner):
     stem_prior: int = option(4, "learn from words cut to this many letters first; 0 turns it off", minimum=0)
     stem_weight: float = option(5.0, "pseudo-count of the translations of a word's stem", minimum=0)
     null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
-    for_: str = option(
-        "links", "what the links are used for: it chooses the default of --confidence", choices=tuple(CONFIDENCES)
-    )
+    for_: str = option("links", "what the links are used for; sets the default of --confidence", choices=tuple(CONFIDENCES))
     confidence: float | None = option(
         None,
         "lowest mean posterior of a link in one direction "
@@ -160,7 +158,7 @@ class Aligner(WordAligner):
     ) -> Aligner:
         """Learn from a bitext; its links, if any, are ignored.
 
-        With `sharding` counting is distributed, with its threads in each task; the model is the same.
+        With `sharding`, counting is distributed, and its number of threads is used in each task; the model does not change.
         """
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
@@ -350,7 +348,7 @@ class Aligner(WordAligner):
         return AlignmentScores(posteriors, logprobs / np.maximum(n_words, 1))
 
     def align_pair(self, source: str, target: str) -> list[tuple[int, int]]:
-        """Link the words of one sentence pair, tokenized; for services that get sentences one at a time.
+        """Link the words of one sentence pair, tokenized; for services that receive sentences one at a time.
 
         >>> bitext = Bitext.of(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
         >>> Aligner().fit(bitext).align_pair("ein haus", "a house")
@@ -361,7 +359,7 @@ class Aligner(WordAligner):
     def lexical_table(self, smallest: float = 1e-5) -> LexicalTable:
         """The translation probabilities of normalised words, if one of the two reaches `smallest`.
 
-        `PhraseTable.build` accepts it for its lexical weights, in place of frequencies of links.
+        `PhraseTable.build` accepts it for its lexical weights, instead of link frequencies.
         """
         starts, targets, probabilities = self._fitted().model_.lexicon(smallest)
         nulls = self.model_.null_emission(False), self.model_.null_emission(True)
@@ -380,16 +378,16 @@ class Aligner(WordAligner):
         save(path, STORED, arrays, options=to_mapping(self), details=self._details())
 
     def _details(self) -> JsonObject:
-        """Everything that is saved besides arrays and options."""
+        """Saved values other than arrays and options."""
         return {"drop": {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}}
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Aligner:
-        """Open a saved model, this aligner's or one of a derived aligner; the words to leave out are saved with it."""
+        """Open a saved model of this aligner or a derived one; the words to leave out are saved with it."""
         return read_artefact(path, STORED, _read, content=True)
 
     def _restore(self, artefact: Artefact) -> None:
-        """Take over what was saved."""
+        """Restore a saved model."""
         drops, arrays = artefact.details["drop"], artefact.arrays()
         source, target = (Normalization(self.lowercase, self.stem, frozenset(drops[side])) for side in SIDES)
         self.normalizations_ = source, target
@@ -450,7 +448,7 @@ def _read(artefact: Artefact) -> Aligner:
 
 
 def in_turn(progress: Progress | None, first: int, second: int) -> tuple[Progress | None, Progress | None]:
-    """One progress for two trainings with these numbers of iterations."""
+    """Combined progress of two training runs with these numbers of iterations."""
     if progress is None or first == 0:
         return progress, progress
 

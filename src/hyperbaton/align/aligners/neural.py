@@ -4,13 +4,13 @@ Trained on the bitext alone, in three steps:
 
 1. The hidden Markov model of `hmm`, with all of its options.
 2. The *teacher* predicts each word from the other sentence and from the other words of the same sentence, in both
-   directions. Which word it predicts from is the alignment (after Zenkel, Wuebker and DeNero 2020, and Chen, Sun and Liu
+   directions. The word it predicts from gives the alignment (after Zenkel, Wuebker and DeNero 2020, and Chen, Sun and Liu
    2021). It starts from the posteriors of step 1, which small texts need.
 3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teacher's. It is small, and its
-   forward pass is in the core (core/align/link_network), so that linking takes no PyTorch and a fraction of the time.
+   forward pass is in the core (core/align/link_network), so that linking needs no PyTorch and takes a fraction of the time.
 
-A saved model consists of the hidden Markov model and the student. Everything that works with a model of `hmm` works with
-it: scores, thresholds, lexicons, streams, shards and the service; log-probabilities of sentence pairs and translation
+The saved model contains the hidden Markov model and the student. Everything that works with a model of `hmm` works with it:
+scores, thresholds, lexicons, streams, shards and the service; log-probabilities of sentence pairs and translation
 probabilities are those of the hidden Markov model.
 """
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hyperbaton.align.neural.pairs import PairTexts
 
 _STEM = 4  # letters
-_MIN_COUNT = 2  # words and stems that are rarer have no embedding
+_MIN_COUNT = 2  # rarer words and stems have no embedding
 _CONFIDENCE = 0.25  # chosen on hand-made links (docs/results/align.md)
 _SIDES = ("source", "target")
 
@@ -54,7 +54,7 @@ class Neural(Aligner):
     vector_size: int = option(64, "size of the word vectors that it compares directly", minimum=1, maximum=4096)
     epochs: int = option(6, "passes over the text to train the network", minimum=1)
     max_words: int = option(30_000, "maximum number of words with embeddings, the most frequent", minimum=1)
-    batch_tokens: int = option(8192, "maximum number of words in a batch; less for small texts", minimum=1)
+    batch_tokens: int = option(8192, "maximum number of words in a batch; fewer for small texts", minimum=1)
     confidence: float | None = option(
         None,
         f"lowest mean posterior of a link in one direction [default: {_CONFIDENCE}]",

@@ -11,8 +11,8 @@ from torch import Tensor
 from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import Batching, EncodedText, Tokens, hide_words
 
-# Those of core/align/link_network.cc: posteriors below the first in both directions count as 0; the second is added to
-# posteriors before their logarithm.
+# As in core/align/link_network.cc: posteriors below the first in both directions count as 0; the second is added to
+# posteriors before taking the logarithm.
 SMALLEST_POSTERIOR, POSTERIOR_FLOOR = 0.03, 3e-3
 _IMPOSSIBLE = -1e4
 
@@ -41,7 +41,7 @@ class PairTexts(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One side of a batch; `seen` are its tokens, some of them replaced by the unknown word in training."""
+    """One side of a batch; `seen` has its tokens, some of them replaced by the unknown word in training."""
 
     tokens: Tokens
     seen: Tokens
@@ -85,7 +85,7 @@ class PairBatch(NamedTuple):
         )
 
     def cross_entropy(self, wanted: Both, logprobs: Both) -> Tensor:
-        """−Σ over the words of both sides."""
+        """Cross-entropy, summed over the words of both sides."""
         to_target = ((wanted.to_target * logprobs.to_target).sum(1) * self.target.inside).sum()
         to_source = ((wanted.to_source * logprobs.to_source).sum(2) * self.source.inside).sum()
         return -(to_target + to_source)
@@ -138,7 +138,7 @@ class PairData(Batching):
 
 
 class PairTask:
-    """The common part of training the teacher and the student."""
+    """Code shared by the training of the teacher and the student."""
 
     def __init__(self, texts: PairTexts, longest: int) -> None:
         self.texts, self.longest = texts, longest

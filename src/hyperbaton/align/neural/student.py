@@ -18,12 +18,12 @@ from hyperbaton.align.neural.teacher import Teacher
 from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import ReaderShape, SentenceReader
 
-_WINDOW_SCALE = 4.0  # that of core/align/link_network.cc
+_WINDOW_SCALE = 4.0  # as in core/align/link_network.cc
 _TEACHER, _MODELS = 0.5, 0.5  # exponents of the mixture
 
 
 class StudentShape(NamedTuple):
-    """Sizes; `vector_size` is that of the vectors of words and stems that are compared directly."""
+    """Sizes; `vector_size` is the size of the word and stem vectors that are compared directly."""
 
     sides: tuple[ReaderShape, ReaderShape]
     vector_size: int

@@ -23,11 +23,11 @@ from hyperbaton.align.neural.pairs import Both, PairBatch, PairTask, PairTexts, 
 from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import FIRST, ReaderShape, SentenceReader
 
-_AGREE_FROM = 0.25  # the completed fraction of training from which on the directions are trained to agree
+_AGREE_FROM = 0.25  # the directions are trained to agree after this fraction of the training
 
 
 class TeacherShape(NamedTuple):
-    """Sizes and weights of losses; `sides` are those of the source and of the target."""
+    """Sizes and weights of losses; `sides` has the sizes of the source and target readers."""
 
     sides: tuple[ReaderShape, ReaderShape]
     guide: float = 0.5
@@ -122,7 +122,7 @@ class Teacher(nn.Module):
 
 
 class TeacherTask(PairTask):
-    """Predict words, as the hidden Markov models would link them, and alike in both directions."""
+    """Predict words, linking them like the hidden Markov models, and alike in both directions."""
 
     def __init__(self, texts: PairTexts, shape: TeacherShape, longest: int) -> None:
         super().__init__(texts, longest)

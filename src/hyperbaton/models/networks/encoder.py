@@ -47,7 +47,7 @@ class SentenceNetwork(ReorderingModel):
     epochs: int = option(5, "maximum number of passes over the text", minimum=1)
     patience: int = option(2, "stop after this many epochs without improvement on held-out text", minimum=1)
     held_out: float = option(0.01, "fraction of sentences held out, at most 2,000", minimum=0, maximum=0.5)
-    batch_tokens: int = option(16_384, "maximum number of words in a batch; less for small texts", minimum=1)
+    batch_tokens: int = option(16_384, "maximum number of words in a batch; fewer for small texts", minimum=1)
     device: str = option("cpu", "where PyTorch computes, e.g. cpu or cuda")
 
     def schedule(self) -> Schedule:
