@@ -88,6 +88,7 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
     ("name", "options"),
     [
         ("dpr", {"min_cluster": 5}),
+        ("dpr", {"min_cluster": 5, "prune": 0.03}),
         ("dpr", {"features": "context:coverage=true", "classes": "possible", "learner": "lbfgs:max-passes=5"}),
         ("dual_mlr", {"orientations": "msd", "max_distance": 0}),
         ("mms", {"orientations": "five"}),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +14,9 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.decode import ModelUse, NBest, System, Translator
 from hyperbaton.evaluate import Classification, HeldOut, evaluate
-from hyperbaton.models import MODELS, OrientationModel
+from hyperbaton.learn import LinearModel
+from hyperbaton.models import MODELS, OrientationModel, load_model
+from hyperbaton.models.dpr import Dpr
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.models.mms import Mms
 from hyperbaton.models.networks.encoder import SentenceNetwork
@@ -104,11 +110,11 @@ def test_context_beats_counts_where_context_decides() -> None:
 
 
 @pytest.mark.parametrize("name", ["maxent", "mms", "dual_mlr", "dpr"])
-@pytest.mark.parametrize("options", [{}, {"scope": "global"}, {"combination": "interpolate"}])
-def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict[str, str]) -> None:
+@pytest.mark.parametrize("options", [{}, {"scope": "global"}, {"combination": "interpolate"}, {"prune": 0.03}])
+def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict[str, Any]) -> None:
     """The contributions of all features of a phrase pair add up to its log-probability, up to a constant."""
-    if "combination" in options and name != "dpr":
-        pytest.skip("has nothing to combine")
+    if options.keys() & {"combination", "prune"} and name != "dpr":
+        pytest.skip("an option of dpr")
     samples = extract(bitext, 3)
     model = MODELS[name](orientations="five", **options).fit(bitext, samples=samples)  # type: ignore[arg-type]
     few = samples.select(np.arange(len(samples)) < 40)
@@ -117,6 +123,41 @@ def test_evidence_adds_up_to_the_scores(bitext: Bitext, name: str, options: dict
         if evidence:
             total = np.sum([added for _, added in evidence], axis=0)
             assert np.allclose(row - row.mean(), total - total.mean())
+
+
+@pytest.mark.parametrize("options", [{}, {"scope": "global"}, {"learner": "lbfgs:intercept=false"}])
+def test_pruning_a_model_sets_its_small_weights_to_zero(bitext: Bitext, tmp_path: Path, options: dict[str, str]) -> None:
+    samples, other, threshold = extract(bitext, 3), generate(60, seed=99).bitext, 0.03
+    full = Dpr(**options).fit(bitext, samples=samples)  # type: ignore[arg-type]
+    Dpr(prune=threshold, **options).fit(bitext, samples=samples).save(tmp_path / "pruned")  # type: ignore[arg-type]
+    pruned = load_model(tmp_path / "pruned")
+    assert isinstance(pruned, Dpr) and isinstance(full.global_, LinearModel)
+    needed = np.abs(full.global_.weights).max(axis=1) >= threshold
+    needed[-1] = True  # the constant
+    if full.clusters_ is not None and pruned.clusters_ is not None:
+        large = np.abs(full.clusters_.weights).max(axis=1, keepdims=True) >= threshold
+        assert len(pruned.clusters_.features) == large.sum() < len(large) / 2
+        full.clusters_ = replace(full.clusters_, weights=np.where(large, full.clusters_.weights, np.float32(0)))
+        needed[full.clusters_.features[large[:, 0]]] = True
+    full.global_ = replace(full.global_, weights=np.where(needed[:, None], full.global_.weights, 0.0))
+    assert pruned.feature_set_.n_features + 1 == needed.sum() < len(needed)
+    for text in (bitext, other):
+        asked = extract(text, 3)
+        assert np.array_equal(full.sample_logprobs(text, asked), pruned.sample_logprobs(text, asked))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"features": "statistical"}, {"learner": "lbfgs:unit-length=true"}, {"global_learner": "mmr:kernel=gaussian"}],
+)
+def test_pruning_keeps_the_features_that_cannot_be_dropped(bitext: Bitext, options: dict[str, str]) -> None:
+    few = bitext[:40]
+    full, pruned = (Dpr(prune=prune, **options).fit(few) for prune in (0.0, 1e9))  # type: ignore[arg-type]
+    assert full.feature_set_.n_features == pruned.feature_set_.n_features
+    assert pruned.clusters_ is not None and len(pruned.clusters_.features) == 0
+    alone = Dpr(scope="global", **options).fit(few)  # type: ignore[arg-type]
+    samples = extract(few, 3)
+    assert np.allclose(pruned.sample_logprobs(few, samples), alone.sample_logprobs(few, samples))
 
 
 def test_tiny_text_works_or_says_what_it_lacks() -> None:

@@ -14,6 +14,7 @@ from hyperbaton.base.options import CheckedOptions
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.phrases import Occurrences
@@ -52,6 +53,13 @@ class FeatureSet(CheckedOptions, Picklable, ABC):
     @abstractmethod
     def n_features(self) -> int:
         """Number of features."""
+
+    def keep(self, features: npt.NDArray[np.bool_], scratch: Scratch) -> npt.NDArray[np.bool_]:
+        """Keep only these features, (n_features,), renumbered in order; return which ones were kept.
+
+        A set whose features cannot be dropped one by one keeps them all.
+        """
+        return np.ones(len(features), bool)
 
     @abstractmethod
     def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:

@@ -23,6 +23,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.features._set import FeatureSet
@@ -104,6 +105,12 @@ class TemplateFeatures(FeatureSet):
     @property
     def n_features(self) -> int:
         return len(self.keys_)
+
+    def keep(self, features: npt.NDArray[np.bool_], scratch: Scratch) -> npt.NDArray[np.bool_]:
+        """Keep only these features."""
+        vars(self).pop("_index", None)  # of the larger feature space
+        self.restore({name: scratch.select(array, features) for name, array in self.arrays().items()})
+        return features
 
     def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
         """The template's name and the words."""

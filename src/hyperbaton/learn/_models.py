@@ -39,6 +39,12 @@ def softmax(scores: Array) -> Array:
     return probabilities
 
 
+def _large(weights: Array, threshold: float, scratch: Scratch) -> npt.NDArray[np.bool_]:
+    """Whether a row of weights has one of at least this absolute value."""
+    n, n_classes = weights.shape
+    return scratch.filled(n, np.bool_, 16 * n_classes, lambda rows: np.abs(weights[rows]).max(axis=1) >= threshold)
+
+
 @dataclass(frozen=True)
 class LinearModel:
     """One weight vector for each class.
@@ -65,6 +71,14 @@ class LinearModel:
             raise RowsError(f"rows have {chunks[0].n_features} features, the weights {self.n_features}")
         rows_in_core = core_rows(chunks, constant=self.constant, unit_length=self.unit_length)
         return _core.score_rows(rows_in_core, self.weights, n_threads=n_threads(threads), progress=progress)
+
+    def large(self, threshold: float, scratch: Scratch) -> npt.NDArray[np.bool_]:
+        """Whether a feature has a weight of at least this absolute value, shape (n_features,)."""
+        return _large(self.weights[: self.n_features], threshold, scratch)
+
+    def keep(self, features: npt.NDArray[np.bool_], scratch: Scratch) -> LinearModel:
+        """The model of these features alone, (n_features,), renumbered in order."""
+        return replace(self, weights=scratch.select(self.weights, np.append(features, [True] * self.constant)))
 
     def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for a store."""
@@ -201,6 +215,32 @@ class ClusterModel:
             n_threads=n_threads(threads),
             progress=progress,
         )
+
+    def prune(self, threshold: float, scratch: Scratch) -> ClusterModel:
+        """The model without the features of each cluster whose weights are all below the threshold in absolute value."""
+        large = _large(self.weights, threshold, scratch)
+        offsets = np.zeros(self.n_clusters + 1, np.int64)
+        for rows in scratch.rows(len(large), row_bytes=16):
+            offsets += np.searchsorted(rows.start + np.flatnonzero(large[rows]), self.offsets)
+        return replace(
+            self,
+            offsets=offsets,
+            features=scratch.select(self.features, large),
+            weights=scratch.select(self.weights, large),
+        )
+
+    def used_features(self, scratch: Scratch) -> npt.NDArray[np.bool_]:
+        """Whether any cluster has a feature, shape (n_features,)."""
+        used = np.zeros(self.n_features + 1, bool)
+        for rows in scratch.rows(len(self.features), row_bytes=8):
+            used[self.features[rows]] = True
+        return used[: self.n_features]
+
+    def keep(self, features: npt.NDArray[np.bool_], scratch: Scratch) -> ClusterModel:
+        """The model with these features, (n_features,), renumbered in order; they include all that it uses."""
+        numbers = np.append(np.int32(0), np.cumsum(features, dtype=np.int32))  # of the features, and of the constant
+        renumbered = scratch.filled(len(self.features), np.int32, 16, lambda rows: numbers[self.features[rows]])
+        return replace(self, features=renumbered, n_features=int(numbers[-1]))
 
     def arrays(self) -> dict[str, Array]:
         """Everything but the labels as named arrays, for a store."""

@@ -13,6 +13,10 @@ with separately trained sub-models and n_s samples of the phrase, is
 
 Its features are those of the set `context`, not of `dpr`: the latter is NI11's Table 3, for sub-models that need not see
 their own source phrase. g must see it.
+
+Most weights are small and add up to little. `prune` drops them after training: a feature from a sub-model where its weights
+of all classes are small, and from the feature space, with its weights in g, where they are also small in g and no
+sub-model uses it any more.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ import numpy as np
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
 from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, Learner, LinearModel
 from hyperbaton.models._discriminative import LEAST, Discriminative
@@ -53,6 +58,9 @@ class Dpr(Discriminative):
         "prior", "how the sub-models are combined with the global model", choices=("prior", "interpolate")
     )
     kappa: float = option(300.0, "κ: number of samples at which a sub-model weighs as much as the global model", minimum=0)
+    prune: float = option(
+        0.0, "drop features whose weights in the global model or a sub-model are all smaller; 0 keeps all", minimum=0
+    )
 
     def _learn(self, training: TrainingSamples, rows: TrainingRows, clusters: Array) -> None:
         self.global_ = whole = self._fit_global(self._learner("global_learner"), training, rows)
@@ -72,6 +80,23 @@ class Dpr(Discriminative):
         if self.scope == "clusters" and self.phrases_.n_clusters:
             behind = reference if self.combination == "prior" else None
             self.clusters_ = self._fit_clusters(self._learner(), training, rows, clusters, behind)
+        if self.prune:
+            self._drop_small_weights(training.resources.scratch)
+
+    def _drop_small_weights(self, scratch: Scratch) -> None:
+        """Drop features from each sub-model, then from the feature space those that no model needs."""
+        if self.clusters_ is not None:
+            self.clusters_ = self.clusters_.prune(self.prune, scratch)
+        scaled = self.clusters_ is not None and self.clusters_.unit_length
+        if not isinstance(self.global_, LinearModel) or self.global_.unit_length or scaled:
+            return  # all features count: in a kernel, or in the length of a row
+        needed = self.global_.large(self.prune, scratch)
+        if self.clusters_ is not None:
+            needed |= self.clusters_.used_features(scratch)
+        kept = self.feature_set_.keep(needed, scratch)
+        self.global_ = self.global_.keep(kept, scratch)
+        if self.clusters_ is not None:
+            self.clusters_ = self.clusters_.keep(kept, scratch)
 
     def _layout(self) -> dict[str, str]:
         return self._layout_with({"global"})
