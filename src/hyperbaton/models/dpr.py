@@ -59,7 +59,9 @@ class Dpr(Discriminative):
     )
     kappa: float = option(300.0, "κ: number of samples at which a sub-model weighs as much as the global model", minimum=0)
     prune: float = option(
-        0.0, "drop features whose weights in the global model or a sub-model are all smaller; 0 keeps all", minimum=0
+        0.0,
+        "drop features whose weights of all classes are smaller than this, also in each sub-model; 0 keeps all",
+        minimum=0,
     )
 
     def _learn(self, training: TrainingSamples, rows: TrainingRows, clusters: Array) -> None:
