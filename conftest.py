@@ -18,7 +18,7 @@ def importing(library: str) -> list[str]:
 # By the library that they need: the only files that may be passed over.
 OPTIONAL = {
     "starlette": ["src/hyperbaton/serve/*", "tests/unit/test_serve*.py"],
-    "torch": ["src/hyperbaton/align/neural/*"],
+    "torch": ["src/hyperbaton/align/neural/training.py"],
     "machine": ["src/hyperbaton/integrations/*", "tests/unit/test_sil_machine.py"],
 }
 collect_ignore_glob = [file for library, files in OPTIONAL.items() if find_spec(library) is None for file in files]

@@ -1,6 +1,5 @@
 #include "align/aligner.hh"
 
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 
 #include "align/link_network.hh"
+#include "networks.hh"
 #include "texts.hh"
 
 namespace hyperbaton::bindings {
@@ -82,19 +82,20 @@ HYPERBATON_BINDINGS(aligner) {
   nb::class_<LinkNetwork>(m, "LinkNetwork", "A network that corrects posteriors of links, over borrowed embeddings.")
       .def(
           "__init__",
-          [](LinkNetwork* self, const std::map<std::string, Array2<std::uint16_t>>& arrays, const Rows& source_words,
-             const Rows& source_stems, const Rows& target_words, const Rows& target_stems) {
-            HalfMatrices matrices;
-            for (const auto& [name, array] : arrays)
-              matrices.emplace(name, HalfMatrix{{array.data(), array.size()}, array.shape(0), array.shape(1)});
+          [](LinkNetwork* self, const std::map<std::string, Halves>& arrays, const Rows& source_words,
+             const Rows& source_stems, const Rows& target_words, const Rows& target_stems, float smallest_posterior,
+             float posterior_floor, float window_scale) {
             if (source_words.size() != source_stems.size() || target_words.size() != target_stems.size())
               throw Error("the arrays of the aligner do not match");
-            new (self) LinkNetwork(matrices, {LinkNetwork::WordRows{view(source_words), view(source_stems)},
-                                              LinkNetwork::WordRows{view(target_words), view(target_stems)}});
+            new (self) LinkNetwork(matrices_of(arrays),
+                                   {LinkNetwork::WordRows{view(source_words), view(source_stems)},
+                                    LinkNetwork::WordRows{view(target_words), view(target_stems)}},
+                                   {smallest_posterior, posterior_floor, window_scale});
           },
           nb::arg("arrays").noconvert(), nb::arg("source_words").noconvert(), nb::arg("source_stems").noconvert(),
-          nb::arg("target_words").noconvert(), nb::arg("target_stems").noconvert(), nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          nb::arg("target_words").noconvert(), nb::arg("target_stems").noconvert(), nb::kw_only(), "smallest_posterior"_a,
+          "posterior_floor"_a, "window_scale"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
           "Half-precision arrays, as bits, by name, and rows of the embeddings by word; they must not be modified.");
 
   nb::class_<AlignmentModel>(m, "AlignmentModel", "Hidden Markov models of word alignment in both directions.")

@@ -1,25 +1,15 @@
 #include "next_position/encoder.hh"
 
-#include <nanobind/stl/map.h>
-
-#include "module.hh"
 #include "network/orientation_encoder.hh"
+#include "networks.hh"
 #include "next_position/jump_logprobs.hh"
 
 namespace hyperbaton::bindings {
 
 namespace {
 
-using Halves = Array2<std::uint16_t>;
 using Numbers = Array<std::int32_t>;
 using Ints = Array<std::int64_t>;
-
-HalfMatrices matrices_of(const std::map<std::string, Halves>& arrays) {
-  HalfMatrices matrices;
-  for (const auto& [name, array] : arrays)
-    matrices.emplace(name, HalfMatrix{{array.data(), array.size()}, array.shape(0), array.shape(1)});
-  return matrices;
-}
 
 EncoderText text_of(const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets) {
   if (offsets.size() == 0) throw Error("offsets must not be empty");

@@ -11,10 +11,6 @@ namespace hyperbaton {
 
 namespace {
 
-// These four constants must equal those of align/neural/pairs.py and student.py.
-constexpr float kSmallestPosterior = 0.03f;  // posteriors below this in both directions count as 0
-constexpr float kPosteriorFloor = 3e-3f;     // added to posteriors before taking the logarithm
-constexpr float kWindowScale = 4.0f;         // of the weighted sums of the window
 constexpr std::size_t kWindowSide = 3;
 
 constexpr std::array<const char*, 2> kSides{"source.", "target."};
@@ -31,14 +27,6 @@ std::size_t n_columns(const HalfMatrices& arrays, const std::string& name) {
   if (place == arrays.end() || place->second.n_columns == 0) throw Error("the network has no array " + name);
   return place->second.n_columns;
 }
-
-void add_row(const HalfMatrix& table, std::int32_t row, float scale, float* sum) {
-  if (row < 0 || static_cast<std::size_t>(row) >= table.n_rows) throw Error("a word is not in the embedding");
-  const auto* values = table.values.data() + static_cast<std::size_t>(row) * table.n_columns;
-  for (std::size_t k = 0; k < table.n_columns; ++k) sum[k] += scale * from_half(values[k]);
-}
-
-float log_of(float posterior) { return static_cast<float>(math::log(static_cast<double>(posterior + kPosteriorFloor))); }
 
 // A matrix of word pairs with a border of zeros.
 class Bordered {
@@ -75,8 +63,9 @@ LinkNetwork::Side::Side(const HalfMatrices& arrays, const std::string& name, con
   stem_vectors = find_matrix(own, "stem_vector", own.at("label").n_rows, n_values);
 }
 
-LinkNetwork::LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 2>& rows)
-    : n_keys_(n_columns(arrays, "source.key.weight")),
+LinkNetwork::LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 2>& rows, const Constants& constants)
+    : constants_(constants),
+      n_keys_(n_columns(arrays, "source.key.weight")),
       n_values_(n_columns(arrays, "source.vector")),
       sides_{Side(arrays, kSides[0], rows[0], 1.0f / std::sqrt(static_cast<float>(n_keys_))),
              Side(arrays, kSides[1], rows[1], 1.0f)} {
@@ -144,6 +133,9 @@ void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteri
     for (std::size_t k = 0; k < width; ++k) panels.at(j, k) = encoded[1].vectors[(target + j) * width + k];
   std::vector<float> scores(n * panels.width(), 0);
   add_products(panels, {encoded[0].vectors.data() + source * width, width}, {scores.data(), panels.width()}, n);
+  const auto log_of = [&](float posterior) {
+    return static_cast<float>(math::log(static_cast<double>(posterior + constants_.posterior_floor)));
+  };
   const float log_floor = log_of(0);
   std::array<std::vector<float>, 2> logs{std::vector<float>(n * m, log_floor), std::vector<float>(n * m, log_floor)};
   std::array<std::vector<float>, 2> nulls{std::vector<float>(m, 1), std::vector<float>(n, 1)};
@@ -152,7 +144,7 @@ void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteri
     for (std::size_t j = 0; j < m; ++j) {
       inputs[0].at(i, j) = math::sigmoid(scores[i * panels.width() + j]);
       const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
-      if (std::max(to_target, to_source) < kSmallestPosterior) continue;
+      if (std::max(to_target, to_source) < constants_.smallest_posterior) continue;
       logs[kToTarget][i * m + j] = log_of(to_target);
       logs[kToSource][i * m + j] = log_of(to_source);
       nulls[kToTarget][j] -= to_target;
@@ -176,7 +168,7 @@ void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteri
         const float near = window_bias_[direction] + inputs[0].window(i, j, window_[direction][0]) +
                            inputs[1].window(i, j, window_[direction][1]);
         row[state] = a * scores[i * panels.width() + j] + b * logs[direction][i * m + j] +
-                     c * logs[1 - direction][i * m + j] + kWindowScale * near;
+                     c * logs[1 - direction][i * m + j] + constants_.window_scale * near;
         most = std::max(most, row[state]);
       }
       float sum = math::exp_bounded(of_null - most);

@@ -30,9 +30,16 @@ class LinkNetwork {
     std::span<const std::int32_t> words, stems;
   };
 
+  // Those of align/neural/texts.py.
+  struct Constants {
+    float smallest_posterior;  // posteriors below this in both directions count as 0
+    float posterior_floor;     // added to posteriors before taking the logarithm
+    float window_scale;        // of the weighted sums of the window
+  };
+
   // Arrays by name, as stored by align/neural/student.py: those of the sides begin with `source.` and `target.`. Throws if
   // they do not match. Embeddings and rows are borrowed.
-  LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 2>& rows);
+  LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 2>& rows, const Constants& constants);
 
   // One side of consecutive sentence pairs.
   struct EncodedSide {
@@ -57,6 +64,7 @@ class LinkNetwork {
     float vector_scale;
   };
 
+  Constants constants_;
   std::size_t n_keys_, n_values_;
   std::array<Side, 2> sides_;
   std::array<std::array<float, 3>, 2> mix_;                    // by Direction: a, b, c

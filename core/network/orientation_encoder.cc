@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/errors.hh"
-#include "base/half.hh"
 
 namespace hyperbaton {
 
@@ -17,12 +16,6 @@ HalfMatrix table_of(const HalfMatrices& arrays, const std::string& name, std::si
   if (place->second.n_columns != size || place->second.n_rows == 0)
     throw Error("the arrays of the network do not match: " + name);
   return place->second;
-}
-
-void add_row(const HalfMatrix& table, std::size_t row, std::vector<float>& sum) {
-  if (row >= table.n_rows) throw Error("a word is not in the embedding");
-  const auto* values = table.values.data() + row * table.n_columns;
-  for (std::size_t i = 0; i < table.n_columns; ++i) sum[i] += from_half(values[i]);
 }
 
 }  // namespace
@@ -70,9 +63,9 @@ void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& p
               places.data() + (encoded.starts[b] + static_cast<std::size_t>(tokens[k])) * places_.width() + k * size_;
           for (std::size_t i = 0; i < size_; ++i) sum[i] += values[i];
         }
-        add_row(first_, static_cast<std::size_t>(first), sum);
-        add_row(last_, static_cast<std::size_t>(last), sum);
-        add_row(length_, std::min(static_cast<std::size_t>(end - begin), length_.n_rows) - 1, sum);
+        add_row(first_, first, 1, sum.data());
+        add_row(last_, last, 1, sum.data());
+        add_row(length_, std::min<std::int64_t>(end - begin, static_cast<std::int64_t>(length_.n_rows)) - 1, 1, sum.data());
         for (const float value : sum) sums.push_back(std::max(value, 0.0F));
       }
       out_.apply(sums, products, to - from);

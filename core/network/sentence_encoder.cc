@@ -47,6 +47,12 @@ const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& nam
   return place->second;
 }
 
+void add_row(const HalfMatrix& table, std::int64_t row, float scale, float* sum) {
+  if (row < 0 || static_cast<std::size_t>(row) >= table.n_rows) throw Error("a word is not in the embedding");
+  const auto* values = table.values.data() + static_cast<std::size_t>(row) * table.n_columns;
+  for (std::size_t i = 0; i < table.n_columns; ++i) sum[i] += scale * from_half(values[i]);
+}
+
 void LinearLayer::put_weights(const HalfMatrix& matrix, std::size_t first, float scale) {
   put(matrix, weights_, first, scale);
 }

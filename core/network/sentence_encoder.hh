@@ -29,6 +29,9 @@ using HalfMatrices = std::map<std::string, HalfMatrix>;
 const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name, std::size_t n_rows,
                               std::size_t n_columns);
 
+// Add a row, times `scale`, to a sum of n_columns values.
+void add_row(const HalfMatrix& table, std::int64_t row, float scale, float* sum);
+
 // Sentences as rows of the embeddings, without their start and end. Labels are empty if the network has none.
 struct EncoderText {
   std::span<const std::int32_t> words, labels;

@@ -62,7 +62,7 @@ def untrained(bitext: Bitext) -> Neural:
     """A hidden Markov model with random corrections, made without PyTorch."""
     aligner = Neural()
     Aligner.fit(aligner, bitext, threads=1)
-    aligner.number_words(bitext)
+    aligner.prepare(bitext, threads=1)
     aligner.take(arrays_of(aligner.rows_))
     return aligner
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +37,8 @@ def pack(data: Path, output: Path, n_pairs: int, names: list[str] | None, thread
             for part, array in text._asdict().items()
         }
         arrays |= {"points": texts.points, "point_offsets": texts.point_offsets}
+        options = {f.name: getattr(aligner, f.name) for f in fields(aligner)}
+        arrays["options"] = np.frombuffer(json.dumps(options).encode(), np.uint8)
         arrays["posteriors"] = np.rint(255 * texts.posteriors).astype(np.uint8)
         np.savez_compressed(output / f"{task.name}.npz", **arrays)
         aligner.save(output / f"{task.name}.hmm", smallest=0)

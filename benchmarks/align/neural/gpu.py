@@ -3,7 +3,7 @@
     PYTHONPATH=src:. python -m benchmarks.align.neural.gpu packed/ja-en.npz -o trained --hidden 32 64 --device cuda
 
 reads a file written by `pack`, trains the teacher once and a student for each size, and writes their arrays for `score`.
-Options of the aligner are given as flags; several students are trained in separate processes.
+Options of the aligner are its defaults, or those of `--set`; several students are trained in separate processes.
 """
 
 from __future__ import annotations
@@ -19,15 +19,6 @@ import numpy as np
 from benchmarks.coreless import without_core
 
 TEACHER = "teacher"
-OPTIONS = {
-    "teacher-size": 256,
-    "teacher-epochs": 6,
-    "word-size": 96,
-    "vector-size": 64,
-    "epochs": 6,
-    "batch-tokens": 8192,
-    "seed": 1,
-}
 
 
 def main() -> None:
@@ -37,12 +28,13 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, nargs="+", default=[32], help="sizes of students")
     parser.add_argument("--teacher", type=Path, help="arrays of a trained teacher; otherwise one is trained")
     parser.add_argument("--device", default="cpu")
-    for flag, default in OPTIONS.items():
-        parser.add_argument(f"--{flag}", type=int, default=default)
+    parser.add_argument(
+        "--set", nargs="+", default=[], metavar="OPTION=NUMBER", help="options of the aligner, such as epochs=5"
+    )
     options = parser.parse_args()
     without_core()
 
-    from hyperbaton.align.neural.pairs import PairTexts, SideText
+    from hyperbaton.align.neural.texts import PairTexts, SideText
     from hyperbaton.align.neural.training import Training
 
     stored = np.load(options.packed)
@@ -51,8 +43,11 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     name, start = options.packed.stem, time.perf_counter()
 
+    settings = json.loads(stored["options"].tobytes()) | {"device": options.device}
+    settings |= {option: int(number) for option, number in (word.split("=") for word in options.set)}
+
     def training(hidden: int) -> Training:
-        return Training(argparse.Namespace(**(vars(options) | {"hidden": hidden})), texts, 0)
+        return Training(argparse.Namespace(**settings | {"hidden": hidden}), texts, 0)
 
     def tell(what: str, history: list[float]) -> None:
         seconds = round(time.perf_counter() - start, 1)
@@ -75,7 +70,7 @@ def main() -> None:
             options.device,
         ]
         again += ["--teacher", str(options.teacher)]
-        again += [f"--{flag}={getattr(options, flag.replace('-', '_'))}" for flag in OPTIONS]
+        again += ["--set", *options.set] if options.set else []
         students = [subprocess.Popen([*again, "--hidden", str(hidden)]) for hidden in options.hidden]
         sys.exit(max(student.wait() for student in students))
     arrays, history = training(options.hidden[0]).learn(dict(np.load(options.teacher)))

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner, in_turn
+from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import Sharding
@@ -33,9 +34,6 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.network.words import frequent_rows, needing_torch
-
-if TYPE_CHECKING:
-    from hyperbaton.align.neural.pairs import PairTexts
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # rarer words and stems have no embedding
@@ -89,25 +87,23 @@ class Neural(Aligner):
 
     def prepare(self, bitext: Bitext, threads: int | None = None) -> PairTexts:
         """The input of training in PyTorch: sentences as rows of embeddings, with the posteriors of the models."""
-        with needing_torch():
-            from hyperbaton.align.neural.pairs import SMALLEST_POSTERIOR, PairTexts, SideText
         source, target = (side.text for side in self.normalize(bitext))
         points, offsets, posteriors = self.model_.posteriors(
             source.core_tokens, target.core_tokens, SMALLEST_POSTERIOR, threads or default_threads(), None
         )
-        self.number_words(bitext)
+        self.number_words(source, target)
         sides = [
             SideText(self.rows_[f"{name}.words"][text.tokens], self.rows_[f"{name}.stems"][text.tokens], text.offsets)
             for name, text in zip(_SIDES, (source, target), strict=True)
         ]
         return PairTexts(sides[0], sides[1], points, offsets, posteriors)
 
-    def number_words(self, bitext: Bitext) -> None:
-        """Assign rows of the embeddings to words and stems."""
+    def number_words(self, source: Text, target: Text) -> None:
+        """Assign rows of the embeddings to the words and stems of normalised texts."""
         self.rows_ = {
             f"{name}.{part}": rows
-            for name, side in zip(_SIDES, self.normalize(bitext), strict=True)
-            for part, rows in zip(("words", "stems"), self._rows(side.text), strict=True)
+            for name, text in zip(_SIDES, (source, target), strict=True)
+            for part, rows in zip(("words", "stems"), self._rows(text), strict=True)
         }
 
     def take(self, arrays: dict[str, Array]) -> None:
@@ -141,7 +137,13 @@ class Neural(Aligner):
             return None
         self.network_ = network
         bits = {name: array.view(np.uint16) for name, array in network.items()}
-        return _core.LinkNetwork(bits, *(rows[f"{side}.{part}"] for side in _SIDES for part in ("words", "stems")))
+        return _core.LinkNetwork(
+            bits,
+            *(rows[f"{side}.{part}"] for side in _SIDES for part in ("words", "stems")),
+            smallest_posterior=SMALLEST_POSTERIOR,
+            posterior_floor=POSTERIOR_FLOOR,
+            window_scale=WINDOW_SCALE,
+        )
 
 
 def _torch_side() -> ModuleType:

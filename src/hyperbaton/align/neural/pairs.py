@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import Batching, EncodedText, Tokens, hide_words
 
-# As in core/align/link_network.cc: posteriors below the first in both directions count as 0; the second is added to
-# posteriors before taking the logarithm.
-SMALLEST_POSTERIOR, POSTERIOR_FLOOR = 0.03, 3e-3
 _IMPOSSIBLE = -1e4
-
-
-class SideText(NamedTuple):
-    """Sentences as rows of the embeddings of words and of stems."""
-
-    words: Array  # (n_tokens,), without start and end
-    stems: Array  # (n_tokens,)
-    offsets: Array  # (n_sentences + 1,)
-
-
-class PairTexts(NamedTuple):
-    """Both sides, and every link with its posteriors if one of them reaches `SMALLEST_POSTERIOR`."""
-
-    source: SideText
-    target: SideText
-    points: Array  # (n_points, 2): positions
-    point_offsets: Array  # (n_sentences + 1,)
-    posteriors: Array  # (n_points, 2): to the target, to the source
-
-    def usable(self, longest: int) -> Array:
-        """The pairs without an empty side or one that is longer than `longest`."""
-        lengths = np.diff(self.source.offsets), np.diff(self.target.offsets)
-        return np.flatnonzero((np.minimum(*lengths) > 0) & (np.maximum(*lengths) <= longest))
 
 
 class Side(NamedTuple):
@@ -137,7 +113,7 @@ class PairData(Batching):
         return Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2))
 
 
-class PairTask:
+class PairTask(abc.ABC):
     """Code shared by the training of the teacher and the student."""
 
     def __init__(self, texts: PairTexts, longest: int) -> None:
@@ -146,8 +122,9 @@ class PairTask:
     def data(self, device: str) -> PairData:
         return PairData(self.texts, device, self.longest)
 
+    @abc.abstractmethod
     def loss(self, network: Any, batch: PairBatch, done: float) -> tuple[Tensor, int]:
-        raise NotImplementedError
+        """A sum over words, and their number."""
 
     def held_out(self, network: Any, data: PairData, sentences: Array) -> float:
         """Minus the mean loss."""

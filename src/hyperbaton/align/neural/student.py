@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.align.neural.pairs import POSTERIOR_FLOOR, Both, PairBatch, PairTask, PairTexts, Side
+from hyperbaton.align.neural.pairs import Both, PairBatch, PairTask, Side
 from hyperbaton.align.neural.teacher import Teacher
+from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, WINDOW_SCALE, PairTexts
 from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import ReaderShape, SentenceReader
 
-_WINDOW_SCALE = 4.0  # as in core/align/link_network.cc
 _TEACHER, _MODELS = 0.5, 0.5  # exponents of the mixture
 
 
@@ -72,7 +72,7 @@ class Student(nn.Module):
         log_q, log_r = (q + POSTERIOR_FLOOR).log(), (r + POSTERIOR_FLOOR).log()
         inside = batch.source.inside[:, :, None] & batch.target.inside[:, None, :]
         inputs = torch.stack([torch.sigmoid(scores), (q[:, :-1] + r[:, :, :-1]) / 2], 1)
-        near = _WINDOW_SCALE * self.window(inputs * inside[:, None])
+        near = WINDOW_SCALE * self.window(inputs * inside[:, None])
         mix, pairs = self.mix, (log_q[:, :-1], log_r[:, :, :-1])
         to_target = mix[0, 0] * scores + mix[0, 1] * pairs[0] + mix[0, 2] * pairs[1] + near[:, 0]
         to_source = mix[1, 0] * scores + mix[1, 1] * pairs[1] + mix[1, 2] * pairs[0] + near[:, 1]

@@ -19,7 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.align.neural.pairs import Both, PairBatch, PairTask, PairTexts, Side
+from hyperbaton.align.neural.pairs import Both, PairBatch, PairTask, Side
+from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import FIRST, ReaderShape, SentenceReader
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from hyperbaton.align.neural.pairs import PairTexts
 from hyperbaton.align.neural.student import StudentShape, StudentTask
 from hyperbaton.align.neural.teacher import TeacherShape, TeacherTask
+from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
