@@ -12,6 +12,8 @@ namespace hyperbaton {
 namespace {
 
 constexpr std::size_t kWindowSide = 3;
+constexpr std::size_t kInner = 8;  // outputs of the inner layer
+constexpr std::size_t kSeen = 5;   // its inputs
 
 constexpr std::array<const char*, 2> kSides{"source.", "target."};
 
@@ -28,24 +30,29 @@ std::size_t n_columns(const HalfMatrices& arrays, const std::string& name) {
   return place->second.n_columns;
 }
 
-// A matrix of word pairs with a border of zeros.
-class Bordered {
- public:
-  Bordered(std::size_t n, std::size_t m) : width_(m + 2), values_((n + 2) * width_, 0) {}
-  float& at(std::size_t i, std::size_t j) { return values_[(i + 1) * width_ + j + 1]; }
-  // The weighted sum of the window around a pair.
-  float window(std::size_t i, std::size_t j, const std::array<float, kWindowSide * kWindowSide>& weights) const {
-    float sum = 0;
-    for (std::size_t di = 0; di < kWindowSide; ++di)
-      for (std::size_t dj = 0; dj < kWindowSide; ++dj)
-        sum += weights[di * kWindowSide + dj] * values_[(i + di) * width_ + j + dj];
-    return sum;
+// Posteriors in both directions, by generated word and then by state, from scores by source and target word; the scores of
+// null are by generated word.
+std::array<std::vector<float>, 2> softmax(const std::array<std::vector<float>, 2>& scores,
+                                          const std::array<std::vector<float>, 2>& nulls) {
+  std::array<std::vector<float>, 2> posteriors;
+  for (const auto direction : kBothDirections) {
+    const std::size_t n_words = nulls[direction].size(), n_states = nulls[1 - direction].size();
+    const std::size_t stride = direction == kToTarget ? n_words : 1, next = direction == kToTarget ? 1 : n_states;
+    auto& values = posteriors[direction];
+    values.resize(n_words * n_states);
+    for (std::size_t word = 0; word < n_words; ++word) {
+      const float* score = scores[direction].data() + word * next;
+      const float null = nulls[direction][word];
+      float* row = values.data() + word * n_states;
+      float most = null;
+      for (std::size_t state = 0; state < n_states; ++state) most = std::max(most, row[state] = score[state * stride]);
+      float sum = math::exp_bounded(null - most);
+      for (std::size_t state = 0; state < n_states; ++state) sum += row[state] = math::exp_bounded(row[state] - most);
+      for (std::size_t state = 0; state < n_states; ++state) row[state] /= sum;
+    }
   }
-
- private:
-  std::size_t width_;
-  std::vector<float> values_;
-};
+  return posteriors;
+}
 
 }  // namespace
 
@@ -63,25 +70,48 @@ LinkNetwork::Side::Side(const HalfMatrices& arrays, const std::string& name, con
   stem_vectors = find_matrix(own, "stem_vector", own.at("label").n_rows, n_values);
 }
 
+LinkNetwork::Window::Window(const HalfMatrices& arrays, const std::string& name, std::size_t n_outputs,
+                            std::size_t n_inputs)
+    : n_inputs(n_inputs), weights(kWindowSide * kWindowSide * n_inputs * n_outputs), bias(n_outputs) {
+  constexpr std::size_t kArea = kWindowSide * kWindowSide;
+  const auto& stored = find_matrix(arrays, name + ".weight", n_outputs, n_inputs * kArea);
+  const auto& stored_bias = find_matrix(arrays, name + ".bias", 1, n_outputs);
+  for (std::size_t o = 0; o < n_outputs; ++o) {
+    bias[o] = from_half(stored_bias.values[o]);
+    for (std::size_t input = 0; input < n_inputs; ++input)
+      for (std::size_t k = 0; k < kArea; ++k)
+        weights[(k * n_inputs + input) * n_outputs + o] = from_half(stored.values[(o * n_inputs + input) * kArea + k]);
+  }
+}
+
+template <std::size_t n_outputs>
+std::array<float, n_outputs> LinkNetwork::Window::operator()(const Grid& grid, std::size_t i, std::size_t j) const {
+  std::array<float, n_outputs> sums;
+  std::copy_n(bias.begin(), n_outputs, sums.begin());
+  const float* weight = weights.data();
+  for (std::size_t row = 0; row < kWindowSide; ++row) {
+    const float* values = grid.row(i, j, row);
+    for (std::size_t k = 0; k < kWindowSide * n_inputs; ++k, weight += n_outputs)
+      for (std::size_t o = 0; o < n_outputs; ++o) sums[o] += weight[o] * values[k];
+  }
+  return sums;
+}
+
 LinkNetwork::LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 2>& rows, const Constants& constants)
     : constants_(constants),
       n_keys_(n_columns(arrays, "source.key.weight")),
       n_values_(n_columns(arrays, "source.vector")),
       sides_{Side(arrays, kSides[0], rows[0], 1.0f / std::sqrt(static_cast<float>(n_keys_))),
-             Side(arrays, kSides[1], rows[1], 1.0f)} {
+             Side(arrays, kSides[1], rows[1], 1.0f)},
+      window_(arrays, "window", 2, 2),
+      inner_(arrays, "inner", kInner, kSeen),
+      outer_(arrays, "outer", 2, kInner) {
   if (sides_[1].encoder.state_size() != n_keys_ || sides_[1].word_vectors.n_columns != n_values_)
     throw Error("the arrays of the network do not match");
   sides_[0].vector_scale = 1.0f / std::sqrt(static_cast<float>(n_values_));
   const auto& mix = find_matrix(arrays, "mix", 2, 3);
-  const auto& window = find_matrix(arrays, "window.weight", 2, 2 * kWindowSide * kWindowSide);
-  const auto& bias = find_matrix(arrays, "window.bias", 1, 2);
-  for (std::size_t d = 0; d < 2; ++d) {
+  for (std::size_t d = 0; d < 2; ++d)
     for (std::size_t k = 0; k < 3; ++k) mix_[d][k] = from_half(mix.values[3 * d + k]);
-    for (std::size_t k = 0; k < 2 * kWindowSide * kWindowSide; ++k)
-      window_[d][k / (kWindowSide * kWindowSide)][k % (kWindowSide * kWindowSide)] =
-          from_half(window.values[2 * kWindowSide * kWindowSide * d + k]);
-    window_bias_[d] = from_half(bias.values[d]);
-  }
 }
 
 LinkNetwork::Encoded LinkNetwork::encode(const AlignmentModel& model, BitextView bitext, std::size_t begin,
@@ -139,44 +169,56 @@ void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteri
   const float log_floor = log_of(0);
   std::array<std::vector<float>, 2> logs{std::vector<float>(n * m, log_floor), std::vector<float>(n * m, log_floor)};
   std::array<std::vector<float>, 2> nulls{std::vector<float>(m, 1), std::vector<float>(n, 1)};
-  std::array<Bordered, 2> inputs{Bordered(n, m), Bordered(n, m)};
+  Grid inputs(n, m, 2), seen(n, m, kSeen), inner(n, m, kInner);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < m; ++j) {
-      inputs[0].at(i, j) = math::sigmoid(scores[i * panels.width() + j]);
+      inputs.at(i, j)[0] = seen.at(i, j)[2] = math::sigmoid(scores[i * panels.width() + j]);
       const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
       if (std::max(to_target, to_source) < constants_.smallest_posterior) continue;
       logs[kToTarget][i * m + j] = log_of(to_target);
       logs[kToSource][i * m + j] = log_of(to_source);
       nulls[kToTarget][j] -= to_target;
       nulls[kToSource][i] -= to_source;
-      inputs[1].at(i, j) = (to_target + to_source) / 2;
+      inputs.at(i, j)[1] = (to_target + to_source) / 2;
+      seen.at(i, j)[3] = to_target;
+      seen.at(i, j)[4] = to_source;
     }
-  std::array<std::vector<float>, 2> corrected;
-  for (const auto direction : {kToTarget, kToSource}) {
+  for (const auto direction : kBothDirections) {
     const auto [a, b, c] = mix_[direction];
-    const std::size_t n_words = direction == kToTarget ? m : n, n_states = direction == kToTarget ? n : m;
-    auto& values = corrected[direction];
-    values.resize(n * m);
-    for (std::size_t word = 0; word < n_words; ++word) {
-      const float null = std::clamp(nulls[direction][word], 0.0f, 1.0f);
-      const float null_score = encoded[direction == kToTarget].nulls[(direction == kToTarget ? target : source) + word];
-      const float of_null = null_score + (b + c) * log_of(null);
-      float* row = values.data() + word * n_states;
-      float most = of_null;
-      for (std::size_t state = 0; state < n_states; ++state) {
-        const std::size_t i = direction == kToTarget ? state : word, j = direction == kToTarget ? word : state;
-        const float near = window_bias_[direction] + inputs[0].window(i, j, window_[direction][0]) +
-                           inputs[1].window(i, j, window_[direction][1]);
-        row[state] = a * scores[i * panels.width() + j] + b * logs[direction][i * m + j] +
-                     c * logs[1 - direction][i * m + j] + constants_.window_scale * near;
-        most = std::max(most, row[state]);
-      }
-      float sum = math::exp_bounded(of_null - most);
-      for (std::size_t state = 0; state < n_states; ++state) sum += row[state] = math::exp_bounded(row[state] - most);
-      for (std::size_t state = 0; state < n_states; ++state) row[state] /= sum;
+    const auto& side = encoded[direction == kToTarget];
+    const std::size_t first = direction == kToTarget ? target : source;
+    for (std::size_t word = 0; word < nulls[direction].size(); ++word) {
+      float& null = nulls[direction][word];
+      null = side.nulls[first + word] + (b + c) * log_of(std::clamp(null, 0.0f, 1.0f));
     }
   }
-  pair.replace(std::move(corrected));
+  std::array<std::vector<float>, 2> sums{std::vector<float>(n * m), std::vector<float>(n * m)};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < m; ++j) {
+      const auto near = window_.operator()<2>(inputs, i, j);
+      for (const auto direction : kBothDirections) {
+        const auto [a, b, c] = mix_[direction];
+        sums[direction][i * m + j] = a * scores[i * panels.width() + j] + b * logs[direction][i * m + j] +
+                                     c * logs[1 - direction][i * m + j] + constants_.window_scale * near[direction];
+      }
+    }
+  const auto corrected = softmax(sums, nulls);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < m; ++j) {
+      seen.at(i, j)[0] = corrected[kToTarget][j * n + i];
+      seen.at(i, j)[1] = corrected[kToSource][i * m + j];
+    }
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < m; ++j) {
+      const auto values = inner_.operator()<kInner>(seen, i, j);
+      for (std::size_t k = 0; k < kInner; ++k) inner.at(i, j)[k] = math::tanh(values[k]);
+    }
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < m; ++j) {
+      const auto near = outer_.operator()<2>(inner, i, j);
+      for (const auto direction : kBothDirections) sums[direction][i * m + j] += constants_.window_scale * near[direction];
+    }
+  pair.replace(softmax(sums, nulls));
 }
 
 }  // namespace hyperbaton

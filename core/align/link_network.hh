@@ -7,9 +7,14 @@
 // With the models' posteriors q (this direction's) and r (the other's), the corrected posterior of a word's origin is the
 // softmax over the words of the other sentence, and null, of
 //
-//     a·score + b·log q + c·log r + weighted sums of sigmoid(score) and (q + r) / 2 in a window of 3 × 3 word pairs
+//     s = a·score + b·log q + c·log r + weighted sums of sigmoid(score) and (q + r) / 2 in a window of 3 × 3 word pairs
 //
-// The score of null is linear in the word's state, plus (b + c)·log q. Sums have a fixed order, as in SentenceEncoder.
+// The score of null is linear in the word's state, plus (b + c)·log q. Posteriors corrected in this way, p to the target
+// and p' to the source, are corrected once more by their neighbours: to s are added the outputs of
+//
+//     outer(tanh(inner(p, p', sigmoid(score), q to the target, q to the source)))
+//
+// two layers of weighted sums in windows of 3 × 3. Sums have a fixed order, as in SentenceEncoder.
 #pragma once
 
 #include <array>
@@ -34,7 +39,7 @@ class LinkNetwork {
   struct Constants {
     float smallest_posterior;  // posteriors below this in both directions count as 0
     float posterior_floor;     // added to posteriors before taking the logarithm
-    float window_scale;        // of the weighted sums of the window
+    float window_scale;        // of the weighted sums of windows that are added to scores
   };
 
   // Arrays by name, as stored by align/neural/student.py: those of the sides begin with `source.` and `target.`. Throws if
@@ -64,12 +69,38 @@ class LinkNetwork {
     float vector_scale;
   };
 
+  // Values of word pairs, zero outside the sentences.
+  class Grid {
+   public:
+    Grid(std::size_t n, std::size_t m, std::size_t n_values)
+        : width_(m + 2), n_values_(n_values), values_((n + 2) * width_ * n_values, 0) {}
+    float* at(std::size_t i, std::size_t j) { return values_.data() + ((i + 1) * width_ + j + 1) * n_values_; }
+    // The first of the three neighbours of (i, j) in row i − 1 + `row`.
+    const float* row(std::size_t i, std::size_t j, std::size_t row) const {
+      return values_.data() + ((i + row) * width_ + j) * n_values_;
+    }
+
+   private:
+    std::size_t width_, n_values_;
+    std::vector<float> values_;
+  };
+
+  // Weighted sums of the values of 3 × 3 word pairs.
+  struct Window {
+    Window(const HalfMatrices& arrays, const std::string& name, std::size_t n_outputs, std::size_t n_inputs);
+    // The sums around a word pair, `n_outputs` values.
+    template <std::size_t n_outputs>
+    std::array<float, n_outputs> operator()(const Grid& grid, std::size_t i, std::size_t j) const;
+    std::size_t n_inputs;
+    std::vector<float> weights;  // by row, column, input, and output
+    std::vector<float> bias;
+  };
+
   Constants constants_;
   std::size_t n_keys_, n_values_;
   std::array<Side, 2> sides_;
-  std::array<std::array<float, 3>, 2> mix_;                    // by Direction: a, b, c
-  std::array<std::array<std::array<float, 9>, 2>, 2> window_;  // by Direction, then input
-  std::array<float, 2> window_bias_;
+  std::array<std::array<float, 3>, 2> mix_;  // by Direction: a, b, c
+  Window window_, inner_, outer_;
 };
 
 }  // namespace hyperbaton

@@ -22,18 +22,23 @@ def correct(arrays: Mapping[str, Array], source: Rows, target: Rows, q: Array, r
     scores = sum(sides[0][k] @ sides[1][k].T / np.sqrt(sides[0][k].shape[1]) for k in (0, 1))
     kept = np.maximum(q, r) >= SMALLEST
     q, r = np.where(kept, q, 0), np.where(kept, r, 0)
-    inputs = np.stack([1 / (1 + np.exp(-scores)), (q + r) / 2])
-    posteriors = []
-    for way, (this, other, words) in enumerate(((q, r, sides[1]), (r.T, q.T, sides[0]))):
+    alike = 1 / (1 + np.exp(-scores))
+    near = WINDOW_SCALE * window(w, "window", np.stack([alike, (q + r) / 2]))
+    logits, nulls = [], []
+    for way, (this, other, words) in enumerate(((q, r, sides[1]), (r, q, sides[0]))):
         a, b, c = w["mix"][way]
-        near = WINDOW_SCALE * (window(inputs, w["window.weight"][way].reshape(2, 3, 3)) + w["window.bias"][0, way])
-        pairs = (scores, near) if way == 0 else (scores.T, near.T)
-        logits = a * pairs[0] + b * np.log(this + FLOOR) + c * np.log(other + FLOOR) + pairs[1]
-        null = words[2] + (b + c) * np.log(np.clip(1 - this.sum(axis=0), 0, 1) + FLOOR)
-        weights = np.exp(logits)
-        found = weights / (weights.sum(axis=0) + np.exp(null))
-        posteriors.append(found if way == 0 else found.T)
-    return posteriors[0], posteriors[1]
+        logits.append(a * scores + b * np.log(this + FLOOR) + c * np.log(other + FLOOR) + near[way])
+        nulls.append(words[2] + (b + c) * np.log(np.clip(1 - this.sum(axis=way), 0, 1) + FLOOR))
+    seen = np.stack([*(softmax(logits[way], nulls[way], way) for way in (0, 1)), alike, q, r])
+    near = WINDOW_SCALE * window(w, "outer", np.tanh(window(w, "inner", seen)))
+    return softmax(logits[0] + near[0], nulls[0], 0), softmax(logits[1] + near[1], nulls[1], 1)
+
+
+def softmax(logits: Array, nulls: Array, axis: int) -> Array:
+    """Probabilities over an axis and null."""
+    weights = np.exp(logits)
+    found: Array = weights / np.expand_dims(weights.sum(axis) + np.exp(nulls), axis)
+    return found
 
 
 def side(w: Mapping[str, Array], name: str, rows: Rows) -> tuple[Array, Array, Array]:
@@ -45,8 +50,9 @@ def side(w: Mapping[str, Array], name: str, rows: Rows) -> tuple[Array, Array, A
     return states @ own["key.weight"].T + own["key.bias"], vectors, states @ own["null.weight"][0] + own["null.bias"][0]
 
 
-def window(inputs: Array, weights: Array) -> Array:
+def window(w: Mapping[str, Array], name: str, inputs: Array) -> Array:
     """Weighted sums of 3 × 3 neighbours, zero outside."""
     padded = np.pad(inputs, ((0, 0), (1, 1), (1, 1)))
-    n, m = inputs.shape[1:]
-    return np.array([[(padded[:, i : i + 3, j : j + 3] * weights).sum() for j in range(m)] for i in range(n)])
+    (n, m), weights = inputs.shape[1:], w[f"{name}.weight"].reshape(-1, len(inputs), 3, 3)
+    sums = [[(padded[:, i : i + 3, j : j + 3] * weights).sum((1, 2, 3)) for j in range(m)] for i in range(n)]
+    return np.moveaxis(np.array(sums), 2, 0) + w[f"{name}.bias"][0][:, None, None]

@@ -17,7 +17,7 @@ from hyperbaton.align import Aligner, evaluate_links, read_links
 from hyperbaton.align.aligners.neural import Neural
 from hyperbaton.corpus import Bitext
 
-CONFIDENCES = (0.2, 0.25, 0.3, 0.35, 0.4)
+CONFIDENCES = (0.1, 0.15, 0.2, 0.25, 0.3)
 TIMED = 5000  # sentence pairs
 
 

@@ -2,7 +2,7 @@
 
     PYTHONPATH=src:. python -m benchmarks.align.neural.gpu packed/ja-en.npz -o trained --hidden 32 64 --device cuda
 
-reads a file written by `pack`, trains the teacher once and a student for each size, and writes their arrays for `score`.
+reads a file written by `pack`, trains the teachers once and a student for each size, and writes their arrays for `score`.
 Options of the aligner are its defaults, or those of `--set`; several students are trained in separate processes.
 """
 
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("packed", type=Path, help="a file that `pack` wrote")
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder for arrays")
     parser.add_argument("--hidden", type=int, nargs="+", default=[32], help="sizes of students")
-    parser.add_argument("--teacher", type=Path, help="arrays of a trained teacher; otherwise one is trained")
+    parser.add_argument("--teachers", type=Path, nargs="+", help="arrays of trained teachers; otherwise they are trained")
     parser.add_argument("--device", default="cpu")
     parser.add_argument(
         "--set", nargs="+", default=[], metavar="OPTION=NUMBER", help="options of the aligner, such as epochs=5"
@@ -53,11 +53,13 @@ def main() -> None:
         seconds = round(time.perf_counter() - start, 1)
         print(json.dumps({"set": name, "network": what, "held_out": history, "seconds": seconds}), flush=True)
 
-    if options.teacher is None:
-        arrays, history = training(1).teach()
-        tell(TEACHER, history)
-        options.teacher = options.output / f"{name}.{TEACHER}.npz"
-        np.savez(options.teacher, **arrays)
+    if not options.teachers:
+        options.teachers = []
+        for number in range(settings["teachers"]):
+            arrays, history = training(1).teach(number)
+            tell(TEACHER, history)
+            options.teachers.append(options.output / f"{name}.{number}-{TEACHER}.npz")
+            np.savez(options.teachers[-1], **arrays)
     if len(options.hidden) > 1:
         again = [
             sys.executable,
@@ -69,11 +71,11 @@ def main() -> None:
             "--device",
             options.device,
         ]
-        again += ["--teacher", str(options.teacher)]
+        again += ["--teachers", *map(str, options.teachers)]
         again += ["--set", *options.set] if options.set else []
         students = [subprocess.Popen([*again, "--hidden", str(hidden)]) for hidden in options.hidden]
         sys.exit(max(student.wait() for student in students))
-    arrays, history = training(options.hidden[0]).learn(dict(np.load(options.teacher)))
+    arrays, history = training(options.hidden[0]).learn([np.load(path) for path in options.teachers])
     tell(f"student {options.hidden[0]}", history)
     np.savez(options.output / f"{name}.{options.hidden[0]}.npz", **arrays)
 

@@ -3,10 +3,10 @@
 Trained on the bitext alone, in three steps:
 
 1. The hidden Markov model of `hmm`, with all of its options.
-2. The *teacher* predicts each word from the other sentence and from the other words of the same sentence, in both
-   directions. The word it predicts from gives the alignment (after Zenkel, Wuebker and DeNero 2020, and Chen, Sun and Liu
-   2021). It starts from the posteriors of step 1, which small texts need.
-3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teacher's. It is small, and its
+2. *Teachers*, which differ by their seeds, predict each word from the other sentence and from the other words of the same
+   sentence, in both directions. The word they predict from gives the alignment (after Zenkel, Wuebker and DeNero 2020, and
+   Chen, Sun and Liu 2021). They are guided by the posteriors of step 1, which small texts need.
+3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teachers'. It is small, and its
    forward pass is in the core (core/align/link_network), so that linking needs no PyTorch and takes a fraction of the time.
 
 The saved model contains the hidden Markov model and the student. Everything that works with a model of `hmm` works with it:
@@ -37,7 +37,7 @@ from hyperbaton.network.words import frequent_rows, needing_torch
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # rarer words and stems have no embedding
-_CONFIDENCE = 0.25  # chosen on hand-made links (docs/results/align.md)
+_CONFIDENCE = 0.15  # chosen on hand-made links (docs/results/align.md)
 _SIDES = ("source", "target")
 
 
@@ -45,11 +45,12 @@ _SIDES = ("source", "target")
 class Neural(Aligner):
     """The aligner `hmm`, corrected by a network trained on the bitext alone (needs PyTorch to train, not to use)."""
 
-    teacher_size: int = option(256, "size of the teacher's LSTM layers in one direction", minimum=1, maximum=4096)
-    teacher_epochs: int = option(6, "passes over the text to train the teacher", minimum=1)
+    teachers: int = option(2, "number of teachers, whose posteriors are averaged", minimum=1)
+    teacher_size: int = option(256, "size of a teacher's LSTM layers in one direction", minimum=1, maximum=4096)
+    teacher_epochs: int = option(6, "passes over the text to train a teacher", minimum=1)
     hidden: int = option(32, "size of the network's LSTM layers in one direction", minimum=1, maximum=1024)
     word_size: int = option(96, "size of its word embeddings", minimum=1, maximum=4096)
-    vector_size: int = option(64, "size of the word vectors that it compares directly", minimum=1, maximum=4096)
+    vector_size: int = option(192, "size of the word vectors that it compares directly", minimum=1, maximum=4096)
     epochs: int = option(6, "passes over the text to train the network", minimum=1)
     max_words: int = option(30_000, "maximum number of words with embeddings, the most frequent", minimum=1)
     batch_tokens: int = option(8192, "maximum number of words in a batch; fewer for small texts", minimum=1)
@@ -79,9 +80,12 @@ class Neural(Aligner):
         training = side.Training(self, self.prepare(bitext, threads), threads or default_threads())
         if training.n_pairs == 0:
             return self  # without corrections
-        before, after = in_turn(after, 3 * self.teacher_epochs, 2 * self.epochs)
-        teacher, _ = training.teach(before)
-        arrays, _ = training.learn(teacher, after)
+        teachers = []
+        for number in range(self.teachers):
+            others = 3 * self.teacher_epochs * (self.teachers - 1 - number) + (1 + self.teachers) * self.epochs
+            before, after = in_turn(after, 3 * self.teacher_epochs, others)
+            teachers.append(training.teach(number, before)[0])
+        arrays, _ = training.learn(teachers, after)
         self.take(arrays)
         return self
 

@@ -1,12 +1,12 @@
 """The student, which corrects the posteriors of the hidden Markov models; core/align/link_network has its formulas.
 
-It learns the mixture p^½ · q^½ of the teacher's posteriors p and the models' posteriors q.
+It learns the mixture p^½ · q^½ of the teachers' posteriors p, averaged as logarithms, and the models' posteriors q.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -19,7 +19,9 @@ from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, WINDOW_SCALE, PairTex
 from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import ReaderShape, SentenceReader
 
-_TEACHER, _MODELS = 0.5, 0.5  # exponents of the mixture
+_TEACHERS, _MODELS = 0.5, 0.5  # exponents of the mixture
+_INNER = 8  # size of the hidden layer over neighbouring word pairs
+_WINDOWS = ("window", "inner", "outer")
 
 
 class StudentShape(NamedTuple):
@@ -60,9 +62,10 @@ class Student(nn.Module):
         super().__init__()
         self.source, self.target = (_SideReader(side, shape.vector_size, dropout) for side in shape.sides)
         self.mix = nn.Parameter(torch.tensor([[1.0, 0.7, 0.3], [1.0, 0.7, 0.3]]))
-        self.window = nn.Conv2d(2, 2, 3, padding=1)
-        nn.init.zeros_(self.window.weight)
-        nn.init.zeros_(self.window.bias)
+        self.window, self.inner, self.outer = (nn.Conv2d(n, m, 3, padding=1) for n, m in ((2, 2), (5, _INNER), (_INNER, 2)))
+        for layer in (self.window, self.outer):
+            nn.init.zeros_(layer.weight)
+            nn.init.zeros_(layer.bias)
 
     def forward(self, batch: PairBatch) -> Both:
         """Log posteriors."""
@@ -70,9 +73,9 @@ class Student(nn.Module):
         scores = sum(torch.einsum("bik,bjk->bij", source[k], target[k]) / math.sqrt(source[k].shape[-1]) for k in (0, 1))
         q, r = batch.models
         log_q, log_r = (q + POSTERIOR_FLOOR).log(), (r + POSTERIOR_FLOOR).log()
-        inside = batch.source.inside[:, :, None] & batch.target.inside[:, None, :]
-        inputs = torch.stack([torch.sigmoid(scores), (q[:, :-1] + r[:, :, :-1]) / 2], 1)
-        near = WINDOW_SCALE * self.window(inputs * inside[:, None])
+        inside = (batch.source.inside[:, :, None] & batch.target.inside[:, None, :])[:, None]
+        alike = torch.sigmoid(scores)
+        near = WINDOW_SCALE * self.window(torch.stack([alike, (q[:, :-1] + r[:, :, :-1]) / 2], 1) * inside)
         mix, pairs = self.mix, (log_q[:, :-1], log_r[:, :, :-1])
         to_target = mix[0, 0] * scores + mix[0, 1] * pairs[0] + mix[0, 2] * pairs[1] + near[:, 0]
         to_source = mix[1, 0] * scores + mix[1, 1] * pairs[1] + mix[1, 2] * pairs[0] + near[:, 1]
@@ -80,7 +83,14 @@ class Student(nn.Module):
             target[2].transpose(1, 2) + (mix[0, 1] + mix[0, 2]) * log_q[:, -1:],
             source[2] + (mix[1, 1] + mix[1, 2]) * log_r[:, :, -1:],
         )
-        return batch.normalised(Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2)))
+        first = batch.normalised(Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2)))
+        corrected = first.to_target[:, :-1].exp(), first.to_source[:, :, :-1].exp()
+        seen = torch.stack([*corrected, alike, q[:, :-1], r[:, :, :-1]], 1) * inside
+        near = WINDOW_SCALE * self.outer(torch.tanh(self.inner(seen)) * inside)
+        pad = nn.functional.pad
+        return batch.normalised(
+            Both(first.to_target + pad(near[:, 0], (0, 0, 0, 1)), first.to_source + pad(near[:, 1], (0, 1)))
+        )
 
     def arrays(self) -> dict[str, Array]:
         """The learned parameters in half precision, with the names that the core reads."""
@@ -89,26 +99,33 @@ class Student(nn.Module):
             for name, side in (("source", self.source), ("target", self.target))
             for part, array in side.arrays().items()
         }
-        others = {"mix": self.mix, "window.weight": self.window.weight.flatten(1), "window.bias": self.window.bias}
-        return found | {name: value.detach().cpu().numpy().astype(np.float16) for name, value in others.items()}
+        return found | {
+            name: value.detach().flatten(1 if value.dim() > 1 else 0).cpu().numpy().astype(np.float16)
+            for name, value in self._shared().items()
+        }
 
     def take(self, arrays: Mapping[str, Array]) -> Self:
         """The inverse of `arrays`."""
         for name, side in (("source.", self.source), ("target.", self.target)):
             side.take({part.removeprefix(name): array for part, array in arrays.items() if part.startswith(name)})
         with torch.no_grad():
-            others = {"mix": self.mix, "window.weight": self.window.weight, "window.bias": self.window.bias}
-            for name, parameter in others.items():
+            for name, parameter in self._shared().items():
                 parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(parameter.shape))
         return self
 
+    def _shared(self) -> dict[str, Tensor]:
+        """The parameters that belong to neither side."""
+        layers = {name: getattr(self, name) for name in _WINDOWS}
+        parts = {f"{name}.{part}": getattr(layer, part) for name, layer in layers.items() for part in ("weight", "bias")}
+        return {"mix": self.mix, **parts}
+
 
 class StudentTask(PairTask):
-    """Correct the models' posteriors towards the teacher's."""
+    """Correct the models' posteriors towards the teachers'."""
 
-    def __init__(self, texts: PairTexts, shape: StudentShape, longest: int, teacher: Teacher) -> None:
+    def __init__(self, texts: PairTexts, shape: StudentShape, longest: int, teachers: Sequence[Teacher]) -> None:
         super().__init__(texts, longest)
-        self.shape, self.teacher = shape, teacher.eval()
+        self.shape, self.teachers = shape, [teacher.eval() for teacher in teachers]
 
     def network(self, dropout: float) -> Student:
         return Student(self.shape, dropout)
@@ -119,9 +136,10 @@ class StudentTask(PairTask):
         return batch.cross_entropy(wanted, network(batch)), batch.n_words
 
     def _mixture(self, batch: PairBatch) -> Both:
-        _, posteriors, _ = self.teacher(batch)
+        posteriors = zip(*(teacher(batch)[1] for teacher in self.teachers), strict=True)
         parts = (
-            _TEACHER * p + _MODELS * (q + POSTERIOR_FLOOR).log() for p, q in zip(posteriors, batch.models, strict=True)
+            _TEACHERS / len(ps) * sum(ps) + _MODELS * (q + POSTERIOR_FLOOR).log()
+            for ps, q in zip(posteriors, batch.models, strict=True)
         )
         logprobs = batch.normalised(Both(*parts))
         return Both(logprobs.to_target.exp(), logprobs.to_source.exp())

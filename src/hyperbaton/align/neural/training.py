@@ -1,8 +1,9 @@
-"""Training of the teacher and the student; needs NumPy and PyTorch, but not the core."""
+"""Training of the teachers and the student; needs NumPy and PyTorch, but not the core."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +25,7 @@ _HELD_OUT = 0.01
 class NetworkOptions(Protocol):
     """The options of `neural` that its networks depend on."""
 
+    teachers: int
     teacher_size: int
     teacher_epochs: int
     hidden: int
@@ -48,17 +50,20 @@ class Training:
         """Number of sentence pairs that the networks can learn from."""
         return len(self.texts.usable(_LONGEST))
 
-    def teach(self, progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
-        """Train a teacher; returns its arrays, and minus its held-out loss after each epoch."""
+    def teach(self, number: int = 0, progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
+        """Train a teacher, whose seed depends on its number; returns its arrays, and minus its held-out loss after each
+        epoch."""
         schedule = self._schedule(self.options.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
-        return self._run(self._lesson(), schedule, progress)
+        return self._run(self._lesson(), replace(schedule, seed=schedule.seed + number), progress)
 
-    def learn(self, teacher: dict[str, Array], progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
+    def learn(
+        self, teachers: Sequence[Mapping[str, Array]], progress: Progress | None = None
+    ) -> tuple[dict[str, Array], list[float]]:
         """Train a student; returns its arrays, and minus its held-out loss after each epoch."""
         options = self.options
-        network = self._lesson().network(0.0).take(teacher).to(options.device)
+        networks = [self._lesson().network(0.0).take(arrays).to(options.device) for arrays in teachers]
         sides = self.shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
-        task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, network)
+        task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, networks)
         schedule = self._schedule(options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
         arrays, history = self._run(task, schedule, progress)
         return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
