@@ -112,6 +112,16 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     assert states["clusters-600"] and not states["statistics"] and not states["translation-600"]
 
 
+def test_the_repetitive_part_is_divided_into_texts_of_an_experiment(tmp_path: Path) -> None:
+    paper = Ni11(Setting(tmp_path, quick=True, tuning_lines=20))
+    cell = Cell("translation-repetitive-300", {"size": 300, "runs": 1})
+    corpus = paper.experiment(cell)["corpus"]
+    columns = ("source", "target", "links")
+    sizes = {split: len(Bitext.read(*(files[column] for column in columns))) for split, files in corpus.items()}
+    assert sizes == {"test": 100, "dev": 20, "train": 300}
+    assert paper.experiment(cell)["corpus"] == corpus
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def work(self: Ni11, cell: Cell) -> dict[str, object]:
         raise InputError("no text")

@@ -314,9 +314,10 @@ class Ni11Page:
 
     def _figure_16(self) -> list[Element]:
         found = {
-            f"{size:,} sentence pairs": self.results[name]
+            f"{size:,} {kind}sentence pairs": self.results[name]
+            for kind, key in (("", ""), ("repetitive ", "repetitive-"))
             for size in self.sizes
-            if (name := f"translation-{size}") in self.results
+            if (name := f"translation-{key}{size}") in self.results
         }
         if not found:
             return []

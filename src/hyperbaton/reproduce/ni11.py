@@ -4,6 +4,9 @@ Cells `KIND-SIZE-REPEAT-ORIENTATIONS-MODEL`: a model trained on SIZE sentence pa
 kind of text. `random` pairs come from the whole corpus, `contiguous` ones are adjacent, `repetitive` ones have the most
 recurrent source 4-grams, since the paper's text repeats itself far more than ours. Figures are over all test samples and
 over those whose source phrase has a sub-model (10 training samples): the paper's test sizes count no others.
+
+Cells `translation-SIZE` translate random text, `translation-repetitive-SIZE` the repetitive part, with development and test
+text from that part.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +26,14 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.classes import word_classes
+from hyperbaton.corpus.files import write_pieces
 from hyperbaton.evaluate import Classification
 from hyperbaton.features import FEATURES
 from hyperbaton.models import MODELS, OrientationModel
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.phrases import Occurrences, Samples, extract, near_samples
 from hyperbaton.report.elements import Element
-from hyperbaton.reproduce._corpora import PARTS, TWLAW, within
+from hyperbaton.reproduce._corpora import PARTS, TWLAW, made_once, within
 from hyperbaton.reproduce._experiments import search, search_options
 from hyperbaton.reproduce._ni11_numbers import SIZES
 from hyperbaton.reproduce._ni11_page import METRICS, ORIENTATIONS, Ni11Page, cell_name
@@ -116,10 +121,17 @@ class Ni11(Paper):
                             cells.append(Cell(name, {**options, "orientations": orientations, "options": MODELS_OF[model]}))
         clustered = self._sizes[min(1, len(self._sizes) - 1)]
         cells.append(Cell(f"clusters-{clustered}", {"size": clustered}))
-        translated = self._sizes[-1:] if self.setting.quick else self._sizes
+        translated = {"": self._sizes, "repetitive-": self._kinds["repetitive"][:2]}
+        if self.setting.quick:
+            translated = {"": self._sizes[-1:]}
         cells += [
-            Cell(f"translation-{size}", {"size": size, "runs": self._runs} | search_options(self.setting), experiment=True)
-            for size in translated
+            Cell(
+                f"translation-{kind}{size}",
+                {"size": size, "runs": self._runs} | search_options(self.setting),
+                experiment=True,
+            )
+            for kind, sizes in translated.items()
+            for size in sizes
         ]
         # Smaller sizes first, for every kind of text.
         return sorted(cells, key=lambda cell: cell.options.get("size", 0))
@@ -266,8 +278,12 @@ class Ni11(Paper):
 
     def experiment(self, cell: Cell) -> JsonObject:
         quick = self.setting.quick
-        generated = {"sentences": cell.options["size"] + 60, "dev": 30, "test": 30}
-        corpus = TWLAW.experiment_corpus(self.setting, cell.options["size"], generated, test_lines=1000)
+        size = cell.options["size"]
+        if cell.name.startswith("translation-repetitive"):
+            corpus = self._repetitive_corpus(size)
+        else:
+            generated = {"sentences": size + 60, "dev": 30, "test": 30}
+            corpus = TWLAW.experiment_corpus(self.setting, size, generated, test_lines=1000)
         return {
             "corpus": corpus,
             "lm": {"order": 3 if quick else 4},
@@ -282,6 +298,24 @@ class Ni11(Paper):
                 **search(self.setting, pop_limit=500, stack=200),
             },
         }
+
+    def _repetitive_corpus(self, size: int) -> JsonObject:
+        """`[corpus]` of an experiment on the repetitive part of the text."""
+        sizes = {"test": self._n_test, "dev": self.setting.tuning_lines or self._n_test, "train": size}
+
+        def make(folder: Path) -> None:
+            text = self._text.select(PARTS["repetitive"](self._text, sum(sizes.values()), self.setting.seed))
+            if len(text) < sum(sizes.values()):
+                raise OptionError(f"the text has {len(text)} suitable sentence pairs, fewer than {sum(sizes.values())}")
+            for split, part in text.split(sizes, seed=self.setting.seed).items():
+                write_pieces(folder / f"{split}.source", part.source.pieces())
+                write_pieces(folder / f"{split}.target", part.target.pieces())
+                part.need_links().write(folder / f"{split}.links")
+
+        name = "-".join(str(part) for part in ("repetitive", *sizes.values(), self.setting.seed))
+        folder = made_once(self.setting.output / "texts" / name, make).resolve()
+        columns = ("source", "target", "links")
+        return {split: {column: str(folder / f"{split}.{column}") for column in columns} for split in sizes}
 
     def elements(self, item: PaperItem, results: Results) -> list[Element]:
         titles = {name: system.title for name, system in SYSTEMS.items()}
