@@ -169,8 +169,8 @@ def test_a_warm_start_is_adagrad_forward_and_backward(name: str, corpus: tuple[B
         gradient = sentences[s](weights)[1][own] + weights[own] / (0.1 * counts[own, None])
         squares[own] += gradient**2
         weights[own] -= step * gradient / np.sqrt(squares[own])
-    # A first gradient that is all but zero is rounding, and moves its weight as far as any other.
-    assert np.isclose(weighted / shares, weights, rtol=1e-6, atol=1e-9).mean() > 0.99
+    # In single precision; a first gradient that is all but zero is rounding, and moves its weight as far as any other.
+    assert np.isclose(weighted / shares, weights, rtol=1e-3, atol=1e-5).mean() > 0.99
 
 
 @pytest.mark.slow
