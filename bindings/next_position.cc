@@ -260,14 +260,14 @@ HYPERBATON_BINDINGS(next_position) {
       .def(
           "lbfgs",
           [](const JumpObjective& self, const Array2<double>& start, double variance, std::size_t memory,
-             std::size_t max_passes, double tolerance, const nb::object& checkpoint,
+             std::size_t max_passes, double tolerance, double gain, const nb::object& checkpoint,
              const std::optional<nb::callable>& progress) {
             return lbfgs(self, checked(self, start), variance,
-                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}, checkpoint,
-                         progress);
+                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0, .gain = gain},
+                         checkpoint, progress);
           },
-          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
-          "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "gain"_a,
+          "checkpoint"_a.none(), "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
       .def(
           "adagrad",
           [](const JumpObjective& self, double variance, double step, std::size_t max_passes, std::uint64_t seed,
@@ -310,15 +310,15 @@ HYPERBATON_BINDINGS(next_position) {
       .def(
           "lbfgs",
           [](const SummedObjective& self, const Array2<double>& start, double variance, std::size_t memory,
-             std::size_t max_passes, double tolerance, const nb::object& checkpoint,
+             std::size_t max_passes, double tolerance, double gain, const nb::object& checkpoint,
              const std::optional<nb::callable>& progress) {
             if (start.size() != self.guess.size()) throw Error("the curvature does not match the weights");
             return lbfgs(self, {start.data(), start.data() + start.size()}, variance,
-                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}, checkpoint,
-                         progress);
+                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0, .gain = gain},
+                         checkpoint, progress);
           },
-          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
-          "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.");
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "gain"_a,
+          "checkpoint"_a.none(), "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.");
 
   m.attr("N_JUMP_CONSTANTS") = kJumpConstants;
   m.attr("N_CANDIDATE_CLASSES") = kCandidateClasses;
