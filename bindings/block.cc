@@ -266,7 +266,7 @@ HYPERBATON_BINDINGS(block) {
       .def(
           "lbfgs",
           [](const BoundBlockObjective& self, const Array<double>& start, double variance, std::size_t memory,
-             std::size_t max_passes, double tolerance, const nb::object& checkpoint,
+             std::size_t max_passes, double tolerance, double gain, const nb::object& checkpoint,
              const std::optional<nb::callable>& progress) {
             auto w = checked(self.objective, start);
             const auto report = make_progress(progress);
@@ -274,13 +274,13 @@ HYPERBATON_BINDINGS(block) {
             Minimum minimum;
             {
               const nb::gil_scoped_release release;
-              minimum = minimize_with_prior(self.objective, std::move(w), variance, {memory, max_passes, tolerance, 0},
-                                            report, std::move(checkpoints));
+              minimum = minimize_with_prior(self.objective, std::move(w), variance,
+                                            {memory, max_passes, tolerance, 0, gain}, report, std::move(checkpoints));
             }
             return to_tuple(std::move(minimum));
           },
-          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
-          "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "gain"_a,
+          "checkpoint"_a.none(), "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
       .def(
           "iis",
           [](const BoundBlockObjective& self, const Array<double>& start, double variance, std::size_t max_passes,

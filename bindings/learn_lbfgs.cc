@@ -8,9 +8,9 @@ HYPERBATON_BINDINGS(learn_lbfgs) {
   m.def(
       "lbfgs_trainer",
       [](double variance, double l1, std::size_t memory, std::size_t max_passes, double tolerance) {
-        return BoundTrainer{
-            lbfgs_trainer({.variance = variance,
-                           .minimize = {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = l1}})};
+        return BoundTrainer{lbfgs_trainer(
+            {.variance = variance,
+             .minimize = {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = l1, .gain = 0}})};
       },
       nb::kw_only(), "variance"_a, "l1"_a, "memory"_a, "max_passes"_a, "tolerance"_a);
 }

@@ -10,9 +10,10 @@ HYPERBATON_BINDINGS(learn_ordinal) {
     const OrdinalLoss known = loss == "logistic" ? OrdinalLoss::logistic
                               : loss == "margin" ? OrdinalLoss::margin
                                                  : throw Error("there is no ordinal loss " + loss);
-    return OrdinalOptions{.loss = known,
-                          .variance = variance,
-                          .minimize = {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}};
+    return OrdinalOptions{
+        .loss = known,
+        .variance = variance,
+        .minimize = {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0, .gain = 0}};
   };
   m.def(
       "ordinal_trainer",

@@ -123,6 +123,12 @@ HYPERBATON_BINDINGS(next_position) {
       "jump_starts", [](const Ints& offsets) { return to_numpy(jump_starts(view(offsets))); }, "offsets"_a,
       "Where the jumps of each sentence start among those of a text, and their number.");
 
+  nb::class_<FeatureNumbers>(m, "FeatureNumbers", "Numbers of features in the order in which sentences first have them.")
+      .def(nb::init<std::size_t, std::size_t, std::size_t>(), nb::kw_only(), "n_features"_a, "n_first"_a, "n_last"_a)
+      .def(
+          "order", [](FeatureNumbers& self) { return to_numpy(self.order()); },
+          "The feature of each number; features that no sentence has are numbered now.");
+
   nb::class_<BoundJumpFeatures>(m, "JumpFeatures", "Finds the features of sentences in a feature space.")
       .def(
           "__init__",
@@ -148,19 +154,19 @@ HYPERBATON_BINDINGS(next_position) {
           "sentence.")
       .def(
           "packed_lists",
-          [](const BoundJumpFeatures& self, const JumpText& jumps, const Words& numbers, std::size_t begin, std::size_t end,
-             unsigned n_threads) {
+          [](const BoundJumpFeatures& self, const JumpText& jumps, FeatureNumbers& numbers, std::size_t begin,
+             std::size_t end, unsigned n_threads) {
             if (begin > end || end > jumps.text.size()) throw Error("there are no such sentences");
             PackedLists found;
             {
               const nb::gil_scoped_release release;
-              found = packed_feature_lists(jumps.text, jumps.visits, self.features, view(numbers), begin, end, n_threads);
+              found = packed_feature_lists(jumps.text, jumps.visits, self.features, numbers, begin, end, n_threads);
             }
             return nb::make_tuple(to_numpy(std::move(found.counts)), to_numpy(std::move(found.packed)),
                                   to_numpy(std::move(found.n_bytes)), to_numpy(std::move(found.n_ids)));
           },
-          "jumps"_a, nb::arg("numbers").noconvert(), "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
-          "Packed feature lists with given feature numbers: counts of lists, bytes of all, bytes and features of each "
+          "jumps"_a, "numbers"_a, "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
+          "Packed feature lists of the next sentences: counts of lists, bytes of all, bytes and features of each "
           "sentence.");
 
   m.def(
@@ -254,14 +260,14 @@ HYPERBATON_BINDINGS(next_position) {
       .def(
           "lbfgs",
           [](const JumpObjective& self, const Array2<double>& start, double variance, std::size_t memory,
-             std::size_t max_passes, double tolerance, const nb::object& checkpoint,
+             std::size_t max_passes, double tolerance, double gain, const nb::object& checkpoint,
              const std::optional<nb::callable>& progress) {
             return lbfgs(self, checked(self, start), variance,
-                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}, checkpoint,
-                         progress);
+                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0, .gain = gain},
+                         checkpoint, progress);
           },
-          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
-          "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "gain"_a,
+          "checkpoint"_a.none(), "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
       .def(
           "adagrad",
           [](const JumpObjective& self, double variance, double step, std::size_t max_passes, std::uint64_t seed,
@@ -304,15 +310,15 @@ HYPERBATON_BINDINGS(next_position) {
       .def(
           "lbfgs",
           [](const SummedObjective& self, const Array2<double>& start, double variance, std::size_t memory,
-             std::size_t max_passes, double tolerance, const nb::object& checkpoint,
+             std::size_t max_passes, double tolerance, double gain, const nb::object& checkpoint,
              const std::optional<nb::callable>& progress) {
             if (start.size() != self.guess.size()) throw Error("the curvature does not match the weights");
             return lbfgs(self, {start.data(), start.data() + start.size()}, variance,
-                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0}, checkpoint,
-                         progress);
+                         {.memory = memory, .max_passes = max_passes, .tolerance = tolerance, .l1 = 0, .gain = gain},
+                         checkpoint, progress);
           },
-          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "checkpoint"_a.none(),
-          "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.");
+          "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "gain"_a,
+          "checkpoint"_a.none(), "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.");
 
   m.attr("N_JUMP_CONSTANTS") = kJumpConstants;
   m.attr("N_CANDIDATE_CLASSES") = kCandidateClasses;

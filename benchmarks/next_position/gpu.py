@@ -111,7 +111,13 @@ def train(
             print(f"pass {done} of {total} at most", file=sys.stderr, flush=True)
 
     minimize = load("learn/minimizers/_lbfgs_torch.py").minimize
-    options = {"max_passes": arguments.max_passes, "tolerance": arguments.tolerance, "memory": 7, "progress": progress}
+    options = {
+        "max_passes": arguments.max_passes,
+        "tolerance": arguments.tolerance,
+        "gain": 0.0,
+        "memory": 7,
+        "progress": progress,
+    }
     seconds, (weights, history) = timed(device, lambda: minimize(objective, variance, **options))
     result = {"seconds": seconds, "steps": len(history), "objective": history[-1]}
     if test is not None:

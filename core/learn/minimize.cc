@@ -95,7 +95,7 @@ class Minimizer {
     const double goal = start ? start->goal : options_.goal.value_or(options_.tolerance * largest(*pseudo));
     std::deque<Pair> pairs;
     if (start) pairs = std::move(start->pairs);
-    while (n_passes_ < options_.max_passes && largest(*pseudo) > goal) {
+    while (n_passes_ < options_.max_passes && largest(*pseudo) > goal && gains(minimum.objective)) {
       Vector d = direction(*pseudo, pairs, inverse_, n_threads_);
       if (options_.l1 > 0)
         for (std::size_t j = 0; j < d.size(); ++j)
@@ -143,6 +143,13 @@ class Minimizer {
 
   double full_value(const Point& point) const {
     return options_.l1 > 0 ? point.value + options_.l1 * l1_norm(point.x) : point.value;
+  }
+
+  // Whether the last steps lowered the objective enough to go on.
+  bool gains(const Vector& objective) const {
+    if (options_.gain == 0 || objective.size() <= kGainSteps) return true;
+    const double now = objective.back(), before = objective[objective.size() - 1 - kGainSteps];
+    return before - now > options_.gain * kGainSteps * std::abs(now);
   }
 
   // Find a step along d with sufficient decrease and (without L1) sufficient change of slope.

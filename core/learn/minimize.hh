@@ -15,11 +15,15 @@
 
 namespace hyperbaton {
 
+// The number of steps over which the gain is measured: single steps vary too much.
+inline constexpr std::size_t kGainSteps = 5;
+
 struct MinimizeOptions {
   std::size_t memory;               // number of stored pairs of steps and gradient changes
   std::size_t max_passes;           // largest number of function evaluations
   double tolerance;                 // stop when max |pseudo-gradient| falls below this fraction of its initial value
   double l1;                        // factor of Σ|x|
+  double gain;                      // stop when f falls by less than this fraction of itself per step, over kGainSteps
   std::optional<double> goal = {};  // stop when max |pseudo-gradient| falls below this value
 };
 

@@ -19,7 +19,8 @@ void write_all(const TaggedText& text, const JumpFeatures& features, const doubl
       lists.counts.clear();
       lists.ids.clear();
       features.append(text, s, parts, lists);
-      scores.score({text.words[s].size(), lists.counts.data(), lists.ids.data(), lists.ids.size()}, weights, {});
+      scores.score({text.words[s].size(), lists.counts.data(), lists.ids.data(), lists.ids.size()},
+                   typename JumpScores<Planes>::Weights{weights}, {});
       scores.write_logprobs(out + starts[s]);
     }
   });

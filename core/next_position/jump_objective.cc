@@ -1,7 +1,7 @@
 #include "next_position/jump_objective.hh"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "features/packed_ids.hh"
 
@@ -36,7 +36,7 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
     chunk.lists.counts.shrink_to_fit();
     chunk.lists.ids.shrink_to_fit();
   });
-  number_by_frequency();
+  number_features();
 }
 
 JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, const KeptLists& lists,
@@ -67,16 +67,20 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
 
 namespace {
 
-// Let add(s, part) append the lists of each sentence of [begin, end) that has jumps; the parts are then joined.
-template <class Lists, class MakeAdd>
-std::vector<Lists> parts_of(const VisitsView& visits, std::size_t begin, std::size_t end, unsigned n_threads,
-                            const MakeAdd& make_add) {
+// The lists of the sentences of [begin, end) that have jumps, in parts, to be joined.
+std::vector<FeatureLists> lists_of_parts(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
+                                         std::size_t begin, std::size_t end, unsigned n_threads) {
   constexpr std::size_t chunk = 64;
-  std::vector<Lists> parts((end - begin + chunk - 1) / chunk);
+  std::vector<FeatureLists> parts((end - begin + chunk - 1) / chunk);
   parallel_chunks(end - begin, chunk, n_threads, {}, [&](std::size_t first, std::size_t last) {
-    auto add = make_add();
-    for (std::size_t s = begin + first; s < begin + last; ++s)
-      if (visits.has_jumps(s)) add(s, parts[first / chunk]);
+    FeatureLists& part = parts[first / chunk];
+    PositionParts scratch;
+    for (std::size_t s = begin + first; s < begin + last; ++s) {
+      if (!visits.has_jumps(s)) continue;
+      const std::size_t before = part.ids.size();
+      features.append(text, s, scratch, part);
+      part.n_ids.push_back(static_cast<std::int64_t>(part.ids.size() - before));
+    }
   });
   return parts;
 }
@@ -97,13 +101,7 @@ void join(std::vector<Whole>& parts, std::vector<Value> Base::* column, Whole& a
 
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                            std::size_t begin, std::size_t end, unsigned n_threads) {
-  auto parts = parts_of<FeatureLists>(visits, begin, end, n_threads, [&] {
-    return [&, scratch = PositionParts()](std::size_t s, FeatureLists& part) mutable {
-      const std::size_t before = part.ids.size();
-      features.append(text, s, scratch, part);
-      part.n_ids.push_back(static_cast<std::int64_t>(part.ids.size() - before));
-    };
-  });
+  auto parts = lists_of_parts(text, visits, features, begin, end, n_threads);
   FeatureLists all;
   join(parts, &FeatureLists::counts, all);
   join(parts, &FeatureLists::ids, all);
@@ -112,20 +110,21 @@ FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, con
 }
 
 PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                                 std::span<const std::uint32_t> numbers, std::size_t begin, std::size_t end,
-                                 unsigned n_threads) {
-  auto parts = parts_of<PackedLists>(visits, begin, end, n_threads, [&] {
-    return [&, scratch = PositionParts(), lists = JumpLists()](std::size_t s, PackedLists& part) mutable {
-      lists.counts.clear();
-      lists.ids.clear();
-      features.append(text, s, scratch, lists);
-      for (std::uint32_t& id : lists.ids) id = numbers[id];
-      const std::size_t before = part.packed.size();
-      pack_ids(lists.ids, part.packed);
-      part.counts.insert(part.counts.end(), lists.counts.begin(), lists.counts.end());
-      part.n_bytes.push_back(static_cast<std::int64_t>(part.packed.size() - before));
-      part.n_ids.push_back(static_cast<std::int64_t>(lists.ids.size()));
-    };
+                                 FeatureNumbers& numbers, std::size_t begin, std::size_t end, unsigned n_threads) {
+  auto lists = lists_of_parts(text, visits, features, begin, end, n_threads);
+  for (FeatureLists& part : lists) numbers.renumber(part.ids);
+  std::vector<PackedLists> parts(lists.size());
+  parallel_chunks(lists.size(), 1, n_threads, {}, [&](std::size_t p, std::size_t) {
+    std::span<const std::uint32_t> ids = lists[p].ids;
+    for (const std::int64_t n : lists[p].n_ids) {
+      const std::size_t before = parts[p].packed.size();
+      pack_ids(ids.first(static_cast<std::size_t>(n)), parts[p].packed);
+      ids = ids.subspan(static_cast<std::size_t>(n));
+      parts[p].n_bytes.push_back(static_cast<std::int64_t>(parts[p].packed.size() - before));
+    }
+    parts[p].counts = std::move(lists[p].counts);
+    parts[p].n_ids = std::move(lists[p].n_ids);
+    std::vector<std::uint32_t>().swap(lists[p].ids);
   });
   PackedLists all;
   for (auto column : {&PackedLists::counts, &PackedLists::packed}) join(parts, column, all);
@@ -146,20 +145,11 @@ void JumpObjective::find_sentences() {
   if (sentences_.empty()) throw Error("there is nothing to learn from: no sentence pair has links");
 }
 
-void JumpObjective::number_by_frequency() {
+void JumpObjective::number_features() {
   const std::size_t n_features = n_parameters_ / options_.planes;
-  std::vector<std::uint32_t> frequency(n_features, 0), inner(n_features);
-  for (const Chunk& chunk : chunks_)
-    for (const std::uint32_t id : chunk.lists.ids) ++frequency[id];
-  order_.resize(n_features);
-  std::iota(order_.begin(), order_.end(), 0u);
-  // The constants stay first, classes of candidates last.
-  std::stable_sort(order_.begin() + kJumpConstants, order_.begin() + static_cast<std::ptrdiff_t>(n_features_),
-                   [&](std::uint32_t a, std::uint32_t b) { return frequency[a] > frequency[b]; });
-  for (std::size_t f = 0; f < n_features; ++f) inner[order_[f]] = static_cast<std::uint32_t>(f);
-  parallel_chunks(chunks_.size(), 1, options_.n_threads, {}, [&](std::size_t b, std::size_t) {
-    for (std::uint32_t& id : chunks_[b].lists.ids) id = inner[id];
-  });
+  FeatureNumbers numbers(n_features, kJumpConstants, n_features - n_features_);
+  for (Chunk& chunk : chunks_) numbers.renumber(chunk.lists.ids);
+  order_ = numbers.order();
 }
 
 std::vector<double> JumpObjective::in_our_order(std::span<const double> inner) const {
@@ -233,14 +223,17 @@ JumpLists JumpObjective::all_lists() const {
 template <std::size_t Planes>
 double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient,
                            Poll& poll) const {
-  JumpScores<Planes> scores(candidates());
+  using Scores = JumpScores<Planes>;
+  Scores scores(candidates());
+  const typename Scores::Weights weights_of{weights.data()};
+  const typename Scores::Gradient gradient_of{gradient.data()};
   Scratch scratch;
   double total = 0;
   for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
     const SentenceLists lists = lists_of(place, scratch);
-    scores.score(lists, weights.data(), scratch.next);
-    total += scores.loss(scratch.next, weights.data());
-    scores.add_gradient(lists, gradient, scratch.next);
+    scores.score(lists, weights_of, scratch.next);
+    total += scores.loss(scratch.next, weights_of);
+    scores.add_gradient(lists, gradient_of, scratch.next);
     poll();
   }
   return total;
@@ -253,7 +246,7 @@ void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvatur
   for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
     const SentenceLists lists = lists_of(place, scratch);
     scores.flat_curvature(lists, scratch.next);
-    scores.add_gradient(lists, curvature, scratch.next);
+    scores.add_gradient(lists, typename JumpScores<Planes>::Gradient{curvature.data()}, scratch.next);
     poll();
   }
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "next_position/feature_numbers.hh"
 #include "next_position/jump_scores.hh"
 
 namespace hyperbaton {
@@ -41,14 +42,13 @@ struct FeatureLists : JumpLists {
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                            std::size_t begin, std::size_t end, unsigned n_threads);
 
-// Packed lists: `numbers` maps each feature to its number.
+// Packed lists of numbers of features.
 struct PackedLists {
   std::vector<std::uint8_t> counts, packed;
   std::vector<std::int64_t> n_bytes, n_ids;  // of each sentence
 };
 PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                                 std::span<const std::uint32_t> numbers, std::size_t begin, std::size_t end,
-                                 unsigned n_threads);
+                                 FeatureNumbers& numbers, std::size_t begin, std::size_t end, unsigned n_threads);
 
 class JumpObjective {
  public:
@@ -73,8 +73,8 @@ class JumpObjective {
   // number of features that move together.
   std::vector<double> curvature(const Progress& progress) const;
 
-  // Cached lists have features numbered by decreasing frequency, so that the weights of frequent ones are adjacent in
-  // memory; these convert values from and to the caller's order. Without cached lists, nothing changes.
+  // Cached lists have their own numbers of features (feature_numbers.hh); this converts values to the caller's order.
+  // Without cached lists, nothing changes.
   std::vector<double> in_our_order(std::span<const double> inner) const;
 
   // The features of a sentence, given by its index in `sentences`; `scratch.next` receives its jumps. The lists are valid
@@ -104,7 +104,7 @@ class JumpObjective {
   void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
   void find_sentences();
   void cut_chunks();
-  void number_by_frequency();
+  void number_features();
   std::vector<double> in_inner_order(std::span<const double> ours) const;
 
   TaggedText text_;

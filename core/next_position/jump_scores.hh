@@ -18,6 +18,7 @@
 #include <array>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/math.hh"
@@ -40,28 +41,36 @@ struct Candidates {
   std::size_t first_class;  // the number of the first class of candidates among the features; 0: they have no weights
 };
 
+// The weights of all features, or their derivatives, in one array: calling it with a feature gives its Planes values.
+template <std::size_t Planes, class Value>
+struct ValuesOfFeatures {
+  Value* values;
+  Value* operator()(std::size_t feature) const { return values + Planes * feature; }
+};
+
 template <std::size_t Planes>
 class JumpScores {
   static_assert(Planes == 1 || Planes == 3);
   using Cell = std::array<double, Planes>;
 
  public:
-  explicit JumpScores(const Candidates& candidates) : of_(candidates) {}
-  // The weight of a class of candidates among those of all features; SEQUENCE has it for the label pair ⟨C, N⟩.
-  static std::size_t class_weight(std::size_t first_class, std::size_t c) {
-    return Planes * (first_class + c) + (Planes == 1 ? 0 : 1);
-  }
+  using Weights = ValuesOfFeatures<Planes, const double>;
+  using Gradient = ValuesOfFeatures<Planes, double>;
 
-  // Score all jumps; weights has Planes values for each feature. For PAIR, rows without an NP are left out if
+  explicit JumpScores(const Candidates& candidates) : of_(candidates) {}
+
+  // Score all jumps; weights(f) gives the Planes weights of feature f. For PAIR, rows without an NP are left out if
   // `next` (as VisitsView gives it) is not empty.
-  void score(const SentenceLists& lists, const double* weights, std::span<const int> next) {
+  template <class WeightsOf>
+  void score(const SentenceLists& lists, const WeightsOf& weights, std::span<const int> next) {
     set_size(lists);
     const std::uint8_t* count = lists.counts;
     const std::uint32_t *id = lists.ids, *const end = lists.ids + lists.n_ids;
     const auto add = [&](Cell& sum) {
       for (const std::uint32_t* const stop = id + *count++; id != stop; ++id) {
-        if (id + kAhead < end) __builtin_prefetch(weights + Planes * id[kAhead]);
-        for (std::size_t p = 0; p < Planes; ++p) sum[p] += weights[Planes * *id + p];
+        if (id + kAhead < end) __builtin_prefetch(weights(id[kAhead]));
+        const auto* const own = weights(*id);
+        for (std::size_t p = 0; p < Planes; ++p) sum[p] += own[p];
       }
     };
     for (Cell& cell : sides_) {
@@ -72,7 +81,7 @@ class JumpScores {
     for (std::size_t o = 0; o < 2; ++o)
       for (std::size_t d = 0; d < kLengthClasses; ++d)
         for (std::size_t p = 0; p < Planes; ++p)
-          constants[o][d][p] = weights[Planes * o + p] + weights[Planes * length_constant(o, d) + p];
+          constants[o][d][p] = static_cast<double>(weights(o)[p]) + weights(length_constant(o, d))[p];
     for (int i = 0; i <= n_; ++i) {
       if (skipped(i, next)) {
         for (int j = 1; j <= n_ + 1; ++j) id += *count++;
@@ -104,7 +113,8 @@ class JumpScores {
   }
 
   // −Σ log P(next | i) over the visited CPs; keeps its derivatives by the scores for add_gradient.
-  double loss(std::span<const int> next, const double* weights) {
+  template <class WeightsOf>
+  double loss(std::span<const int> next, const WeightsOf& weights) {
     double total = 0;
     std::fill(derivatives_.begin(), derivatives_.end(), 0.0);
     class_derivatives_.fill(0);
@@ -116,7 +126,7 @@ class JumpScores {
       double top = -std::numeric_limits<double>::infinity(), sum = 0;
       for (Candidate& each : candidates_) {
         each.score = scores_[at(i, each.j)];
-        if (of_.first_class != 0) each.score += weights[class_weight(of_.first_class, each.c)];
+        if (of_.first_class != 0) each.score += weights(of_.first_class + each.c)[kClassPlane];
         top = std::max(top, each.score);
       }
       for (const Candidate& each : candidates_) sum += math::exp(each.score - top);
@@ -156,8 +166,14 @@ class JumpScores {
       for (Cell& cell : cells_) cell[1] *= 2;
   }
 
-  // gradient += ∂loss, or the result of flat_curvature.
-  void add_gradient(const SentenceLists& lists, std::span<double> gradient, std::span<const int> next) {
+  // gradient += ∂loss, or the result of flat_curvature; gradient(f) gives the Planes derivatives of feature f.
+  template <class GradientOf>
+  void add_gradient(const SentenceLists& lists, const GradientOf& gradient, std::span<const int> next) {
+    using Value = std::remove_pointer_t<decltype(gradient(0))>;
+    const auto add_to = [&](std::size_t feature, const Cell& cell) {
+      Value* const own = gradient(feature);
+      for (std::size_t p = 0; p < Planes; ++p) own[p] += static_cast<Value>(cell[p]);
+    };
     std::fill(sides_.begin(), sides_.end(), Cell{});
     for (int i = 0; i <= n_; ++i) {
       if (skipped(i, next)) continue;
@@ -168,17 +184,17 @@ class JumpScores {
         for (std::size_t p = 0; p < Planes; ++p) {
           sides_[left_at(i, o)][p] += cell[p];
           sides_[right_at(j, o)][p] += cell[p];
-          gradient[Planes * o + p] += cell[p];
-          gradient[Planes * length_constant(o, length_class(i, j)) + p] += cell[p];
         }
+        add_to(o, cell);
+        add_to(length_constant(o, length_class(i, j)), cell);
       }
     }
     const std::uint8_t* count = lists.counts;
     const std::uint32_t *id = lists.ids, *const end = lists.ids + lists.n_ids;
     const auto add = [&](const Cell& cell) {
       for (const std::uint32_t* const stop = id + *count++; id != stop; ++id) {
-        if (id + kAhead < end) __builtin_prefetch(gradient.data() + Planes * id[kAhead], 1);
-        for (std::size_t p = 0; p < Planes; ++p) gradient[Planes * *id + p] += cell[p];
+        if (id + kAhead < end) __builtin_prefetch(gradient(id[kAhead]), 1);
+        add_to(*id, cell);
       }
     };
     for (const Cell& cell : sides_) add(cell);
@@ -191,11 +207,13 @@ class JumpScores {
       }
     if (of_.first_class != 0)
       for (std::size_t c = 0; c < kCandidateClasses; ++c)
-        gradient[class_weight(of_.first_class, c)] += class_derivatives_[c];
+        gradient(of_.first_class + c)[kClassPlane] += static_cast<Value>(class_derivatives_[c]);
   }
 
  private:
   static constexpr std::size_t kAhead = 24;
+  // The plane of the weights of classes of candidates: SEQUENCE has them for the label pair ⟨C, N⟩.
+  static constexpr std::size_t kClassPlane = Planes == 1 ? 0 : 1;
 
   void set_size(const SentenceLists& lists) {
     n_ = static_cast<int>(lists.n_words);

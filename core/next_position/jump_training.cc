@@ -1,9 +1,12 @@
 #include "next_position/jump_training.hh"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "learn/passes.hh"
 #include "learn/random.hh"
@@ -17,91 +20,98 @@ struct GradientStep {
   double variance;  // σ² of the Gaussian prior
 };
 
-// Calls use(f) for each feature of a sentence once.
-class Touched {
- public:
-  explicit Touched(const JumpObjective& objective)
-      : first_class_(objective.candidates().first_class), seen_(objective.n_parameters() / objective.planes(), 0) {}
-
-  template <class Use>
-  void each(const SentenceLists& lists, const Use& use) {
-    ++n_visits_;
-    const auto touch = [&](std::size_t f) {
-      if (seen_[f] == n_visits_) return;
-      seen_[f] = n_visits_;
-      use(f);
-    };
-    for (std::size_t f = 0; f < kJumpConstants; ++f) touch(f);
-    if (first_class_ != 0)
-      for (std::size_t c = 0; c < kCandidateClasses; ++c) touch(first_class_ + c);
-    for (std::size_t at = 0; at < lists.n_ids; ++at) touch(lists.ids[at]);
-  }
-
- private:
-  std::size_t first_class_;
-  std::vector<std::uint32_t> seen_;
-  std::uint32_t n_visits_ = 0;
-};
+// Calls use(f) for each feature of a sentence, as often as it occurs.
+template <class Use>
+void each_feature(const SentenceLists& lists, std::size_t first_class, const Use& use) {
+  for (std::size_t f = 0; f < kJumpConstants; ++f) use(f);
+  if (first_class != 0)
+    for (std::size_t c = 0; c < kCandidateClasses; ++c) use(first_class + c);
+  for (std::size_t at = 0; at < lists.n_ids; ++at) use(lists.ids[at]);
+}
 
 // The number of sentences in which each feature occurs.
-std::vector<std::uint32_t> count_sentences(const JumpObjective& objective) {
-  std::vector<std::uint32_t> counts(objective.n_parameters() / objective.planes(), 0);
-  Touched touched(objective);
-  JumpObjective::Scratch scratch;
-  for (std::size_t place = 0; place < objective.sentences().size(); ++place)
-    touched.each(objective.lists_of(place, scratch), [&](std::size_t f) { ++counts[f]; });
+std::vector<std::atomic<std::uint32_t>> count_sentences(const JumpObjective& objective, const Progress& progress) {
+  const std::size_t n = objective.sentences().size(), n_features = objective.n_parameters() / objective.planes();
+  std::vector<std::atomic<std::uint32_t>> counts(n_features);
+  const auto count = [&](std::size_t begin, std::size_t end, Poll& poll) {
+    std::vector<std::uint32_t> seen(n_features, 0);
+    JumpObjective::Scratch scratch;
+    for (std::size_t place = begin; place < end; ++place) {
+      const auto now = static_cast<std::uint32_t>(place - begin + 1);
+      each_feature(objective.lists_of(place, scratch), objective.candidates().first_class, [&](std::size_t f) {
+        if (std::exchange(seen[f], now) != now) counts[f].fetch_add(1, std::memory_order_relaxed);
+      });
+      poll();
+    }
+  };
+  parallel_chunks(n, n / std::max(objective.n_threads(), 1u) + 1, objective.n_threads(), progress, count);
   return counts;
 }
 
+// AdaGrad on sentences. What it knows of a feature is in one place, so that a sentence fetches it from memory once; single
+// precision is enough for steps that follow one sentence.
 template <std::size_t Planes>
 class Adagrad {
  public:
-  Adagrad(const JumpObjective& objective, const GradientStep& step, const std::vector<std::uint32_t>& n_sentences)
-      : objective_(objective),
-        step_(step),
-        n_sentences_(n_sentences),
-        scores_(objective.candidates()),
-        touched_(objective),
-        weights_(objective.n_parameters()),
-        gradient_(objective.n_parameters()),
-        squares_(objective.n_parameters(), 1e-8) {}
+  Adagrad(const JumpObjective& objective, const GradientStep& step, std::span<const std::atomic<std::uint32_t>> n_sentences)
+      : objective_(objective), step_(static_cast<float>(step.size)), scores_(objective.candidates()) {
+    features_.reserve(n_sentences.size());
+    for (const auto& n : n_sentences)
+      features_.emplace_back(static_cast<float>(1 / (step.variance * n.load(std::memory_order_relaxed))));
+  }
 
   double visit(std::size_t place) {
     const SentenceLists lists = objective_.lists_of(place, scratch_);
-    scores_.score(lists, weights_.data(), scratch_.next);
-    const double loss = scores_.loss(scratch_.next, weights_.data());
-    scores_.add_gradient(lists, gradient_, scratch_.next);
-    touched_.each(lists, [&](std::size_t f) {
-      const double shrink = 1 / (step_.variance * n_sentences_[f]);
-      for (std::size_t p = Planes * f; p < Planes * (f + 1); ++p) {
-        const double g = gradient_[p] + shrink * weights_[p];
-        squares_[p] += g * g;
-        weights_[p] -= step_.size * g / std::sqrt(squares_[p]);
-        gradient_[p] = 0;
-      }
-    });
+    const auto weights_of = [&](std::size_t f) { return features_[f].weights.data(); };
+    scores_.score(lists, weights_of, scratch_.next);
+    const double loss = scores_.loss(scratch_.next, weights_of);
+    scores_.add_gradient(lists, [&](std::size_t f) { return features_[f].gradient.data(); }, scratch_.next);
+    ++n_visits_;
+    each_feature(lists, objective_.candidates().first_class, [&](std::size_t f) { update(features_[f]); });
     return loss;
   }
 
-  const std::vector<double>& weights() const { return weights_; }
-  const std::vector<double>& squares() const { return squares_; }
-  std::vector<double> take() { return std::move(weights_); }
+  double weight(std::size_t parameter) const { return features_[parameter / Planes].weights[parameter % Planes]; }
+  // Confidence in a weight: the root of the sum of its squared derivatives.
+  double share(std::size_t parameter) const {
+    return std::sqrt(static_cast<double>(features_[parameter / Planes].squares[parameter % Planes]));
+  }
+  std::vector<double> weights() const {
+    std::vector<double> all(Planes * features_.size());
+    for (std::size_t p = 0; p < all.size(); ++p) all[p] = weight(p);
+    return all;
+  }
 
  private:
+  struct Feature {
+    explicit Feature(float own_shrink) : shrink(own_shrink) { squares.fill(1e-8F); }
+    std::array<float, Planes> weights{}, gradient{}, squares;
+    float shrink;               // 1 / (σ² · number of sentences in which it occurs)
+    std::uint32_t updated = 0;  // the last visit that updated it
+  };
+
+  void update(Feature& feature) {
+    if (std::exchange(feature.updated, n_visits_) == n_visits_) return;
+    for (std::size_t p = 0; p < Planes; ++p) {
+      const float g = feature.gradient[p] + feature.shrink * feature.weights[p];
+      feature.squares[p] += g * g;
+      feature.weights[p] -= step_ * g / std::sqrt(feature.squares[p]);
+      feature.gradient[p] = 0;
+    }
+  }
+
   const JumpObjective& objective_;
-  const GradientStep step_;
-  const std::vector<std::uint32_t>& n_sentences_;
+  const float step_;
   JumpObjective::Scratch scratch_;
   JumpScores<Planes> scores_;
-  Touched touched_;
-  std::vector<double> weights_, gradient_, squares_;
+  std::vector<Feature> features_;
+  std::uint32_t n_visits_ = 0;
 };
 
 template <std::size_t Planes>
 Minimum run_adagrad(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress) {
   constexpr std::size_t kReport = 256;
-  const std::vector<std::uint32_t> n_sentences = count_sentences(objective);
-  Adagrad<Planes> adagrad(objective, {options.step, options.variance}, n_sentences);
+  Adagrad<Planes> adagrad(objective, {options.step, options.variance}, count_sentences(objective, {}));
   std::vector<std::uint32_t> order(objective.sentences().size());
   std::iota(order.begin(), order.end(), 0u);
   Random random(options.seed);
@@ -114,10 +124,10 @@ Minimum run_adagrad(const JumpObjective& objective, const AdagradOptions& option
         throw Cancelled();
       loss += adagrad.visit(order[t]);
     }
-    const auto& w = adagrad.weights();
+    const std::vector<double> w = adagrad.weights();
     minimum.objective.push_back(loss + dot(w, w, objective.n_threads()) / (2 * options.variance));
   }
-  minimum.x = objective.in_our_order(adagrad.take());
+  minimum.x = objective.in_our_order(adagrad.weights());
   return minimum;
 }
 
@@ -133,7 +143,7 @@ WarmStart run_warm_start(const JumpObjective& objective, std::size_t n_passes, d
   // The scores of SEQUENCE add up many more weights, so each must move less.
   const GradientStep step{Planes == 1 ? 0.1 : 0.03, variance};
   const std::size_t n = objective.sentences().size(), parts = n_parts(objective);
-  const std::vector<std::uint32_t> n_sentences = count_sentences(objective);
+  const auto n_sentences = count_sentences(objective, {});
   WarmStart sum{std::vector<double>(objective.n_parameters()), std::vector<double>(objective.n_parameters())};
   // A few parts at a time; they are added in order.
   const std::size_t together = std::max(1u, objective.n_threads());
@@ -153,8 +163,8 @@ WarmStart run_warm_start(const JumpObjective& objective, std::size_t n_passes, d
     parallel_chunks(sum.weighted.size(), kVectorChunk, objective.n_threads(), {}, [&](std::size_t begin, std::size_t end) {
       for (const auto& own : learned)
         for (std::size_t p = begin; p < end; ++p) {
-          const double share = std::sqrt(own->squares()[p]);
-          sum.weighted[p] += own->weights()[p] * share;
+          const double share = own->share(p);
+          sum.weighted[p] += own->weight(p) * share;
           sum.shares[p] += share;
         }
     });

@@ -25,7 +25,7 @@ from tests.clocks import PATIENCE
 
 NAMES = ("pair", "sequence")
 CANDIDATES = ("all", "remaining")
-BEST = "lbfgs:variance=0.1:tolerance=1e-5:max-passes=300"
+BEST = "lbfgs:variance=0.1:tolerance=1e-5:gain=0:max-passes=300"
 QUICK = {name: f"adagrad:variance=0.1:max-passes=30:step={step}" for name, step in (("pair", 0.1), ("sequence", 0.02))}
 
 
@@ -86,7 +86,7 @@ def test_torch_computes_the_same_objective_and_gradient(name: str, candidates: s
 @pytest.mark.parametrize("name", NAMES)
 def test_torch_reaches_the_same_optimum(name: str, corpus: tuple[Bitext, Tags]) -> None:
     pytest.importorskip("torch")
-    options = "variance=0.1:tolerance=1e-5:max-passes=300"
+    options = "variance=0.1:tolerance=1e-5:gain=0:max-passes=300"
     both = [
         model(name, learner=f"{minimizer}:{options}").fit(corpus[0], Annotations(source_tags=corpus[1]))
         for minimizer in ("lbfgs", "torch")
@@ -116,6 +116,18 @@ def test_the_optimum_over_remaining_words_is_found(name: str, coverage: bool, co
     quick = model(name, learner=QUICK[name], candidates="remaining", coverage=coverage).fit(bitext, annotations)
     least, start = objective(fitted, corpus), float(core(np.zeros_like(fitted.weights_))[0])
     assert least < objective(quick, corpus) < least + 0.05 * (start - least)
+
+
+@pytest.mark.parametrize("minimizer", ["lbfgs", "torch"])
+def test_training_stops_when_it_gains_little(minimizer: str, corpus: tuple[Bitext, Tags]) -> None:
+    if minimizer == "torch":
+        pytest.importorskip("torch")
+    gain, over = 0.01, 5
+    learner = f"{minimizer}:variance=0.1:tolerance=1e-5:max-passes=300"
+    long, short = (model("pair", learner=learner + end).fit(corpus[0]).objective_ for end in ("", f":gain={gain}"))
+    assert np.array_equal(short, long[: len(short)])
+    fall = (short[:-over] - short[over:]) / (over * short[over:])
+    assert len(short) < len(long) and fall[-1] <= gain and (fall[:-1] > gain).all()
 
 
 def test_wrong_use_of_coverage_says_so(corpus: tuple[Bitext, Tags]) -> None:
@@ -169,8 +181,8 @@ def test_a_warm_start_is_adagrad_forward_and_backward(name: str, corpus: tuple[B
         gradient = sentences[s](weights)[1][own] + weights[own] / (0.1 * counts[own, None])
         squares[own] += gradient**2
         weights[own] -= step * gradient / np.sqrt(squares[own])
-    # A first gradient that is all but zero is rounding, and moves its weight as far as any other.
-    assert np.isclose(weighted / shares, weights, rtol=1e-6, atol=1e-9).mean() > 0.99
+    # In single precision; a first gradient that is all but zero is rounding, and moves its weight as far as any other.
+    assert np.isclose(weighted / shares, weights, rtol=1e-3, atol=1e-5).mean() > 0.99
 
 
 @pytest.mark.slow

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Approximate number of features that move together, which limits the first step.
 _TOGETHER = 20.0
+# Number of steps over which the gain is measured.
+_GAIN_STEPS = 5
 
 
 class Sum(Protocol):
@@ -42,13 +44,15 @@ def minimize(
     *,
     max_passes: int,
     tolerance: float,
+    gain: float,
     memory: int,
     progress: Callable[[int, int], bool | None] | None = None,
     states: States | None = None,
 ) -> tuple[Tensor, list[float]]:
     """Weights that minimise the sum + ‖w‖² / (2σ²), and the objective after each step.
 
-    Stops where the largest derivative is `tolerance` times that of the start. `progress` returns False to stop early.
+    Stops where the largest derivative is `tolerance` times that of the start, or where the sum falls by less than a
+    fraction `gain` of itself per step. `progress` returns False to stop early.
     With `states`, interrupted training resumes from its last saved state and finds the same weights.
     """
     n_passes = 0
@@ -74,7 +78,7 @@ def minimize(
         goal, history, n_passes = float(saved["goal"][0]), saved["history"].tolist(), int(saved["passes"][0])
         steps, changes = (torch.from_numpy(saved[name]).to(objective.device) for name in ("steps", "changes"))
         pairs = list(zip(steps, changes, saved["products"].tolist(), strict=True))
-    while n_passes < max_passes and float(slope.abs().max()) > goal:
+    while n_passes < max_passes and float(slope.abs().max()) > goal and _gains(history, gain):
         if progress is not None and progress(n_passes, max_passes) is False:
             break
         direction = _direction(slope, pairs, inverse)
@@ -95,6 +99,13 @@ def minimize(
         if states is not None and states.due():
             states.save(_state(x, goal, history, n_passes, pairs))
     return x.view(-1, objective.planes), history
+
+
+def _gains(history: list[float], gain: float) -> bool:
+    """Whether the last steps lowered the objective enough to go on."""
+    if gain == 0 or len(history) <= _GAIN_STEPS:
+        return True
+    return history[-1 - _GAIN_STEPS] - history[-1] > gain * _GAIN_STEPS * abs(history[-1])
 
 
 def _state(

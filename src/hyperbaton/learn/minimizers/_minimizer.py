@@ -101,6 +101,9 @@ class QuasiNewton(Minimizer):
     tolerance: float = option(
         1e-3, "stop when the gradient norm falls below this fraction of its value at zero weights", minimum=0
     )
+    gain: float = option(
+        0.0, "stop when the objective falls by less than this fraction of itself per step, over five steps", minimum=0
+    )
     memory: int = option(7, "number of steps that the curvature is estimated from", minimum=1)
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:

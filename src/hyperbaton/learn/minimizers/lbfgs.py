@@ -43,6 +43,7 @@ class Lbfgs(QuasiNewton):
                 memory=self.memory,
                 max_passes=self.max_passes,
                 tolerance=self.tolerance,
+                gain=self.gain,
                 checkpoint=checkpoint,
                 progress=progress,
             )

@@ -33,6 +33,7 @@ class Torch(QuasiNewton):
             self.variance,
             max_passes=self.max_passes,
             tolerance=self.tolerance,
+            gain=self.gain,
             memory=self.memory,
             progress=progress,
             states=objective.checkpoint,

@@ -18,8 +18,6 @@ N_CONSTANTS = _core.N_JUMP_CONSTANTS
 # Memory for computing the features of a list; a sentence has as many lists as the square of its length: a list has up
 # to 28 features of 4 bytes each, and up to twice that in temporary vectors.
 _BYTES = 28 * 12
-_COUNTED = 1 << 20  # features that are counted at once: numpy doubles their size
-_SENTENCES = 20_000  # largest number of sentences used to find the frequent features
 
 
 def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -52,9 +50,8 @@ def feature_lists(training: JumpTraining, keys: Array) -> FeatureLists:
 
 def packed_lists(training: JumpTraining, keys: Array, n_features: int) -> dict[str, Array]:
     """The arrays of `_core.KeptLists`."""
-    scratch, order = training.resources.scratch, _by_frequency(training, keys, n_features)
-    numbers = np.empty(n_features, np.uint32)
-    numbers[order] = np.arange(n_features, dtype=np.uint32)
+    scratch, n_last = training.resources.scratch, n_features - N_CONSTANTS - len(keys)
+    numbers = _core.FeatureNumbers(n_features=n_features, n_first=N_CONSTANTS, n_last=n_last)
     columns = {"counts": Column(scratch, np.uint8), "packed": Column(scratch, np.uint8)}
     columns |= {"n_bytes": Column(scratch, np.int64), "n_ids": Column(scratch, np.int64)}
     core, features = training.core(), training.features(keys)
@@ -65,24 +62,7 @@ def packed_lists(training: JumpTraining, keys: Array, n_features: int) -> dict[s
         training.resources.report(end, len(training.source.text))
     arrays = {name: column.finish() for name, column in columns.items()}
     starts = np.concatenate([[0], np.cumsum(arrays.pop("n_bytes"))])
-    return {**arrays, "starts": starts, "order": order}
-
-
-def _by_frequency(training: JumpTraining, keys: Array, n_features: int) -> Array:
-    """The features, frequent ones first, so that their weights are adjacent in memory and their numbers are small; the
-    constants stay first. Frequencies are estimated from some of the sentences, at even intervals."""
-    visited = np.flatnonzero(np.diff(training.visits.offsets))
-    chosen = visited[:: len(visited) // _SENTENCES + 1]
-    some = training._replace(source=training.source.select(chosen), visits=training.visits.select(chosen))
-    core, features, frequency = some.core(), training.features(keys), np.zeros(n_features, np.int64)
-    for begin, end in _ranges(some):
-        ids = features.lists(core, begin, end, n_threads=training.resources.threads)[1]
-        for at in range(0, len(ids), _COUNTED):
-            np.add.at(frequency, ids[at : at + _COUNTED], 1)  # bincount would go over all features every time
-    last = N_CONSTANTS + len(keys)
-    order = np.arange(n_features, dtype=np.uint32)
-    order[N_CONSTANTS:last] = N_CONSTANTS + np.argsort(-frequency[N_CONSTANTS:last], kind="stable")
-    return order
+    return {**arrays, "starts": starts, "order": numbers.order()}
 
 
 def _ranges(training: JumpTraining) -> list[tuple[int, int]]:
