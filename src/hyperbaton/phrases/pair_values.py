@@ -83,7 +83,7 @@ class PhraseCounts(ComputedRows):
 
     >>> two, one = SmallNumbers.of([np.array([1, 2])]), SmallNumbers.of([np.array([3])])
     >>> counts = PhraseCounts(two, one, two, np.array([0, 2]), np.array([0, 1], np.uint32))
-    >>> counts[:].tolist(), counts[1, 2]
+    >>> counts[:].tolist(), float(counts[1, 2])
     ([[1.0, 3.0, 1.0], [2.0, 3.0, 2.0]], 2.0)
     """
 
