@@ -14,7 +14,7 @@ using Floats = Array<float>;
 // The input of the look-up of options, with its arrays.
 struct LookupTable {
   TableArrays table;
-  Array2<float> scores;
+  ScoreArrays scores;
   Words index;
   std::size_t n_target_words;
 
@@ -51,10 +51,10 @@ HYPERBATON_BINDINGS(decode_options) {
   nb::class_<LookupTable>(m, "LookupTable", "A phrase table for look-ups by the decoder.")
       .def(
           "__init__",
-          [](LookupTable* self, const TableArrays& table, Array2<float> scores, Words index, std::size_t n_target_words) {
+          [](LookupTable* self, const TableArrays& table, ScoreArrays scores, Words index, std::size_t n_target_words) {
             new (self) LookupTable{table, scores, index, n_target_words};
             const auto pairs = self->pairs();
-            if (pairs.offsets.size() != pairs.source.size() + 1 || scores.shape(0) != pairs.targets.size() ||
+            if (pairs.offsets.size() != pairs.source.size() + 1 || !scores.fits(pairs) ||
                 pairs.links.numbers.size() != pairs.targets.size())
               throw Error("the arrays of the phrase table do not match: build the system again");
             PhraseIndex(view(index), pairs.source);
@@ -119,7 +119,8 @@ HYPERBATON_BINDINGS(decode_options) {
       [](const LookupTable& table, RankCache& cache, const SourceTokens& source, const std::vector<const BoundLm*>& lms,
          const Floats& weights, const BoundDemands& demands, const BoundTokens* forced, const LookupSettings& settings) {
         const auto pairs = table.pairs();
-        if (weights.size() != table.scores.shape(1) + kOwnFeatures) throw Error("there must be a weight for each score");
+        const auto scores = table.scores.scores();
+        if (weights.size() != scores.n() + kOwnFeatures) throw Error("there must be a weight for each score");
         std::vector<WeightedLm> views;
         for (const auto* lm : lms) {
           views.push_back(lm->lm());
@@ -131,8 +132,7 @@ HYPERBATON_BINDINGS(decode_options) {
                                 view(source.copies),
                                 pairs,
                                 table.n_target_words,
-                                {table.scores.data(), table.scores.size()},
-                                table.scores.shape(1),
+                                scores,
                                 PhraseIndex(view(table.index), pairs.source),
                                 views,
                                 view(weights),

@@ -19,20 +19,40 @@ namespace {
 
 using Bytes = Array<std::uint8_t>;
 
-// The locations of samples in the text, and its links, with their arrays.
+// The sentence pairs of samples, where their phrases begin, and the links of the text, with their arrays.
 struct SampleArrays {
   Words sentence;
-  Array<std::uint16_t> source_begin;
-  Bytes source_length;
-  Array<std::uint16_t> target_begin;
-  Bytes target_length;
+  Array<std::uint16_t> source_begin, target_begin;
   Array2<std::uint16_t> points;
   Ints link_offsets;
 
-  SamplesInText view() const {
-    return {view_spans(sentence, source_begin, source_length), view_spans(sentence, target_begin, target_length),
-            view_links(points, link_offsets)};
+  SamplesInText samples() const {
+    if (source_begin.size() != sentence.size() || target_begin.size() != sentence.size())
+      throw Error("columns of samples differ in length");
+    return {view(sentence), view(source_begin), view(target_begin), view_links(points, link_offsets)};
   }
+};
+
+// A merger of encoded runs, with their arrays.
+class BoundPairMerger {
+ public:
+  BoundPairMerger(std::vector<std::array<Words, 2>> numbers, std::vector<Bytes> runs,
+                  const std::vector<std::uint32_t>& first_samples)
+      : numbers_(std::move(numbers)), runs_(std::move(runs)), merger_(views(first_samples)) {}
+  PairMerger::Batch next(std::size_t n_samples) { return merger_.next(n_samples); }
+  std::vector<std::size_t> n_read() const { return merger_.n_read(); }
+
+ private:
+  std::vector<PairsRun> views(const std::vector<std::uint32_t>& first_samples) const {
+    if (numbers_.size() != runs_.size() || first_samples.size() != runs_.size()) throw Error("the runs do not match");
+    std::vector<PairsRun> views;
+    for (std::size_t r = 0; r < runs_.size(); ++r)
+      views.push_back({view(runs_[r]), view(numbers_[r][0]), view(numbers_[r][1]), first_samples[r]});
+    return views;
+  }
+  std::vector<std::array<Words, 2>> numbers_;
+  std::vector<Bytes> runs_;
+  PairMerger merger_;
 };
 
 SpelledWords words_view(const Spelling& spelling) { return {view(spelling.bytes), view(spelling.offsets)}; }
@@ -43,26 +63,24 @@ nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.s
 class BoundPairRows {
  public:
   BoundPairRows(const TableArrays& table, const Spelling& source, const Spelling& target, std::size_t n_scores, bool exact,
-                bool links, const Array<float>& counts)
+                bool links)
       : table_(table),
         source_(source),
         target_(target),
-        counts_(counts),
         n_scores_(n_scores),
-        rows_(table_.pairs(), words_view(source_), words_view(target_), n_scores, digits(exact), {links, view(counts_)}) {
-    if (counts.size() != 0 && counts.size() != 3 * table.pairs().targets.size())
-      throw Error("counts do not match the pairs");
-  }
-  nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
+        rows_(table_.pairs(), words_view(source_), words_view(target_), n_scores, digits(exact), links) {}
+  nb::bytes format(const Array2<double>& scores, const Array2<float>& counts, std::size_t first, std::size_t last) {
     const auto pairs = table_.pairs();
     if (last >= pairs.offsets.size() || first > last) throw Error("source phrases are out of range");
     if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first] ||
         scores.shape(1) != n_scores_)
       throw Error("scores do not match the pairs");
+    if (counts.size() != 0 && (counts.shape(0) != scores.shape(0) || counts.shape(1) != 3))
+      throw Error("counts do not match the pairs");
     std::string_view text;
     {
       const nb::gil_scoped_release release;
-      text = rows_.format({scores.data(), scores.size()}, first, last);
+      text = rows_.format({{scores.data(), scores.size()}, {counts.data(), counts.size()}}, first, last);
     }
     return to_bytes(text);
   }
@@ -70,7 +88,6 @@ class BoundPairRows {
  private:
   TableArrays table_;
   Spelling source_, target_;
-  Array<float> counts_;
   std::size_t n_scores_;
   PairRows rows_;
 };
@@ -104,6 +121,28 @@ class BoundSourceRows {
 
 HYPERBATON_BINDINGS(table) {
   using namespace nb::literals;
+
+  nb::class_<NumberArrays>(m, "SmallNumbers",
+                           "Mostly small numbers: one byte each, and the rows and values of larger ones.")
+      .def(
+          "__init__",
+          [](NumberArrays* self, const Bytes& small, const Ints& rows, const Words& large) {
+            if (rows.size() != large.size()) throw Error("there must be a row for each large number");
+            new (self) NumberArrays{small, rows, large};
+          },
+          nb::kw_only(), "small"_a, "rows"_a, "large"_a);
+
+  nb::class_<ScoreArrays>(m, "PairScores", "Scores of phrase pairs: stored, or computed from counts and lexical weights.")
+      .def(nb::init<Array2<float>>(), "stored"_a)
+      .def(
+          "__init__",
+          [](ScoreArrays* self, const Array2<float>& lexical, const NumberArrays& pairs, const NumberArrays& source,
+             const NumberArrays& target) {
+            if (lexical.shape(1) != 2 || lexical.shape(0) != pairs.small.size())
+              throw Error("there must be two lexical weights for each pair");
+            new (self) ScoreArrays{lexical, CountArrays{pairs, source, target}};
+          },
+          nb::kw_only(), "lexical"_a, "pairs"_a, "source"_a, "target"_a);
 
   nb::class_<PhraseArrays>(m, "PhraseArrays", "The arrays of phrases: their places in a text and lengths, and the text.")
       .def(nb::init<Words, Array<std::uint8_t>, Words>(), "begins"_a, "lengths"_a, "words"_a);
@@ -186,40 +225,40 @@ HYPERBATON_BINDINGS(table) {
       "Merge runs of phrases in byte order, numbering those of each run; returns the number of distinct ones.");
 
   m.def(
-      "merge_pairs",
-      [](const std::vector<std::array<Ints, 2>>& offsets, const std::vector<std::array<Words, 4>>& columns,
-         const std::vector<std::uint32_t>& first_samples, const OutArray<std::int64_t>& merged_offsets,
-         const OutArray<std::uint32_t>& merged_targets, const OutArray<std::int64_t>& merged_sample_offsets,
-         const OutArray<std::uint32_t>& merged_sample_order) {
-        std::vector<PairsRun> runs;
-        std::size_t n_pairs = 0, n_samples = 0;
-        if (offsets.size() != columns.size() || offsets.size() != first_samples.size())
-          throw Error("the runs do not match");
-        for (std::size_t r = 0; r < offsets.size(); ++r) {
-          const auto& [targets, sample_order, source_numbers, target_numbers] = columns[r];
-          runs.push_back({view(offsets[r][0]), view(targets), view(offsets[r][1]), view(sample_order), view(source_numbers),
-                          view(target_numbers), first_samples[r]});
-          n_pairs += targets.size();
-          n_samples += sample_order.size();
+      "encode_pairs",
+      [](const Ints& offsets, const Words& targets, const Ints& sample_offsets, const Words& sample_order) {
+        if (sample_offsets.size() != targets.size() + 1) throw Error("the samples do not match the pairs");
+        std::vector<std::uint8_t> bytes;
+        {
+          const nb::gil_scoped_release release;
+          bytes = encode_pairs({view(offsets), view(targets), view(sample_offsets), view(sample_order)});
         }
-        if (merged_targets.size() < n_pairs || merged_sample_offsets.size() <= n_pairs ||
-            merged_sample_order.size() != n_samples)
-          throw Error("there is no room for the pairs");
-        const nb::gil_scoped_release release;
-        return merge_pairs(runs, {{merged_offsets.data(), merged_offsets.size()},
-                                  {merged_targets.data(), merged_targets.size()},
-                                  {merged_sample_offsets.data(), merged_sample_offsets.size()},
-                                  {merged_sample_order.data(), merged_sample_order.size()}});
+        return to_numpy(std::move(bytes));
       },
-      nb::kw_only(), "offsets"_a, "columns"_a, "first_samples"_a, "merged_offsets"_a.noconvert(),
-      "merged_targets"_a.noconvert(), "merged_sample_offsets"_a.noconvert(), "merged_sample_order"_a.noconvert(),
-      "Merge the pairs of runs, given (offsets, sample offsets), (targets, sample order, numbers of source and target "
-      "phrases) and the first sample of each; returns the number of distinct ones.");
+      "offsets"_a, "targets"_a, "sample_offsets"_a, "sample_order"_a, "The sorted pairs of a run in few bytes.");
 
-  nb::class_<SampleArrays>(m, "SampleArrays", "The locations of samples in the text, and its links.")
-      .def(nb::init<Words, Array<std::uint16_t>, Bytes, Array<std::uint16_t>, Bytes, Array2<std::uint16_t>, Ints>(),
-           nb::kw_only(), "sentence"_a, "source_begin"_a, "source_length"_a, "target_begin"_a, "target_length"_a,
-           "points"_a, "link_offsets"_a);
+  nb::class_<BoundPairMerger>(m, "PairMerger",
+                              "Merges encoded runs of pairs; `numbers` are the merged numbers of each run's source and "
+                              "target phrases, none if the target phrases have theirs.")
+      .def(nb::init<std::vector<std::array<Words, 2>>, std::vector<Bytes>, std::vector<std::uint32_t>>(), nb::kw_only(),
+           "numbers"_a, "runs"_a, "first_samples"_a)
+      .def(
+          "next",
+          [](BoundPairMerger& self, std::size_t n_samples) {
+            PairMerger::Batch batch;
+            {
+              const nb::gil_scoped_release release;
+              batch = self.next(n_samples);
+            }
+            return nb::make_tuple(to_numpy(std::move(batch.sources)), to_numpy(std::move(batch.targets)),
+                                  to_numpy(std::move(batch.counts)), to_numpy(std::move(batch.sample_order)));
+          },
+          "n_samples"_a, "The next pairs, with about that many samples: source phrases, target phrases, counts, samples.")
+      .def("n_read", &BoundPairMerger::n_read, "The number of bytes of each run that are no longer needed.");
+
+  nb::class_<SampleArrays>(m, "SampleArrays", "The places of samples in the text, and its links.")
+      .def(nb::init<Words, Array<std::uint16_t>, Array<std::uint16_t>, Array2<std::uint16_t>, Ints>(), nb::kw_only(),
+           "sentence"_a, "source_begin"_a, "target_begin"_a, "points"_a, "link_offsets"_a);
 
   nb::class_<LexicalArrays>(m, "LexicalArrays", "The arrays of a lexical table.")
       .def(nb::init<Ints, Words, Array2<double>, std::size_t, std::size_t>(), nb::kw_only(), "offsets"_a, "targets"_a,
@@ -297,7 +336,7 @@ HYPERBATON_BINDINGS(table) {
             LexicalScores scores;
             {
               const nb::gil_scoped_release release;
-              scores = lexical_scores(self.pairs(), {view(sample_offsets), view(sample_order)}, samples.view(),
+              scores = lexical_scores(self.pairs(), {view(sample_offsets), view(sample_order)}, samples.samples(),
                                       lexical.table(), n_threads, report);
             }
             return nb::make_tuple(rows_to_numpy<double>(std::move(scores.weights)),
@@ -338,10 +377,10 @@ HYPERBATON_BINDINGS(table) {
           "The best sum of log-probabilities of composing each pair from shorter ones; -inf for none.");
 
   nb::class_<BoundPairRows>(m, "PairRows", "Writes the rows of phrase pairs as Moses does; in one thread at a time.")
-      .def(nb::init<TableArrays, Spelling, Spelling, std::size_t, bool, bool, Array<float>>(), nb::kw_only(), "table"_a,
-           "source"_a, "target"_a, "n_scores"_a, "exact"_a, "links"_a, "counts"_a)
-      .def("format", &BoundPairRows::format, "scores"_a, "first"_a, "last"_a,
-           "Rows of the pairs of source phrases [first, last), given the scores of these pairs.");
+      .def(nb::init<TableArrays, Spelling, Spelling, std::size_t, bool, bool>(), nb::kw_only(), "table"_a, "source"_a,
+           "target"_a, "n_scores"_a, "exact"_a, "links"_a)
+      .def("format", &BoundPairRows::format, "scores"_a, "counts"_a, "first"_a, "last"_a,
+           "Rows of the pairs of source phrases [first, last), given the scores and counts of these pairs.");
 
   nb::class_<BoundSourceRows>(m, "SourceRows", "Writes rows `source ||| scores` as Moses does; in one thread at a time.")
       .def(nb::init<PhraseArrays, Spelling, std::size_t, bool>(), nb::kw_only(), "phrases"_a, "source"_a, "n_scores"_a,

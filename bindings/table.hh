@@ -2,6 +2,7 @@
 #pragma once
 
 #include "module.hh"
+#include "phrases/pair_scores.hh"
 #include "phrases/score.hh"
 
 namespace hyperbaton::bindings {
@@ -43,6 +44,38 @@ struct TableArrays {
             view(offsets),
             view(targets),
             {view(link_sets), view(link_offsets), view_inner(links)}};
+  }
+};
+
+// Mostly small numbers, with their arrays.
+struct NumberArrays {
+  Array<std::uint8_t> small;
+  Ints rows;
+  Words large;
+
+  SmallNumbersView numbers() const { return {view(small), view(rows), view(large)}; }
+};
+
+// Counts of phrase pairs, and of the phrases of both sides.
+struct CountArrays {
+  NumberArrays pairs, source, target;
+
+  PhraseCountsView counts() const { return {pairs.numbers(), source.numbers(), target.numbers()}; }
+};
+
+// Scores of phrase pairs: all of them, or the lexical weights and counts from which the others are computed.
+struct ScoreArrays {
+  Array2<float> stored;
+  std::optional<CountArrays> counts = std::nullopt;
+
+  PairScores scores() const {
+    const std::span<const float> values(stored.data(), stored.size());
+    return counts ? PairScores(values, counts->counts()) : PairScores(values, stored.shape(1));
+  }
+  // Whether there is a number for each pair and phrase of a table.
+  bool fits(const PairsView& pairs) const {
+    return stored.shape(0) == pairs.targets.size() && (!counts || (counts->source.small.size() == pairs.source.size() &&
+                                                                   counts->target.small.size() == pairs.target.size()));
   }
 };
 

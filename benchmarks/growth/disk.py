@@ -51,21 +51,23 @@ def _below(folder: Path) -> int:
 
 
 def _unnamed(pid: int) -> int:
-    """The sizes of the unnamed files that a process has mapped or open."""
+    """The disk space of the unnamed files that a process has mapped or open; of mapped ones, only root sees holes."""
     sizes: dict[int, int] = {}
     try:
         maps = Path(f"/proc/{pid}/maps").read_text()
+        for line in maps.splitlines():
+            if line.endswith("(deleted)"):
+                span, _, offset, _, inode, *_ = line.split()
+                begin, end = (int(text, 16) for text in span.split("-"))
+                sizes[int(inode)] = max(sizes.get(int(inode), 0), end - begin + int(offset, 16))
+                with contextlib.suppress(PermissionError, FileNotFoundError):
+                    sizes[int(inode)] = Path(f"/proc/{pid}/map_files/{span}").stat().st_blocks * 512
         for file in Path(f"/proc/{pid}/fd").iterdir():
             state = file.stat()
             if state.st_nlink == 0:
-                sizes[state.st_ino] = state.st_size
+                sizes[state.st_ino] = state.st_blocks * 512
     except OSError:  # the process has ended, or closed a file
         return 0
-    for line in maps.splitlines():
-        if line.endswith("(deleted)"):
-            span, _, offset, _, inode, *_ = line.split()
-            begin, end = (int(text, 16) for text in span.split("-"))
-            sizes[int(inode)] = max(sizes.get(int(inode), 0), end - begin + int(offset, 16))
     return sum(sizes.values())
 
 

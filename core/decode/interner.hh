@@ -28,6 +28,8 @@ class Interner {
     return {*head - 1, true};
   }
   std::size_t size() const { return next_.size(); }
+  // All runs, in the order of their numbers.
+  std::span<const char> bytes() const { return bytes_; }
 
  private:
   std::string_view run_of(std::size_t i) const {

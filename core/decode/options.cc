@@ -32,7 +32,7 @@ class Collector {
  public:
   Collector(const LookupInput& input, const LookupSettings& settings, RankCache& cache)
       : input_(input), settings_(settings), cache_(cache) {
-    options_.n_features = input.n_scores + kOwnFeatures;
+    options_.n_features = input.scores.n() + kOwnFeatures;
     options_.target_offsets.push_back(0);
     options_.link_offsets.push_back(0);
   }
@@ -72,18 +72,20 @@ class Collector {
     return words;
   }
 
-  void fill_features(std::int64_t pair, std::size_t n_target) {
+  // The features of a pair of the table and its source phrase, or of another kind of option.
+  void fill_features(std::uint32_t phrase, std::int64_t pair, std::size_t n_target) {
     features_.assign(options_.n_features, 0.0F);
+    const auto n_scores = input_.scores.n();
     if (pair >= 0) {
-      const auto row = input_.scores.subspan(static_cast<std::size_t>(pair) * input_.n_scores, input_.n_scores);
+      const auto row = static_cast<std::size_t>(pair);
+      input_.scores.copy({row, phrase, input_.table.targets[row]}, features_.data());
       // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
-      std::ranges::transform(row, features_.begin(), [](float p) {
-        return std::min(std::max(kLogFloor, static_cast<float>(math::log(p))), -kLogFloor);
-      });
+      for (auto& value : std::span(features_).first(n_scores))
+        value = std::min(std::max(kLogFloor, static_cast<float>(math::log(value))), -kLogFloor);
     }
-    features_[input_.n_scores] = -static_cast<float>(n_target);
-    features_[input_.n_scores + 1] = 1;
-    features_[input_.n_scores + 2] = pair == kUnknownPair ? kLogFloor : 0;
+    features_[n_scores] = -static_cast<float>(n_target);
+    features_[n_scores + 1] = 1;
+    features_[n_scores + 2] = pair == kUnknownPair ? kLogFloor : 0;
   }
 
   // Whether a target phrase occurs in the forced translation.
@@ -102,7 +104,7 @@ class Collector {
     for (auto pair = begin; pair < end; ++pair) {
       if (!possible(s, pair)) continue;
       const auto target = target_of(pair);
-      fill_features(pair, target.size());
+      fill_features(phrase, pair, target.size());
       const float score = weighted(features_);
       ranked.push_back({pair, score, score + estimate_inside(input_.lms, target)});
     }
@@ -128,7 +130,7 @@ class Collector {
       // Tables of other programs may list links in any order.
       std::sort(options_.links.begin() + first, options_.links.end(),
                 [](Link a, Link b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
-      add(s, span, row, target);
+      add(s, span, phrase, row, target);
     }
     return !input_.table.targets_of(phrase).empty();
   }
@@ -152,13 +154,13 @@ class Collector {
   }
 
   void add_single(std::size_t s, SourceSpan span, std::int64_t pair, std::span<const WordId> target) {
-    fill_features(pair, target.size());
+    fill_features(kNoPhrase, pair, target.size());
     const float score = weighted(features_);
-    add(s, span, {pair, score, score + estimate_inside(input_.lms, target)}, target);
+    add(s, span, kNoPhrase, {pair, score, score + estimate_inside(input_.lms, target)}, target);
   }
 
-  void add(std::size_t s, SourceSpan span, const RankedPair& row, std::span<const WordId> target) {
-    fill_features(row.pair, target.size());
+  void add(std::size_t s, SourceSpan span, std::uint32_t phrase, const RankedPair& row, std::span<const WordId> target) {
+    fill_features(phrase, row.pair, target.size());
     options_.sentence.push_back(static_cast<std::uint32_t>(s));
     options_.begin.push_back(static_cast<std::uint16_t>(span.begin));
     options_.length.push_back(static_cast<std::uint8_t>(span.end - span.begin));
@@ -203,7 +205,7 @@ TranslationOptions find_options(const LookupInput& input, const LookupSettings& 
     }
   });
   TranslationOptions all;
-  all.n_features = input.n_scores + kOwnFeatures;
+  all.n_features = input.scores.n() + kOwnFeatures;
   all.offsets.push_back(0);
   all.target_offsets.push_back(0);
   all.link_offsets.push_back(0);

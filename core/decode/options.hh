@@ -14,6 +14,7 @@
 #include "base/parallel.hh"
 #include "corpus/text.hh"
 #include "lm/ngram_model.hh"
+#include "phrases/pair_scores.hh"
 #include "phrases/phrase_index.hh"
 #include "phrases/score.hh"
 
@@ -86,9 +87,8 @@ struct LookupInput {
   TokensView source;               // numbers in the table's source vocabulary, kUnknownWord if not in it
   std::span<const WordId> copies;  // for each token, the target word used when it is passed through
   PairsView table;
-  std::size_t n_target_words;     // of the table's vocabulary
-  std::span<const float> scores;  // n_scores probabilities for each pair
-  std::size_t n_scores;
+  std::size_t n_target_words;  // of the table's vocabulary
+  PairScores scores;
   PhraseIndex index;
   std::span<const WeightedLm> lms;
   std::span<const float> weights;  // of the table's scores and own features

@@ -8,7 +8,7 @@
 
 #include "base/errors.hh"
 #include "base/hash.hh"
-#include "base/heads.hh"
+#include "base/varint.hh"
 #include "phrases/extract.hh"
 
 namespace hyperbaton {
@@ -326,45 +326,84 @@ std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& or
   return n;
 }
 
-std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out) {
-  struct Next {
-    std::size_t source = 0, pair = 0;  // the next pair, in the run's numbers
-  };
-  struct Head {
-    std::uint64_t key;  // the pair, in the merged numbers
-    std::size_t run;
-  };
-  const auto before = [](const Head& a, const Head& b) { return a.key != b.key ? a.key < b.key : a.run < b.run; };
-  std::vector<Next> next(runs.size());
-  const auto head = [&](std::size_t r) {
-    const auto& run = runs[r];
-    auto& place = next[r];
-    while (run.offsets[place.source + 1] <= static_cast<std::int64_t>(place.pair)) ++place.source;
-    const auto target = run.target_numbers[run.targets[place.pair]];
-    return Head{std::uint64_t{run.source_numbers[place.source]} << 32 | target, r};
-  };
-  Heads<Head, decltype(before)> heads(before);
-  for (std::size_t r = 0; r < runs.size(); ++r)
-    if (!runs[r].targets.empty()) heads.add(head(r));
-  std::size_t n = 0, n_sources = 0, at = 0;
-  std::uint64_t last = 0;
-  while (!heads.empty()) {
-    const auto [key, r] = heads.least();
-    if (n == 0 || key != last) {
-      last = key;
-      for (; n_sources <= last >> 32; ++n_sources) out.offsets[n_sources] = static_cast<std::int64_t>(n);
-      out.targets[n] = static_cast<std::uint32_t>(last);
-      out.sample_offsets[n++] = static_cast<std::int64_t>(at);
+std::vector<std::uint8_t> encode_pairs(const PhrasePairsView& pairs) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t p = 0; p + 1 < pairs.offsets.size(); ++p) {
+    const auto targets = slice(pairs.targets, pairs.offsets, p);
+    write_varint(targets.size(), bytes);
+    auto pair = static_cast<std::size_t>(pairs.offsets[p]);
+    std::uint32_t last_target = 0;
+    for (const auto target : targets) {
+      write_varint(target - last_target, bytes);
+      last_target = target;
+      const auto samples = slice(pairs.sample_order, pairs.sample_offsets, pair++);
+      write_varint(samples.size(), bytes);
+      std::uint32_t last = 0;
+      for (const auto sample : samples) {
+        write_varint(sample - last, bytes);
+        last = sample;
+      }
     }
-    for (const auto sample : slice(runs[r].sample_order, runs[r].sample_offsets, next[r].pair))
-      out.sample_order[at++] = runs[r].first_sample + sample;
-    if (++next[r].pair < runs[r].targets.size())
-      heads.replace_least(head(r));
-    else
-      heads.remove_least();
   }
-  for (; n_sources < out.offsets.size(); ++n_sources) out.offsets[n_sources] = static_cast<std::int64_t>(n);
-  out.sample_offsets[n] = static_cast<std::int64_t>(at);
+  return bytes;
+}
+
+bool PairsReader::next() {
+  for (; n_pairs_ == 0; ++n_sources_) {
+    if (rest_.empty()) return false;
+    n_pairs_ = read_varint(rest_);
+    target_ = 0;
+  }
+  --n_pairs_;
+  target_ += read_varint(rest_);
+  const auto mapped = !run_.target_numbers.empty();
+  if (n_sources_ > run_.source_numbers.size() || (mapped && target_ >= run_.target_numbers.size()))
+    throw_damaged("a number is out of range");
+  const auto target = mapped ? run_.target_numbers[target_] : static_cast<std::uint32_t>(target_);
+  key_ = std::uint64_t{run_.source_numbers[n_sources_ - 1]} << 32 | target;
+  return true;
+}
+
+std::uint32_t PairsReader::read_samples(std::vector<std::uint32_t>& samples) {
+  const auto n = static_cast<std::uint32_t>(read_varint(rest_));
+  auto sample = std::uint64_t{run_.first_sample};
+  for (std::uint32_t i = 0; i < n; ++i) {
+    sample += read_varint(rest_);
+    samples.push_back(static_cast<std::uint32_t>(sample));
+  }
+  return n;
+}
+
+PairMerger::PairMerger(std::span<const PairsRun> runs) {
+  for (const auto& run : runs) readers_.emplace_back(run);
+  for (std::size_t r = 0; r < readers_.size(); ++r)
+    if (readers_[r].next()) heads_.add({readers_[r].key(), r});
+}
+
+PairMerger::Batch PairMerger::next(std::size_t n_samples) {
+  Batch batch;
+  std::uint64_t last = 0;
+  while (!heads_.empty()) {
+    const auto [key, r] = heads_.least();
+    if (batch.counts.empty() || key != last) {
+      if (batch.sample_order.size() >= n_samples) break;
+      last = key;
+      batch.sources.push_back(static_cast<std::uint32_t>(key >> 32));
+      batch.targets.push_back(static_cast<std::uint32_t>(key));
+      batch.counts.push_back(0);
+    }
+    batch.counts.back() += readers_[r].read_samples(batch.sample_order);
+    if (readers_[r].next())
+      heads_.replace_least({readers_[r].key(), r});
+    else
+      heads_.remove_least();
+  }
+  return batch;
+}
+
+std::vector<std::size_t> PairMerger::n_read() const {
+  std::vector<std::size_t> n;
+  for (const auto& reader : readers_) n.push_back(reader.n_read());
   return n;
 }
 

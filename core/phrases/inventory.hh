@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "align/lexical.hh"
+#include "base/heads.hh"
 #include "base/parallel.hh"
 #include "base/slices.hh"
 
@@ -84,24 +85,68 @@ struct PhrasesOut {
 std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& order, const PhrasesOut& out,
                           std::span<const std::span<std::uint32_t>> numbers);
 
-// The pairs of a run of samples, in the run's phrase numbers, and the mapping to the merged numbers.
-struct PairsRun {
+// Pairs as in PhrasePairs.
+struct PhrasePairsView {
   std::span<const std::int64_t> offsets;
   std::span<const std::uint32_t> targets;
   std::span<const std::int64_t> sample_offsets;
   std::span<const std::uint32_t> sample_order;
-  std::span<const std::uint32_t> source_numbers, target_numbers;
-  std::uint32_t first_sample;  // the number of the run's first sample among all
+};
+// The pairs of a run in few bytes: for each source phrase its number of pairs; for each pair its target phrase, its number
+// of samples, and the samples. Target phrases of a source phrase and samples of a pair are differences from the one before.
+std::vector<std::uint8_t> encode_pairs(const PhrasePairsView& pairs);
+
+// The encoded pairs of a run, and the mapping of its phrase numbers to the merged ones.
+struct PairsRun {
+  std::span<const std::uint8_t> bytes;
+  std::span<const std::uint32_t> source_numbers;
+  std::span<const std::uint32_t> target_numbers;  // empty: target phrases have their merged numbers
+  std::uint32_t first_sample;                     // the number of the run's first sample among all
 };
 
-// Merge the pairs of runs, which are in sample order. `offsets` has room for all source phrases and one more, the others
-// for all pairs of the runs and for all samples; returns the number of distinct pairs.
-struct PairsOut {
-  std::span<std::int64_t> offsets;
-  std::span<std::uint32_t> targets;
-  std::span<std::int64_t> sample_offsets;
-  std::span<std::uint32_t> sample_order;
+// Reads the encoded pairs of a run.
+class PairsReader {
+ public:
+  explicit PairsReader(const PairsRun& run) : run_(run), rest_(run.bytes) {}
+  // Go to the next pair, whose samples must have been read; returns whether there is one.
+  bool next();
+  // The pair in merged numbers: source phrase and target phrase.
+  std::uint64_t key() const { return key_; }
+  // Append the samples of the pair; returns how many there are.
+  std::uint32_t read_samples(std::vector<std::uint32_t>& samples);
+  std::size_t n_read() const { return run_.bytes.size() - rest_.size(); }
+
+ private:
+  PairsRun run_;
+  std::span<const std::uint8_t> rest_;
+  std::size_t n_sources_ = 0;  // that were begun
+  std::uint64_t n_pairs_ = 0;  // left of the source phrase
+  std::uint64_t target_ = 0, key_ = 0;
 };
-std::size_t merge_pairs(std::span<const PairsRun> runs, const PairsOut& out);
+
+// Merges the pairs of runs, which are in sample order, in batches.
+class PairMerger {
+ public:
+  explicit PairMerger(std::span<const PairsRun> runs);
+  // Consecutive pairs: the source phrase and the target phrase of each, its number of samples, and all samples.
+  struct Batch {
+    std::vector<std::uint32_t> sources, targets, counts, sample_order;
+  };
+  // The next pairs, with about n samples; none at the end.
+  Batch next(std::size_t n_samples);
+  // The number of bytes of each run that are no longer needed.
+  std::vector<std::size_t> n_read() const;
+
+ private:
+  struct Head {
+    std::uint64_t key;
+    std::size_t run;
+  };
+  struct Before {
+    bool operator()(const Head& a, const Head& b) const { return a.key != b.key ? a.key < b.key : a.run < b.run; }
+  };
+  std::vector<PairsReader> readers_;
+  Heads<Head, Before> heads_{Before{}};
+};
 
 }  // namespace hyperbaton

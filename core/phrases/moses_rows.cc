@@ -107,8 +107,9 @@ char* ScoreWriter::write(char* text, std::span<const double> scores) {
   return text + lengths_[entry];
 }
 
-std::string_view PairRows::format(std::span<const double> scores, std::size_t first, std::size_t last) {
+std::string_view PairRows::format(const PairNumbersView& numbers, std::size_t first, std::size_t last) {
   const auto base = static_cast<std::size_t>(pairs_.offsets[first]), n_scores = scores_.n_scores();
+  const auto& [scores, counts] = numbers;
   text_.clear();
   for (std::size_t p = first; p < last; ++p) {
     source_.clear();
@@ -117,7 +118,7 @@ std::string_view PairRows::format(std::span<const double> scores, std::size_t fi
     for (const auto target : pairs_.targets_of(p)) {
       if (k < base || (k - base + 1) * n_scores > scores.size()) throw_damaged("offsets of phrase pairs do not increase");
       const auto words = pairs_.target[target];
-      const auto links = extras_.links ? pairs_.links_of(k) : std::span<const InnerLink>{};
+      const auto links = with_links_ ? pairs_.links_of(k) : std::span<const InnerLink>{};
       char* at = text_.room(source_.view().size() + words_room(words, target_words_) + scores_.room() +
                             links.size() * kMaxLink + 3 * kMaxNumber + 4 * kBar.size() + kRowEnd.size() + 1);
       at = write_text(at, source_.view());
@@ -125,13 +126,13 @@ std::string_view PairRows::format(std::span<const double> scores, std::size_t fi
       at = write_words(at, words, target_words_);
       at = write_text(at, kBar);
       at = scores_.write(at, scores.subspan((k - base) * n_scores, n_scores));
-      if (extras_.links) {
+      if (with_links_) {
         at = write_text(at, kBar);
         at = write_links(at, links);
       }
-      if (!extras_.counts.empty()) {
+      if (!counts.empty()) {
         at = write_text(at, kBar);
-        at = write_numbers(at, extras_.counts.subspan(3 * k, 3), Digits::Six);
+        at = write_numbers(at, counts.subspan(3 * (k - base), 3), Digits::Six);
         at = write_text(at, kRowEnd);
       }
       *at++ = '\n';

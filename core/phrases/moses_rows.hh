@@ -17,12 +17,6 @@ namespace hyperbaton {
 // How scores are written: like C++ streams (the format of Moses' programs), or so that they parse to the same floats.
 enum class Digits : std::uint8_t { Six, Exact };
 
-// Columns after the scores of a phrase-table row. Counts are (target, source, joint).
-struct RowExtras {
-  bool links;
-  std::span<const float> counts;  // 3 for each pair, or none
-};
-
 // A text buffer that grows at its end and is reused.
 class TextBuffer {
  public:
@@ -58,25 +52,31 @@ class ScoreWriter {
   std::array<std::size_t, kEntries> lengths_{};  // 0: free
 };
 
-// Rows of phrase pairs, `source ||| target ||| scores`, and the extras.
+// The numbers of consecutive phrase pairs.
+struct PairNumbersView {
+  std::span<const double> scores;
+  std::span<const float> counts;  // (target, source, joint) of each pair, or none
+};
+
+// Rows of phrase pairs, `source ||| target ||| scores`, with the inner links and counts of phrase tables.
 class PairRows {
  public:
   PairRows(const PairsView& pairs, SpelledWords source_words, SpelledWords target_words, std::size_t n_scores,
-           Digits digits, const RowExtras& extras)
+           Digits digits, bool with_links)
       : pairs_(pairs),
         source_words_(source_words),
         target_words_(target_words),
-        extras_(extras),
+        with_links_(with_links),
         scores_(digits, n_scores) {}
 
-  // The rows of source phrases [first, last); `scores` has n_scores for each of these pairs only. The text is valid until
-  // the next call.
-  std::string_view format(std::span<const double> scores, std::size_t first, std::size_t last);
+  // The rows of source phrases [first, last), given the numbers of these pairs only. The text is valid until the next
+  // call.
+  std::string_view format(const PairNumbersView& numbers, std::size_t first, std::size_t last);
 
  private:
   PairsView pairs_;
   SpelledWords source_words_, target_words_;
-  RowExtras extras_;
+  bool with_links_;
   ScoreWriter scores_;
   TextBuffer text_, source_;
 };
@@ -87,7 +87,7 @@ class SourceRows {
   SourceRows(const PhrasesView& sources, SpelledWords words, std::size_t n_scores, Digits digits)
       : sources_(sources), words_(words), scores_(digits, n_scores) {}
 
-  // The rows of phrases [first, last); `scores` and the text as in PairRows.
+  // The rows of phrases [first, last), given their scores; the text as in PairRows.
   std::string_view format(std::span<const double> scores, std::size_t first, std::size_t last);
 
  private:

@@ -21,14 +21,15 @@ struct Occurrence {
 };
 
 // The links of a sample's source span are consecutive, and by consistency all of them are in its target span.
-Occurrence occurrence(const SamplesInText& text, std::size_t sample) {
-  const auto all = text.links[text.source.sentence[sample]];
-  const auto begin = text.source.begin[sample], end = static_cast<std::uint16_t>(begin + text.source.length[sample]);
+Occurrence occurrence(const SamplesInText& text, std::size_t sample, std::size_t n_source_words) {
+  const auto all = text.links[text.sentence[sample]];
+  const auto begin = text.source_begin[sample];
+  const auto end = begin + n_source_words;
   const auto before = [](Link link, std::uint16_t position) { return link.source < position; };
   const auto first = std::lower_bound(all.begin(), all.end(), begin, before);
   auto last = first;
   while (last != all.end() && last->source < end) ++last;
-  return {{first, last}, begin, text.target.begin[sample]};
+  return {{first, last}, begin, text.target_begin[sample]};
 }
 
 // Whether two samples of a phrase pair have the same inner links.
@@ -62,11 +63,11 @@ void append_links(std::vector<InnerLink>& links, const Occurrence& occurrence, O
 // Chooses the most frequent links of a phrase pair.
 class FrequentLinks {
  public:
-  // Count the links of a pair's samples.
-  void reset(const SamplesInText& text, std::span<const std::uint32_t> samples) {
-    candidates_.assign(1, {occurrence(text, samples[0]), 1});
+  // Count the links of the samples of a pair.
+  void reset(const SamplesInText& text, std::span<const std::uint32_t> samples, std::size_t n_source_words) {
+    candidates_.assign(1, {occurrence(text, samples[0], n_source_words), 1});
     for (const auto sample : samples.subspan(1)) {
-      const auto next = occurrence(text, sample);
+      const auto next = occurrence(text, sample, n_source_words);
       const auto known = std::ranges::find_if(candidates_, [&](const auto& c) { return same_links(c.occurrence, next); });
       if (known == candidates_.end())
         candidates_.push_back({next, 1});
@@ -147,7 +148,7 @@ LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const Sampl
       auto k = static_cast<std::size_t>(pairs.offsets[p]);
       for (const auto target : pairs.targets_of(p)) {
         const auto tgt = pairs.target[target];
-        frequent.reset(text, slice(samples.order, samples.offsets, k));
+        frequent.reset(text, slice(samples.order, samples.offsets, k), src.size());
         const auto n_before = mine.size();
         append_links(mine, frequent.greatest(OrderBy::Target), OrderBy::Target);
         const auto links = std::span(mine).subspan(n_before);

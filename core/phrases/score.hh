@@ -21,9 +21,10 @@ struct Groups {
   std::size_t size() const { return offsets.size() - 1; }
 };
 
-// The locations of samples in the text, and its links.
+// The sentence pairs of samples, where their phrases begin, and the links of the text.
 struct SamplesInText {
-  SpansView source, target;
+  std::span<const std::uint32_t> sentence;
+  std::span<const std::uint16_t> source_begin, target_begin;
   LinksView links;
 };
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/errors.hh"
+#include "base/varint.hh"
 
 namespace hyperbaton {
 
@@ -86,41 +87,19 @@ void RuleCodec::decode(BytesView key, Decoded& rule) const {
   rule.count = std::bit_cast<float>(read_big_endian(key, at, kCountBytes));
 }
 
-namespace {
-
-// Varint: seven bits per byte, the low ones first.
-void write_number(std::uint64_t value, Bytes& bytes) {
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<std::uint8_t>(value | 0x80));
-  bytes.push_back(static_cast<std::uint8_t>(value));
-}
-
-}  // namespace
-
 void RunWriter::add(BytesView key, std::uint64_t n) {
   const auto shared = static_cast<std::size_t>(std::ranges::mismatch(key, last_).in1 - key.begin());
-  write_number(shared, bytes_);
-  write_number(key.size() - shared, bytes_);
-  write_number(n, bytes_);
+  write_varint(shared, bytes_);
+  write_varint(key.size() - shared, bytes_);
+  write_varint(n, bytes_);
   bytes_.insert(bytes_.end(), key.begin() + static_cast<std::ptrdiff_t>(shared), key.end());
   last_.assign(key.begin(), key.end());
 }
 
-std::uint64_t RunReader::number() {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (rest_.empty()) break;
-    const auto byte = rest_.front();
-    rest_ = rest_.subspan(1);
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-  throw_damaged("a run of rules is truncated");
-}
-
 bool RunReader::next() {
   if (rest_.empty()) return false;
-  const auto shared = number(), n_new = number();
-  n_ = number();
+  const auto shared = read_varint(rest_), n_new = read_varint(rest_);
+  n_ = read_varint(rest_);
   if (shared > key_.size() || n_new > rest_.size()) throw_damaged("a run of rules is truncated");
   key_.resize(shared);
   key_.insert(key_.end(), rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(n_new));

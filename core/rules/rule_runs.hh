@@ -72,7 +72,6 @@ class RunReader {
   std::size_t n_read() const { return size_ - rest_.size(); }  // bytes
 
  private:
-  std::uint64_t number();
   BytesView rest_;
   std::size_t size_;
   Bytes key_;

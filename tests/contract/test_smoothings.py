@@ -67,4 +67,4 @@ def test_a_phrase_table_finds_it_by_name(smoothing: Smoothing) -> None:
     bitext = Bitext.of(["a b", "a c"], ["x y", "x z"], [[(0, 0), (1, 1)]] * 2)
     name = SMOOTHINGS.name_of(smoothing)
     table = PhraseTable.build(bitext, extract(bitext), Scoring(smoothing=name.replace("_", "-")))
-    assert (table.scores > 0).all() and (table.scores <= 1 + 1e-6).all()
+    assert (table.scores[:] > 0).all() and (table.scores[:] <= 1 + 1e-6).all()

@@ -24,6 +24,8 @@ def test_numbers_are_read_as_written(pieces: list[list[int]], begin: int, end: i
     again = SmallNumbers.from_arrays({name: getattr(coded, name) for name in SmallNumbers.LAYOUT})
     assert again[:].tolist() == plain
     assert again[begin:end].tolist() == plain[begin:end]
+    some = np.arange(len(plain))[::-2]
+    assert again.at(some).tolist() == plain[::-2]
     assert (len(again), again.sum()) == (len(plain), sum(plain))
     assert (len(again.large), again.small.nbytes) == (sum(number > 255 for number in plain), len(plain))
 
@@ -33,4 +35,4 @@ def test_places_that_do_not_fit_are_damage(tmp_path: Path, rows: list[int]) -> N
     arrays = {"small": np.array([7, 0, 0, 0], np.uint8), "rows": np.array(rows), "large": np.array([300, 400], np.uint32)}
     save(tmp_path / "numbers", "numbers", arrays)
     with pytest.raises(ArtefactError, match=r"numbers: damaged \(.* row"):
-        read_artefact(tmp_path / "numbers", "numbers", lambda artefact: SmallNumbers.from_arrays(artefact.arrays()))
+        read_artefact(tmp_path / "numbers", "numbers", lambda artefact: SmallNumbers.from_arrays(artefact.arrays()).check())

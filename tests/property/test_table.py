@@ -113,8 +113,8 @@ def test_smoothing_keeps_probabilities_proper(smoothing: str) -> None:
     samples = extract(bitext, 2)
     table = PhraseTable.build(bitext, samples, Scoring(smoothing=smoothing))
     plain = PhraseTable.build(bitext, samples)
-    assert (table.scores > 0).all()
-    assert (table.scores <= 1 + 1e-6).all()
+    assert (table.scores[:] > 0).all()
+    assert (table.scores[:] <= 1 + 1e-6).all()
     totals = np.bincount(table.sources, table.scores[:, 2])
     if smoothing == "none":
         assert totals == pytest.approx(np.ones_like(totals), abs=1e-5)

@@ -98,7 +98,7 @@ def _export(system: Path) -> None:
 def test_invalid_scores_do_not_reach_the_search(saved: Path, tmp_path: Path, value: float) -> None:
     """They must not reach the search, whose sorting relies on an order of scores."""
     shutil.copytree(saved, tmp_path / "system")
-    for name in ("table.scores", "lm.0/ngrams.2.slots"):
+    for name in ("table.lexical", "lm.0/ngrams.2.slots"):
         file = np.lib.format.open_memmap(tmp_path / "system" / f"{name}.npy", mode="r+")
         if file.dtype == np.float32:
             file[...] = value
@@ -156,10 +156,10 @@ def test_what_a_system_refers_to_is_verified_too(tmp_path: Path) -> None:
     PhraseTable.build(bitext, extract(bitext)).save(tmp_path / "table")
     assemble(tmp_path / "table").save(tmp_path / "system")
     verify(tmp_path / "system")
-    file = np.lib.format.open_memmap(tmp_path / "table" / "phrase-table.scores.npy", mode="r+")
+    file = np.lib.format.open_memmap(tmp_path / "table" / "phrase-table.lexical.npy", mode="r+")
     file[0, 0] = 0.123
     file.flush()
-    with pytest.raises(ArtefactError, match=r"table/phrase-table\.scores\.npy: damaged \(its checksum differs"):
+    with pytest.raises(ArtefactError, match=r"table/phrase-table\.lexical\.npy: damaged \(its checksum differs"):
         verify(tmp_path / "system")
     (tmp_path / "table").rename(tmp_path / "elsewhere")
     with pytest.raises(ArtefactError, match=r"table: no such artefact"):
@@ -210,7 +210,7 @@ def _pruned(folder: Path) -> None:
         ("table.targets", _lexicon),
         ("table.targets", _translations),
         ("table.offsets", _translations),
-        ("orientations.counts.small", _pruned),
+        ("table.phrase_counts.pairs.small", _pruned),
     ],
 )
 def test_numbers_that_python_reads_are_checked(

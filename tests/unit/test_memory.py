@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import mmap
 import os
 import re
 import resource
@@ -62,6 +63,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [str(folder / f"train.{column}") for column in ("source", "target", "links")]
 
 
+@pytest.mark.skipif(not hasattr(mmap, "MADV_REMOVE"), reason="files cannot have holes")
+def test_released_rows_are_a_hole_in_their_file() -> None:
+    scratch, page = Scratch(1), mmap.PAGESIZE // 2  # in numbers of two bytes
+    array = scratch.array(8 * page, np.uint16)
+    array[:] = 7
+    scratch.release(array[page:], slice(1, 3 * page))  # the page of its first row is still needed
+    assert [set(array[at : at + page].tolist()) for at in range(0, len(array), page)] == [{7}, {7}, {0}, {0}, *[{7}] * 4]
+    Scratch().release(np.zeros(9), slice(0, 9))
+
+
 @pytest.mark.parametrize("scoring", [Scoring(), Scoring("kneser-ney", min_count=2), Scoring("good-turing")])
 def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: Scoring) -> None:
     scratch = Scratch(20_000)  # a few hundred samples at once
@@ -72,7 +83,7 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
         ExtractedPhrases.of(parts, Extraction(5), scoring, scratch=scratch),
     )
     assert len(list(scratch.rows(len(other.orientations), 160))) > 50  # runs that were merged
-    assert isinstance(other.table.scores, np.memmap)
+    assert isinstance(other.table.targets, np.memmap)
     assert same(one.table.arrays().values(), other.table.arrays().values())
     assert same(*(e.orientations.arrays("orientations", e.table).values() for e in (one, other)))
     for name in ("hier-mslr-bidirectional-fe", "wbe-msd-backward-f"):

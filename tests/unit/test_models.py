@@ -148,7 +148,12 @@ def test_pruning_a_model_sets_its_small_weights_to_zero(bitext: Bitext, tmp_path
 
 @pytest.mark.parametrize(
     "options",
-    [{"features": "statistical"}, {"learner": "lbfgs:unit-length=true"}, {"global_learner": "mmr:kernel=gaussian"}],
+    [
+        {"features": "statistical"},
+        {"features": "statistical", "combination": "interpolate"},
+        {"learner": "lbfgs:unit-length=true"},
+        {"global_learner": "mmr:kernel=gaussian"},
+    ],
 )
 def test_pruning_keeps_the_features_that_cannot_be_dropped(bitext: Bitext, options: dict[str, str]) -> None:
     few = bitext[:40]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hyperbaton.base.errors import ArtefactError, DamagedError, InputError
+from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.evaluate import Question, explain
 from hyperbaton.phrases import ExtractedPhrases, RuleLimits, RuleTable, extract_rules
@@ -68,7 +72,7 @@ def test_gaps_are_named_by_the_source(tmp_path: Path) -> None:
         ("a [X] ||| x [X] ||| 1 1 1 1 ||| 0-2\n", "t:1: link '0-2' is out of range"),
         ("a [X] ||| x [X] ||| 1 1 ||| 0-0\n", "t:1: a rule table has 4 scores in a row, found 2"),
         (GOOD + "a [X] ||| x [X] ||| 1 1 ||| 0-0\n", "t:2: expected 4 scores, found 2"),
-        (GOOD + GOOD, "t:2: the phrase pair is already in an earlier line"),
+        (GOOD + GOOD, "t:2: the rule is already in an earlier line"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, message: str) -> None:
@@ -155,6 +159,13 @@ def test_command(tmp_path: Path, files: list[str], rules: RuleTable) -> None:
     assert sorted(path.name for path in moses.iterdir()) == ["glue-grammar", "rule-table.gz"]
     loaded = RuleTable.load(out)
     assert np.array_equal(loaded.table.scores, rules.table.scores)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8")
+def test_the_name_of_the_text_need_not_be_utf8(tmp_path: Path, files: list[str]) -> None:
+    text = shutil.copy(files[0], tmp_path / os.fsdecode(b"text\xff"))
+    assert run("extract", *files, "--hierarchical", "-o", tmp_path / "rules", "--for", text).returncode == 0
+    assert Artefact(tmp_path / "rules").options["for"].endswith("text\ufffd")
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_refuses_to_overwrite_other_folders(tmp_path: Path) -> None:
         (lambda d: (d / "manifest.json").write_text("[" * 100_000), "manifest.json: damaged"),
         (lambda d: (d / "manifest.json").write_text("null"), "manifest.json: damaged"),
         (lambda d: (d / "manifest.json").unlink(), "not an artefact of hyperbaton"),
-        (lambda d: _edit(d, format=99), "this version reads format 3: build the artefact again"),
+        (lambda d: _edit(d, format=99), "this version reads format 4: build the artefact again"),
         (lambda d: _edit(d, kind="other"), "is an other artefact, not a thing one"),
         (lambda d: _edit(d, sound=False, kind="other"), r"manifest.json: damaged \(its checksum differs"),
         (lambda d: _edit(d, arrays=None), "no usable 'arrays'"),

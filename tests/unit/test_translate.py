@@ -71,7 +71,7 @@ def test_moses_export_reads_back(system: System, tmp_path: Path) -> None:
 def test_export_leaves_out_rows_missing_from_a_table(system: System, tmp_path: Path) -> None:
     model = system.reordering["LexicalReordering0"]
     assert isinstance(model, ReorderingTable)
-    holes = model.probabilities.copy()
+    holes = np.array(model.probabilities)
     holes[::3] = np.nan
     changed = System.of(system.table, system.lms, {"LR": ReorderingTable(model.kind, holes)})
     back = import_moses(export_moses(changed, tmp_path)).reordering["LR"]

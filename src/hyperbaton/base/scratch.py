@@ -7,6 +7,7 @@ Temporary files are in Python's folder for them (TMPDIR), and are removed with t
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -101,6 +102,23 @@ class Scratch:
         for piece in pieces:
             column.append(piece)
         return column.finish()
+
+    def release(self, array: Array, rows: slice) -> None:
+        """Give back the disk space of rows of an array of this scratch, which must not be read any more.
+
+        Nothing happens in memory, or if the system cannot make holes in files.
+
+        >>> array = Scratch(memory=1).zeros(1 << 20, np.uint8)
+        >>> Scratch(memory=1).release(array, slice(0, 1 << 19))
+        """
+        mapped, page = getattr(array, "_mmap", None), mmap.PAGESIZE
+        if mapped is None or not hasattr(mmap, "MADV_REMOVE"):
+            return
+        start, size = array.ctypes.data - np.frombuffer(mapped, np.uint8, 1).ctypes.data, array[:1].nbytes
+        first, last = -(-(start + rows.start * size) // page), (start + rows.stop * size) // page
+        if first < last:
+            with contextlib.suppress(OSError):
+                mapped.madvise(mmap.MADV_REMOVE, first * page, (last - first) * page)
 
     def select(self, array: Array, keep: npt.NDArray[np.bool_]) -> Array:
         """The rows of an array where `keep` is true."""

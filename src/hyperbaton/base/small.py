@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import Array
+from hyperbaton import _core
+from hyperbaton.base.arrays import Array, Integers
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Column, Scratch
@@ -38,14 +39,10 @@ class SmallNumbers:
     @classmethod
     def of(cls, pieces: Iterable[Array], scratch: Scratch | None = None) -> SmallNumbers:
         """Encode numbers, which need not be in memory at the same time; the result is stored in `scratch`."""
-        scratch = scratch or Scratch()
-        small, rows, large = Column(scratch, np.uint8), Column(scratch, np.int64), Column(scratch, np.uint32)
+        column = SmallNumbersColumn(scratch or Scratch())
         for piece in pieces:
-            is_large = piece > _LARGEST
-            rows.append(np.flatnonzero(is_large) + len(small))
-            large.append(piece[is_large].astype(np.uint32))
-            small.append(np.where(is_large, 0, piece).astype(np.uint8))
-        return cls(small.finish(), rows.finish(), large.finish())
+            column.append(piece)
+        return column.finish()
 
     def __len__(self) -> int:
         return len(self.small)
@@ -55,8 +52,29 @@ class SmallNumbers:
         begin, end, _ = rows.indices(len(self))
         numbers = self.small[begin:end].astype(np.uint32)
         first, last = np.searchsorted(self.rows, [begin, end])
-        numbers[self.rows[first:last] - begin] = self.large[first:last]
+        places = self.rows[first:last] - begin
+        check_numbers(places, len(numbers), "row")
+        numbers[places] = self.large[first:last]
         return numbers
+
+    def at(self, indices: Integers) -> npt.NDArray[np.uint32]:
+        """The numbers at the given indices.
+
+        >>> SmallNumbers.of([np.array([1, 2, 700, 3])]).at(np.array([2, 0, 2])).tolist()
+        [700, 1, 700]
+        """
+        numbers = self.small[indices].astype(np.uint32)
+        if len(self.rows):
+            zeros = np.flatnonzero(numbers == 0)
+            wanted = indices[zeros]
+            places = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
+            numbers[zeros] = np.where(self.rows[places] == wanted, self.large[places], 0)
+        return numbers
+
+    @property
+    def core(self) -> _core.SmallNumbers:
+        """The numbers in the form of the core."""
+        return _core.SmallNumbers(small=self.small, rows=self.rows, large=self.large)
 
     def sum(self) -> int:
         """The sum of all numbers."""
@@ -74,7 +92,24 @@ class SmallNumbers:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> SmallNumbers:
-        """The inverse of `arrays`, names without the prefix."""
-        numbers = cls(arrays["small"], arrays["rows"], arrays["large"])
-        numbers.check()
-        return numbers
+        """The inverse of `arrays`, names without the prefix; `check` checks the numbers."""
+        return cls(arrays["small"], arrays["rows"], arrays["large"])
+
+
+class SmallNumbersColumn:
+    """Small numbers that grow at their end; on disk if the scratch is."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._small, self._rows = Column(scratch, np.uint8), Column(scratch, np.int64)
+        self._large = Column(scratch, np.uint32)
+
+    def append(self, piece: Array) -> None:
+        """Add numbers."""
+        is_large = piece > _LARGEST
+        self._rows.append(np.flatnonzero(is_large) + len(self._small))
+        self._large.append(piece[is_large].astype(np.uint32))
+        self._small.append(np.where(is_large, 0, piece).astype(np.uint8))
+
+    def finish(self) -> SmallNumbers:
+        """All numbers; nothing can be added after this."""
+        return SmallNumbers(self._small.finish(), self._rows.finish(), self._large.finish())

@@ -81,7 +81,7 @@ __all__ = [
     "writing_folder",
 ]
 
-FORMAT = 3
+FORMAT = 4
 
 Arrays = Mapping[str, Array]
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -110,7 +111,7 @@ def extract(
             )
             log.info("writing %d rules", len(table_of_rules))
             if output is not None:
-                options = {"min-count": scoring.min_count, "for": for_, "for-span": span}
+                options = {"min-count": scoring.min_count, "for": _written_name(for_), "for-span": span}
                 details = {"n_sentences": len(bitext)}
                 table_of_rules.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
             if moses is not None:
@@ -173,6 +174,11 @@ def _check_kind(
     foreign = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]
     if foreign:
         raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
+
+
+def _written_name(path: str | None) -> str | None:
+    """The name of a file as UTF-8, which a manifest needs; other bytes are replaced."""
+    return None if path is None else os.fsencode(path).decode(errors="replace")
 
 
 def _rule_sizes(bitext: Bitext, rules: RuleTable) -> dict[str, int]:

@@ -23,9 +23,10 @@ from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import PerJump, PerOption, load_model
 from hyperbaton.models.lexicalized import Lexicalized
-from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, RuleTable, reordering_probabilities
+from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, RuleTable
 from hyperbaton.phrases import extracted as extracted_phrases
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
+from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
 from hyperbaton.phrases.table import KIND as TABLE_KIND
 
 AnyPath = str | PathLike[str]
@@ -223,7 +224,5 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
             f"a {kind.name} table can only be counted from the output of 'hyperbaton extract -o'; give {name}:FILE"
         )
     extracted, min_count = ExtractedPhrases.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
-    probabilities = reordering_probabilities(
-        extracted.orientations, kind, min_count=min_count, scratch=Scratch(_PIECE), dtype=np.float32
-    )
-    return ReorderingTable(kind, np.asarray(probabilities))
+    pieces = probability_pieces(extracted.orientations, kind, Scratch(_PIECE), min_count=min_count)
+    return ReorderingTable(kind, DistinctRows.of(pieces))

@@ -23,6 +23,7 @@ from hyperbaton.models import Batch, PerJump, PerOption, PerStep, needed
 from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, ReorderingType, orientation_set
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 from hyperbaton.phrases.orientation import Side
+from hyperbaton.phrases.reordering import DistinctRows
 
 FLOOR = -100.0
 LOWEST_SCORE = -1e4  # for scores that are normalised later
@@ -118,13 +119,18 @@ class ReorderingTable(Picklable):
     """
 
     kind: ReorderingType
-    probabilities: npt.NDArray[np.float32]
+    probabilities: npt.NDArray[np.float32] | DistinctRows
     collapse: bool = False
 
     @cached_property
     def orientations(self) -> OrientationSet:
         """Its orientation set."""
         return self.kind.set
+
+    @property
+    def distinct_rows(self) -> DistinctRows:
+        """The probabilities, with each distinct row once."""
+        return self.probabilities if isinstance(self.probabilities, DistinctRows) else DistinctRows.of([self.probabilities])
 
     @property
     def n_features(self) -> int:

@@ -43,6 +43,7 @@ from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import load_model
 from hyperbaton.phrases import PhraseTable, ReorderingType, RuleTable
+from hyperbaton.phrases.reordering import DistinctRows
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 KIND = "system"
@@ -250,7 +251,7 @@ class System(Display, Picklable):
         source, target = self.table.source.vocabulary, self.table.target.vocabulary
         return _core.Grammar(
             table=self.table.arrays_view,
-            scores=self.table.scores,
+            scores=self.table.scores[:],
             **self.index._asdict(),
             n_target_words=len(target),
             source_gap=_word_number(source, SOURCE_GAPS[0]),
@@ -263,7 +264,7 @@ class System(Display, Picklable):
         assert isinstance(self.index, PhraseIndex)
         return _core.LookupTable(
             table=self.table.arrays_view,
-            scores=self.table.scores,
+            scores=self.table.scores_view,
             index=self.index.slots,
             n_target_words=len(self.table.target.vocabulary),
         )
@@ -296,7 +297,7 @@ class System(Display, Picklable):
             if isinstance(model, ReorderingTable):
                 reordering.append({"name": name, "table": model.kind.name, "collapse": model.collapse})
                 if not refers(name, model.probabilities):
-                    arrays[f"reordering.{i}"] = model.probabilities
+                    arrays |= model.distinct_rows.arrays(f"reordering.{i}")
             elif isinstance(model, SparseReordering):
                 reordering.append({"name": name, "sparse": model.as_json()})
                 arrays |= model.arrays(f"reordering.{i}")
@@ -412,7 +413,7 @@ def _layout(manifest: Manifest) -> Layout:
         layout |= within("table", PhraseTable.LAYOUT)
     for i, entry in enumerate(details["reordering"]):
         if "table" in entry and entry["name"] not in details["references"]:
-            layout[f"reordering.{i}"] = "f4 * *"
+            layout |= within(f"reordering.{i}", DistinctRows.LAYOUT)
         elif "sparse" in entry:
             layout |= SparseReordering.layout(entry["sparse"], f"reordering.{i}")
     return layout
@@ -449,11 +450,14 @@ def open_table(location: Location) -> PhraseTable:
     return read_artefact(location.path, None, read)
 
 
-def _open_rows(location: Location) -> Array:
+def _open_rows(location: Location) -> DistinctRows:
     """The reordering table of an artefact, memory-mapped."""
-    return read_artefact(
-        location.path, None, lambda artefact: artefact.require({location.arrays: "f4 * *"})[location.arrays]
-    )
+
+    def read(artefact: Artefact) -> DistinctRows:
+        artefact.require(within(location.arrays, DistinctRows.LAYOUT))
+        return DistinctRows.from_arrays(artefact.group(location.arrays))
+
+    return read_artefact(location.path, None, read)
 
 
 def _check_names(names: Iterable[str]) -> None:

@@ -31,7 +31,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
-from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, Learner, LinearModel
+from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, ClusterModel, Learner, LinearModel
 from hyperbaton.models._discriminative import LEAST, Discriminative
 from hyperbaton.models._evidence import Evidence, cluster_part, global_part
 from hyperbaton.models.shapes.orientation import LogProbs, TrainingSamples
@@ -115,12 +115,13 @@ class Dpr(Discriminative):
         own = self.clusters_.scores(rows, clusters, self.threads)
         if self.combination == "prior":
             return numeric.log_softmax(whole + own)
-        weight = self._share(keys)[:, None]
+        weight = self._share(keys, self.clusters_)[:, None]
         return numeric.log_softmax(weight * numeric.log_softmax(own) + (1 - weight) * whole)
 
-    def _share(self, keys: Keys) -> Array:
-        """λ of each source phrase, 0 for one without a sub-model."""
-        n = np.where(self.phrases_.clusters_of(keys) >= 0, self.phrases_.counts.at(keys).sum(axis=1), 0)
+    def _share(self, keys: Keys, sub_models: ClusterModel) -> Array:
+        """λ of each source phrase, 0 for one without a sub-model, or with one that has lost all features by pruning."""
+        has_features = np.append(np.diff(sub_models.offsets) > 0, False)  # the last is for phrases without a sub-model
+        n = np.where(has_features[self.phrases_.clusters_of(keys)], self.phrases_.counts.at(keys).sum(axis=1), 0)
         share: Array = n / np.maximum(n + self.kappa, 1)
         return share
 
@@ -128,6 +129,6 @@ class Dpr(Discriminative):
         cluster = int(self.phrases_.clusters_of(key)[0])
         if not isinstance(self.global_, LinearModel) or self.clusters_ is None or cluster < 0:
             return super()._parts(key)
-        share = float(self._share(key)[0])
+        share = float(self._share(key, self.clusters_)[0])
         ours, others = (1.0, 1.0) if self.combination == "prior" else (share, 1 - share)
         return [cluster_part(self.clusters_, cluster, ours), global_part(self.global_, others)]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
-
-import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import within
@@ -20,8 +18,6 @@ from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, extract
 from hyperbaton.phrases.table import LexicalWeights, PhraseTable, Scoring
-
-_NO_DISTANCES = np.zeros(0, np.int16)
 
 KIND = "phrases"
 STORED = Kind(
@@ -61,14 +57,15 @@ class ExtractedPhrases:
         """
         max_length = (extraction or Extraction()).max_length
         samples = extract(bitext, max_length, threads=threads, progress=progress, scratch=scratch)
-        samples = replace(samples, distance_before=_NO_DISTANCES, distance_after=_NO_DISTANCES)  # frees their room
+        samples = samples.without("distance_before", "distance_after")  # frees their room
         inventory = Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
         check_options(scoring or Scoring())
-        weights = LexicalWeights.of(bitext, samples, inventory, resources=Resources.of(threads, progress, scratch))
         orientations = PairOrientations.of(inventory, samples, scratch)
+        samples = samples.without("source_length", "target_length", "orientations")
+        weights = LexicalWeights.of(bitext, samples, inventory, resources=Resources.of(threads, progress, scratch))
         del samples
         inventory = inventory.without_samples()
-        return cls(PhraseTable.scored(inventory, orientations.counts, weights, scoring, scratch), orientations)
+        return cls(PhraseTable.scored(inventory, weights, scoring, scratch), orientations)
 
     def save(
         self,

@@ -17,7 +17,7 @@ from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.small import SmallNumbers
+from hyperbaton.base.small import SmallNumbers, SmallNumbersColumn
 from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -30,8 +30,8 @@ _BYTES = 160
 # Memory for the words of a phrase.
 _WORDS_BYTES = 256
 ALL = slice(None)
-# Memory for counting the samples of a pair.
-_COUNT_BYTES = 32
+# Samples that are merged at once, and memory for each.
+_MERGED, _MERGED_BYTES = 1 << 20, 64
 
 
 @dataclass(frozen=True)
@@ -160,14 +160,14 @@ class Inventory:
     """Phrases of both sides, their pairs, and the samples of each pair.
 
     Pairs of source phrase p are those from `offsets[p]` to `offsets[p + 1]`, with the target phrases `targets`,
-    increasing; samples of pair k are `sample_order[sample_offsets[k]:sample_offsets[k + 1]]`.
+    increasing; pair k has `counts[k]` samples, which follow those of the pairs before it in `sample_order`.
     """
 
     source: Phrases
     target: Phrases
     offsets: Offsets
     targets: npt.NDArray[np.uint32]
-    sample_offsets: Offsets
+    counts: SmallNumbers
     sample_order: npt.NDArray[np.uint32]
 
     @property
@@ -175,14 +175,14 @@ class Inventory:
         """Number of distinct phrase pairs."""
         return len(self.targets)
 
+    @property
+    def sample_offsets(self) -> Offsets:
+        """The samples of pair k are `sample_order[sample_offsets[k]:sample_offsets[k + 1]]`."""
+        return ends_of(self.counts[:])
+
     def without_samples(self) -> Inventory:
         """The phrases and pairs alone, which frees the memory of the samples of each pair."""
-        return replace(self, sample_offsets=np.zeros(0, np.int64), sample_order=np.zeros(0, np.uint32))
-
-    def counts(self, scratch: Scratch) -> SmallNumbers:
-        """The number of samples of each pair."""
-        pieces = (self.sample_offsets[rows.start : rows.stop + 1] for rows in scratch.rows(self.n_pairs, _COUNT_BYTES))
-        return SmallNumbers.of((np.diff(offsets) for offsets in pieces), scratch)
+        return replace(self, sample_order=np.zeros(0, np.uint32))
 
     @classmethod
     def of(
@@ -226,7 +226,19 @@ class Inventory:
             number_phrases(text, sentence, begin[run], length[run], resources) for text, begin, length in sides
         )
         pairs = _core.pair_phrases(source_ids, target_ids, len(source), resources.threads, resources.progress)
-        return cls(source, target, *pairs)
+        offsets, targets, sample_offsets, sample_order = pairs
+        return cls(source, target, offsets, targets, SmallNumbers.of([np.diff(sample_offsets)]), sample_order)
+
+    def encoded(self) -> npt.NDArray[np.uint8]:
+        """The pairs and their samples in few bytes, as a run that can be merged with others."""
+        return _core.encode_pairs(self.offsets, self.targets, self.sample_offsets, self.sample_order)
+
+
+def ends_of(counts: Integers) -> Offsets:
+    """The offsets of groups of these sizes: 0, and the end of each group."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
 
 
 def check_places(n_words: int) -> None:
@@ -256,40 +268,63 @@ class _Merge:
     def __init__(self, scratch: Scratch) -> None:
         self._scratch = scratch
         self._phrases = [(Runs(scratch, np.uint32), Runs(scratch, np.uint8)) for _ in range(2)]
-        self._offsets, self._sample_offsets = Runs(scratch, np.int64), Runs(scratch, np.int64)
-        self._targets, self._sample_order = Runs(scratch, np.uint32), Runs(scratch, np.uint32)
+        self._pairs, self._first_samples = Runs(scratch, np.uint8), [0]
 
     def add(self, run: Inventory) -> None:
         """Add the next run."""
         for (begins, lengths), phrases in zip(self._phrases, (run.source, run.target), strict=True):
             begins.append(phrases.begins)
             lengths.append(phrases.lengths)
-        self._offsets.append(run.offsets)
-        self._sample_offsets.append(run.sample_offsets)
-        self._targets.append(run.targets)
-        self._sample_order.append(run.sample_order)
+        self._pairs.append(run.encoded())
+        self._first_samples.append(self._first_samples[-1] + len(run.sample_order))
 
     def finish(self, bitext: Bitext) -> Inventory:
         """The inventory of all samples."""
         (source, source_numbers), (target, target_numbers) = (
-            merge_phrases(begins.finish(), lengths.finish(), text.tokens, text.vocabulary, self._scratch)
-            for (begins, lengths), text in zip(self._phrases, (bitext.source, bitext.target), strict=True)
+            self._merged_phrases(text) for text in (bitext.source, bitext.target)
         )
-        self._phrases = []  # frees their room
-        targets, sample_order = self._targets.finish(), self._sample_order.finish()
-        n_pairs, array = sum(map(len, targets)), self._scratch.array
-        offsets, merged_targets = array(len(source) + 1, np.int64), array(n_pairs, np.uint32)
-        sample_offsets, order = array(n_pairs + 1, np.int64), array(sum(map(len, sample_order)), np.uint32)
-        n = _core.merge_pairs(
-            offsets=list(zip(self._offsets.finish(), self._sample_offsets.finish(), strict=True)),
-            columns=list(zip(targets, sample_order, source_numbers, target_numbers, strict=True)),
-            first_samples=[0, *accumulate(map(len, sample_order))][:-1],
-            merged_offsets=offsets,
-            merged_targets=merged_targets,
-            merged_sample_offsets=sample_offsets,
-            merged_sample_order=order,
-        )
-        return Inventory(source, target, offsets, merged_targets[:n], sample_offsets[: n + 1], order)
+        runs, merged = self._pairs.finish(), MergedPairs(self._scratch)
+        numbers = list(zip(source_numbers, target_numbers, strict=True))
+        merged.merge(numbers, runs, self._first_samples[:-1])
+        return Inventory(source, target, *merged.columns(len(source)))
+
+    def _merged_phrases(self, text: Text) -> tuple[Phrases, list[Array]]:
+        """The phrases of the next side, and the new numbers of each run's; the runs are removed."""
+        begins, lengths = self._phrases.pop(0)
+        return merge_phrases(begins.finish(), lengths.finish(), text.tokens, text.vocabulary, self._scratch)
+
+
+class MergedPairs:
+    """The pairs of several runs, and their samples, in the order of the pairs."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._offsets, self._targets = Column(scratch, np.int64), Column(scratch, np.uint32)
+        self._counts, self._sample_order = SmallNumbersColumn(scratch), Column(scratch, np.uint32)
+
+    def merge(self, numbers: Sequence[tuple[Array, Array]], runs: Sequence[Array], first_samples: Sequence[int]) -> None:
+        """Merge encoded runs, given the merged numbers of their phrases and their first samples; the runs are removed."""
+        merger = _core.PairMerger(numbers=numbers, runs=runs, first_samples=first_samples)
+        n_samples = min(_MERGED, self._scratch.n_rows(_MERGED_BYTES) or _MERGED)
+        n_released = [0] * len(runs)
+        while len((batch := merger.next(n_samples))[0]):
+            self._append(*batch)
+            n_read = merger.n_read()
+            for run, begin, end in zip(runs, n_released, n_read, strict=True):
+                self._scratch.release(run, slice(begin, end))
+            n_released = n_read
+
+    def _append(self, sources: Array, targets: Array, counts: Array, samples: Array) -> None:
+        begun = np.arange(len(self._offsets), int(sources[-1]) + 1)
+        self._offsets.append(len(self._targets) + np.searchsorted(sources, begun))
+        self._targets.append(targets)
+        self._counts.append(counts)
+        self._sample_order.append(samples)
+
+    def columns(self, n_sources: int) -> tuple[Offsets, WordIds, SmallNumbers, WordIds]:
+        """Offsets by source phrase, targets, counts and samples; nothing can be added after this."""
+        self._offsets.append(np.full(n_sources + 1 - len(self._offsets), len(self._targets)))
+        return self._offsets.finish(), self._targets.finish(), self._counts.finish(), self._sample_order.finish()
 
 
 def merge_phrases(

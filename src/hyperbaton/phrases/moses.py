@@ -26,17 +26,19 @@ from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
 from hyperbaton.phrases.link_sets import LinkSets
+from hyperbaton.phrases.pair_values import CountedScores, Floats, PhraseCounts
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
 LABEL = "[X]"  # at the end of the sides of rules
 Scores = npt.NDArray[np.floating[Any]]
+_NO_COUNTS = np.zeros((0, 3), np.float32)
 _ROWS = 1 << 16  # formatted at a time: a few MiB of text, enough to compress without joining
 
 
 def phrase_table_pieces(table: PhraseTable, progress: Progress | None = None, *, exact: bool = False) -> Iterator[bytes]:
     """Rows of a phrase table, with scores of six digits as in Moses, or `exact`, so that they are read back unchanged."""
-    return _pair_rows(table, table.scores, exact, True, table.counts.reshape(-1), progress)
+    return _pair_rows(table, table.scores, exact, table.counts, progress)
 
 
 def reordering_table_pieces(
@@ -49,26 +51,31 @@ def reordering_table_pieces(
 ) -> Iterator[bytes]:
     """Rows of a reordering table over the phrase pairs (`fe`) or source phrases (`f`) of a phrase table."""
     if conditioning == "fe":
-        return _pair_rows(table, probabilities, exact, False, np.zeros(0, np.float32), progress)
+        return _pair_rows(table, probabilities, exact, None, progress)
     return _source_rows(table.source, probabilities, exact, progress)
 
 
 def _pair_rows(
-    table: PhraseTable, scores: Scores, exact: bool, links: bool, counts: npt.NDArray[np.float32], progress: Progress | None
+    table: PhraseTable,
+    scores: Scores | CountedScores,
+    exact: bool,
+    counts: Floats | PhraseCounts | None,
+    progress: Progress | None,
 ) -> Iterator[bytes]:
+    """Rows of phrase pairs; with counts, also with inner links."""
     rows = _core.PairRows(
         table=table.arrays_view,
         source=table.source.vocabulary.spelling,
         target=table.target.vocabulary.spelling,
         n_scores=scores.shape[1],
         exact=exact,
-        links=links,
-        counts=counts,
+        links=counts is not None,
     )
     first, n = 0, len(table.source)
     while first < n:
         last = max(first + 1, int(np.searchsorted(table.offsets, table.offsets[first] + _ROWS, side="right")) - 1)
-        yield rows.format(scores[table.offsets[first] : table.offsets[last]].astype(np.float64), first, last)
+        own = slice(table.offsets[first], table.offsets[last])
+        yield rows.format(scores[own].astype(np.float64), _NO_COUNTS if counts is None else counts[own], first, last)
         if progress is not None:
             progress(last, n)
         first = last
@@ -132,8 +139,8 @@ def read_rows(path: AnyPath) -> FileRows:
     return FileRows(reader.take(), *vocabularies)
 
 
-def table_of_rows(rows: FileRows, path: AnyPath) -> PhraseTable:
-    """The phrase table of the rows of a file; no pair may occur twice."""
+def table_of_rows(rows: FileRows, path: AnyPath, what: str = "phrase pair") -> PhraseTable:
+    """The phrase table of the rows of a file; no pair may occur twice, and `what` is its name in the message."""
     columns = rows.columns
     (source, source_ids), (target, target_ids) = (
         number_rows(columns[f"{side}_words"], columns[f"{side}_offsets"], vocabulary)
@@ -143,7 +150,7 @@ def table_of_rows(rows: FileRows, path: AnyPath) -> PhraseTable:
     if len(targets) < len(rows):
         pair = int(np.argmax(np.diff(row_offsets) > 1))
         again = int(order[row_offsets[pair] + 1])
-        raise InputError("the phrase pair is already in an earlier line", path, again + 1)
+        raise InputError(f"the {what} is already in an earlier line", path, again + 1)
     where, link_offsets = gather(columns["link_offsets"], order.astype(np.int64))
     return PhraseTable(
         source,

@@ -17,6 +17,7 @@ from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, check_offsets, group
 from hyperbaton.corpus.text import Offsets
 from hyperbaton.phrases.inventory import Inventory
+from hyperbaton.phrases.pair_values import PhraseCounts
 from hyperbaton.phrases.samples import Samples
 from hyperbaton.phrases.table import PhraseTable
 
@@ -51,10 +52,10 @@ class PairOrientations:
     counts: SmallNumbers
     packed: npt.NDArray[np.uint16]
 
-    # Without offsets, the pairs are those of the phrase table.
+    # Without offsets and counts, the pairs are those of the phrase table.
     LAYOUT: ClassVar[Layout] = {
         "offsets?": "i8 n_source_phrases+1",
-        **within("counts", SmallNumbers.LAYOUT),
+        **within("counts?", SmallNumbers.LAYOUT),
         "packed": "u2 n_samples",
     }
 
@@ -63,7 +64,7 @@ class PairOrientations:
         """The orientations of the samples of an inventory; they are stored in `scratch`."""
         scratch, order = scratch or Scratch(), inventory.sample_order
         packed = scratch.filled(len(order), np.uint16, _BYTES, lambda rows: samples.orientations[order[rows]])
-        return cls(inventory.offsets, inventory.counts(scratch), packed)
+        return cls(inventory.offsets, inventory.counts, packed)
 
     def __len__(self) -> int:
         """The number of samples."""
@@ -90,17 +91,24 @@ class PairOrientations:
 
     def arrays(self, prefix: str, table: PhraseTable) -> dict[str, Array]:
         """Everything as named arrays, stored with the phrase table."""
-        offsets = {} if self.n_pairs == len(table) else {f"{prefix}.offsets": self.offsets}
-        return {**offsets, **self.counts.arrays(f"{prefix}.counts"), f"{prefix}.packed": self.packed}
+        arrays: dict[str, Array] = {f"{prefix}.packed": self.packed}
+        if self.n_pairs != len(table):
+            arrays |= {f"{prefix}.offsets": self.offsets, **self.counts.arrays(f"{prefix}.counts")}
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, table: PhraseTable) -> PairOrientations:
         """The inverse of `arrays`, names without the prefix."""
-        counts = SmallNumbers.from_arrays(group(arrays, "counts"))
-        return cls(arrays.get("offsets", table.offsets), counts, arrays["packed"])
+        if "offsets" in arrays:
+            counts = SmallNumbers.from_arrays(group(arrays, "counts"))
+            return cls(arrays["offsets"], counts, arrays["packed"])
+        if not isinstance(table.counts, PhraseCounts):
+            raise DamagedError("the phrase table has no counts of samples")
+        return cls(table.offsets, table.counts.pairs, arrays["packed"])
 
     def check(self) -> None:
         """Raise DamagedError unless all numbers fit; for code that reads all of them without the core."""
         check_offsets(self.offsets, self.n_pairs)
+        self.counts.check()
         if self.counts.sum() != len(self):
             raise DamagedError("the counts of phrase pairs do not fit their orientations")

@@ -100,7 +100,7 @@ def rule_significance(table: PhraseTable, n: int, resources: Resources) -> npt.N
     >>> rule_significance(extract_rules(bitext).table, 3, Resources.of()).round(3).tolist()
     [1.099, 1.099]
     """
-    target, source, both = np.ceil(table.counts.T).astype(np.uint32)
+    target, source, both = np.ceil(table.counts[:].T).astype(np.uint32)
     both = np.minimum(both, np.minimum(source, target))
     return _core.significance(both, source, target, n, resources.threads)
 

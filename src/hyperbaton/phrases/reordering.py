@@ -7,8 +7,9 @@ A table is named as in Moses: `unit-orientations-direction-conditioning`, for ex
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,10 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
 from hyperbaton.phrases.pair_orientations import PairOrientations
@@ -116,18 +119,76 @@ def reordering_probabilities(
     min_count: int = 1,
     threads: int | None = None,
     scratch: Scratch | None = None,
-    dtype: npt.DTypeLike = np.float64,
 ) -> Array:
     """The probabilities of a reordering table, a block of columns for each side.
 
     Shape: (pairs seen at least `min_count` times, columns), or (source phrases, columns) if the conditioning is on `f`
     alone. With `scratch` they are counted in pieces that fit into its memory, and stored there.
     """
+    scratch = scratch or Scratch()
+    return scratch.join(probability_pieces(orientations, kind, scratch, smoothing, min_count, threads), np.float64)
+
+
+def probability_pieces(
+    orientations: PairOrientations,
+    kind: ReorderingType,
+    scratch: Scratch,
+    smoothing: float = SMOOTHING,
+    min_count: int = 1,
+    threads: int | None = None,
+) -> Iterator[npt.NDArray[np.float64]]:
+    """Consecutive rows of `reordering_probabilities`, in pieces that fit into the memory of `scratch`."""
     orientations.check()
-    scratch, classes, by_source = scratch or Scratch(), kind.set, kind.conditioning == "f"
-    table, row_bytes = Column(scratch, dtype), _BYTES * len(kind.sides) * len(classes)
-    for offsets, packed in orientations.groups(scratch, row_bytes, by_source=by_source):
+    classes, by_source = kind.set, kind.conditioning == "f"
+    for offsets, packed in orientations.groups(scratch, _BYTES * len(kind.sides) * len(classes), by_source=by_source):
         sides = [classes.classify_orientations(packed, side) for side in kind.sides]
         piece = _core.class_probabilities(offsets, sides, len(classes), smoothing, n_threads(threads))
-        table.append(piece if by_source or min_count <= 1 else piece[np.diff(offsets) >= min_count])
-    return table.finish()
+        yield piece if by_source or min_count <= 1 else piece[np.diff(offsets) >= min_count]
+
+
+@dataclass(frozen=True)
+class DistinctRows:
+    """A table with many equal rows, such as probabilities of pairs that were seen once: row i is `rows[numbers[i]]`.
+
+    >>> table = DistinctRows.of([np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[0.5, 0.5]])])
+    >>> table.numbers.tolist(), table[1:, 0].tolist()
+    ([0, 1, 0], [0.25, 0.5])
+    """
+
+    numbers: npt.NDArray[np.uint32]
+    rows: npt.NDArray[np.float32]
+
+    LAYOUT: ClassVar[Layout] = {"numbers": "u4 n", "rows": "f4 n_distinct *"}
+
+    @classmethod
+    def of(cls, pieces: Iterable[Array]) -> DistinctRows:
+        """The table of consecutive pieces, which need not be in memory at the same time."""
+        distinct, numbers, width = _core.DistinctRows(), Column(Scratch(), np.uint32), 1
+        for piece in pieces:
+            width = piece.shape[1]
+            numbers.append(distinct.add(np.ascontiguousarray(piece, np.float32)))
+        return cls(numbers.finish(), distinct.rows(width))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self.numbers), self.rows.shape[1]
+
+    def __getitem__(self, key: Any) -> Any:
+        """Rows, or some columns of them, as in an array."""
+        rows, *columns = key if isinstance(key, tuple) else (key,)
+        numbers = self.numbers[rows]
+        check_numbers(np.atleast_1d(numbers), len(self.rows), "row")
+        return self.rows[(numbers, *columns)]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.asarray(self[:], dtype)
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Everything as named arrays, for the store."""
+        return {f"{prefix}.numbers": self.numbers, f"{prefix}.rows": self.rows}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> DistinctRows:
+        """The inverse of `arrays`, names without the prefix."""
+        return cls(arrays["numbers"], arrays["rows"])

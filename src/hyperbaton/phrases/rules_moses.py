@@ -231,7 +231,7 @@ def read_rules(path: AnyPath) -> RuleTable:
         "link_offsets": np.concatenate([[0], np.cumsum(n_links)]).astype(np.int64),
     }
     vocabularies = extended(source.vocabulary, SOURCE_GAPS), extended(target.vocabulary, TARGET_GAPS)
-    return RuleTable(table_of_rows(FileRows(columns, *vocabularies), path))
+    return RuleTable(table_of_rows(FileRows(columns, *vocabularies), path, "rule"))
 
 
 class _Side:

@@ -171,6 +171,11 @@ class Samples(Display):
         columns: Arguments = {name: scratch.select(column, keep) for name, column in self.columns().items()}
         return replace(self, offsets=offsets, **columns)
 
+    def without(self, *columns: str) -> Samples:
+        """The samples without columns that are no longer needed, which frees their memory."""
+        empty: Arguments = {name: getattr(self, name)[:0].copy() for name in columns}
+        return replace(self, **empty)
+
     def part(self, rows: slice) -> Samples:
         """Some of the samples, as views; `offsets` are those of all samples."""
         columns: Arguments = {name: column[rows] for name, column in self.columns().items()}

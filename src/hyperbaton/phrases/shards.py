@@ -29,18 +29,19 @@ from hyperbaton.base.options import check_options
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
+from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.bitext import KIND as BITEXT
 from hyperbaton.phrases.extracted import ExtractedPhrases
-from hyperbaton.phrases.inventory import Inventory, Phrases, merge_phrases
+from hyperbaton.phrases.inventory import Inventory, MergedPairs, Phrases, merge_phrases
 from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
 from hyperbaton.phrases.table import LexicalPart, LexicalWeights, PhraseTable, SamplesOfPairs, Scoring
 
 SIDES = ("source", "target")
 PHRASES = ("begins", "lengths")
-PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")
+PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")  # of a shard
 LEXICON = ("offsets", "targets", "probabilities")
 LINKS = ("offsets", "targets", "counts")
 COLUMNS = ("sentence", "source_begin", "source_length", "target_begin", "target_length", "orientations")
@@ -83,15 +84,20 @@ class _Job:
         """The arrays written by the tasks of one kind, concatenated."""
         return join_arrays(self.folder, [f"{owner}.{k}" for k in range(self.n_shards)], name, scratch)
 
+    def pieces(self, owner: str, name: str) -> Iterator[Array]:
+        """The arrays written by the tasks of one kind, one after the other."""
+        for k in range(self.n_shards):
+            with self.open(owner, k) as arrays:
+                piece = arrays[name][:]
+            yield piece
+
     def joined_offsets(self, owner: str, name: str, scratch: Scratch) -> Array:
         """The offsets written by the tasks of one kind, as offsets of the whole."""
 
         def moved() -> Iterator[Array]:
             yield np.zeros(1, np.int64)
             end = 0
-            for k in range(self.n_shards):
-                with self.open(owner, k) as arrays:
-                    offsets = arrays[name][:]
+            for offsets in self.pieces(owner, name):
                 yield offsets[1:] + end
                 end += int(offsets[-1])
 
@@ -151,7 +157,7 @@ def _extract_in_shards(
         target,
         job.joined_offsets("pairs", "offsets", scratch),
         job.joined("pairs", "targets", scratch),
-        job.joined_offsets("pairs", "sample_offsets", scratch),
+        SmallNumbers.of(job.pieces("pairs", "counts"), scratch),
         job.joined("pairs", "sample_order", scratch),
     )
     lexical = LexicalTable.from_counts(bitext, *sum_link_counts(bitext, (_link_counts(job, k) for k in range(shards))))
@@ -164,7 +170,7 @@ def _extract_in_shards(
     orientations = PairOrientations.of(inventory, samples, scratch)
     del samples
     inventory = inventory.without_samples()
-    return ExtractedPhrases(PhraseTable.scored(inventory, orientations.counts, weights, scoring, scratch), orientations)
+    return ExtractedPhrases(PhraseTable.scored(inventory, weights, scoring, scratch), orientations)
 
 
 def _samples(columns: dict[str, Array]) -> Samples:
@@ -250,7 +256,7 @@ def _number_targets(job: _Job, shard: int) -> int:
 def _merge_pairs(job: _Job, key_range: int) -> int:
     """The pairs of the source phrases of a key range, with their samples; returns their number."""
     source = map_arrays(job.folder, f"source.{key_range}")
-    offsets, columns = [], []
+    runs, numbers = [], []
     for shard in range(job.n_shards):
         with job.open("shard", shard) as arrays:
             begin, end = job.phrases_in_range(arrays, "source", key_range)
@@ -259,26 +265,15 @@ def _merge_pairs(job: _Job, key_range: int) -> int:
             sample_order = arrays["pairs.sample_order"][samples[0] : samples[-1]]
         with job.open("numbered", shard) as arrays:
             targets = arrays["targets"][own[0] : own[-1]]
-        offsets.append((own - own[0], samples - samples[0]))
-        source_numbers = source["numbers"][slice(*source["ends"][shard : shard + 2])]
-        # Each pair has its own target, numbered as the phrase is among all phrases.
-        columns.append((np.arange(len(targets), dtype=np.uint32), sample_order, source_numbers, targets))
-    n_pairs, n_samples = (sum(len(run[k]) for run in columns) for k in (0, 1))
-    merged: dict[str, Array] = {
-        "offsets": np.empty(len(source["lengths"]) + 1, np.int64),
-        "targets": np.empty(n_pairs, np.uint32),
-        "sample_offsets": np.empty(n_pairs + 1, np.int64),
-        "sample_order": np.empty(n_samples, np.uint32),
-    }
-    n = _core.merge_pairs(
-        offsets=offsets,
-        columns=columns,
-        first_samples=list(job.first_samples[:-1]),
-        **{f"merged_{name}": array for name, array in merged.items()},
-    )
-    merged["targets"], merged["sample_offsets"] = merged["targets"][:n], merged["sample_offsets"][: n + 1]
-    write_arrays(job.folder, f"pairs.{key_range}", merged)
-    return n
+        runs.append(_core.encode_pairs(own - own[0], targets, samples - samples[0], sample_order))
+        # Target phrases are numbered as among all phrases.
+        numbers.append((source["numbers"][slice(*source["ends"][shard : shard + 2])], np.zeros(0, np.uint32)))
+    merged = MergedPairs(Scratch())
+    merged.merge(numbers, runs, job.first_samples[:-1])
+    offsets, targets, counts, sample_order = merged.columns(len(source["lengths"]))
+    columns: dict[str, Array] = {"offsets": offsets, "targets": targets, "counts": counts[:], "sample_order": sample_order}
+    write_arrays(job.folder, f"pairs.{key_range}", columns)
+    return len(targets)
 
 
 def _score_range(job: _Job, key_range: int) -> int:
@@ -291,7 +286,8 @@ def _score_range(job: _Job, key_range: int) -> int:
         for own, text in zip(phrases, (bitext.source, bitext.target), strict=True)
     )
     own_pairs, lexicon = map_arrays(job.folder, f"pairs.{key_range}"), map_arrays(job.folder, "lexicon")
-    pairs = Inventory(source, target, *(own_pairs[name] for name in PAIRS))
+    counts = SmallNumbers.of([own_pairs["counts"]])
+    pairs = Inventory(source, target, own_pairs["offsets"], own_pairs["targets"], counts, own_pairs["sample_order"])
     lexical = LexicalTable(*vocabularies, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"])
     samples = _samples(map_arrays(job.folder, "samples"))
     part = PhraseTable.unscored(pairs).lexical_part(

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,29 +18,12 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.small import SmallNumbers
+from hyperbaton.phrases.pair_values import Owners
 
 Doubles = npt.NDArray[np.float64]
 
 # Memory for smoothing, per pair.
 _BYTES = 100
-
-
-class Owners:
-    """The group of each item, computed for slices of items; group g has items `offsets[g]` to `offsets[g + 1]`.
-
-    >>> Owners(np.array([0, 2, 2, 5]))[1:4].tolist()
-    [0, 2, 2]
-    """
-
-    def __init__(self, offsets: npt.NDArray[np.int64]) -> None:
-        self._offsets = offsets
-
-    def __getitem__(self, rows: slice) -> npt.NDArray[np.uint32]:
-        first = int(np.searchsorted(self._offsets, rows.start, side="right")) - 1
-        last = int(np.searchsorted(self._offsets, rows.stop))
-        bounds: npt.NDArray[np.int64] = np.clip(self._offsets[first : last + 1], rows.start, rows.stop)
-        lengths = bounds[1:] - bounds[:-1]
-        return np.repeat(np.arange(first, last, dtype=np.uint32), lengths)
 
 
 @dataclass(frozen=True)
@@ -92,7 +76,12 @@ class PairCounts:
 
 
 class Smoothing(ABC):
-    """Estimates p(predicted|given) for every pair."""
+    """Estimates p(predicted|given) for every pair.
+
+    `is_relative_frequency`: whether it is c(given, predicted) / c(given), which is not stored.
+    """
+
+    is_relative_frequency: ClassVar[bool] = False
 
     @abstractmethod
     def probabilities(self, counts: PairCounts) -> Iterator[Doubles]:

@@ -30,8 +30,9 @@ from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets
-from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.inventory import Inventory, Phrases, ends_of
 from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
+from hyperbaton.phrases.pair_values import CountedScores, Floats, Owners, PhraseCounts
 
 if TYPE_CHECKING:
     from hyperbaton.align.lexical import LexicalTable
@@ -60,14 +61,15 @@ class PhraseTable(Display, Picklable):
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
     probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: links inside the pairs.
+    Scores and counts of extracted pairs are computed when asked for: `table.scores[:]` is an array.
     """
 
     source: Phrases
     target: Phrases
     offsets: Offsets
     targets: npt.NDArray[np.uint32]
-    scores: npt.NDArray[np.float32]
-    counts: npt.NDArray[np.float32]
+    scores: Floats | CountedScores
+    counts: Floats | PhraseCounts
     links: LinkSets
 
     LAYOUT: ClassVar[Layout] = {
@@ -75,8 +77,16 @@ class PhraseTable(Display, Picklable):
         **within("target", Phrases.LAYOUT),
         "offsets": "i8 source.n+1",
         "targets": "u4 n_pairs",
-        "scores": "f4 n_pairs *",
-        "counts": "f4 n_pairs 3",
+        "scores?": "f4 n_pairs *",  # or the lexical weights of computed ones
+        "lexical?": "f4 n_pairs 2",
+        "counts?": "f4 n_pairs 3",  # or those of phrases and pairs
+        **within(
+            "phrase_counts?",
+            PhraseCounts.LAYOUT,
+            n_pairs="n_pairs",
+            n_source_phrases="source.n",
+            n_target_phrases="target.n",
+        ),
         **within("links", LinkSets.LAYOUT, n_pairs="n_pairs"),
     }
 
@@ -99,12 +109,19 @@ class PhraseTable(Display, Picklable):
             phrases.check()
         check_offsets(self.offsets, len(self))
         check_numbers(self.targets, len(self.target), "target phrase")
+        if isinstance(self.counts, PhraseCounts):
+            self.counts.check()
         self.links.check()
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
         """The arrays in the form of the core."""
         return self._arrays(self.source, self.target)
+
+    @property
+    def scores_view(self) -> _core.PairScores:
+        """The scores in the form of the core."""
+        return self.scores.core if isinstance(self.scores, CountedScores) else _core.PairScores(self.scores)
 
     def _arrays(self, source: Phrases, target: Phrases) -> _core.TableArrays:
         return _core.TableArrays(
@@ -140,7 +157,7 @@ class PhraseTable(Display, Picklable):
         end: int,
         resources: Resources,
     ) -> LexicalPart:
-        """Lexical weights and inner links of the pairs of source phrases [begin, end)."""
+        """Lexical weights and inner links of the pairs of source phrases [begin, end), the next ones of `samples`."""
         first, last = self.offsets[begin], self.offsets[end]
         part = replace(
             self,
@@ -150,8 +167,7 @@ class PhraseTable(Display, Picklable):
             links=NO_LINKS,
         )
         scores = part._lexical_arrays(lexical).lexical_scores(
-            samples.pairs.sample_offsets[first : last + 1],
-            samples.pairs.sample_order,
+            *samples.next(slice(first, last)),
             samples.arrays,
             lexical_arrays(lexical),
             resources.threads,
@@ -202,33 +218,37 @@ class PhraseTable(Display, Picklable):
         scratch = resources.scratch
         pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
         weights = LexicalWeights.of(bitext, samples, pairs, lexical, resources=resources)
-        return cls.scored(pairs, pairs.counts(scratch), weights, options, scratch)
+        return cls.scored(pairs, weights, options, scratch)
 
     @classmethod
     def scored(
         cls,
         pairs: Inventory,
-        joint: SmallNumbers,
         lexical: LexicalWeights,
         options: Scoring | None = None,
         scratch: Scratch | None = None,
     ) -> PhraseTable:
-        """The table of pairs with the counts `joint`; their samples are not needed."""
-        from hyperbaton.phrases.smoothing import SMOOTHINGS, Owners, PairCounts  # not needed to read tables
+        """The table of pairs; their samples are not needed, only the counts."""
+        from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts  # not needed to read tables
 
         options, scratch = options or Scoring(), scratch or Scratch()
-        smoothing, sources = SMOOTHINGS[options.smoothing](), Owners(pairs.offsets)
-        n_sources, n_targets = len(pairs.source), len(pairs.target)
-        scores = scratch.array((pairs.n_pairs, len(SCORES)), np.float32)
-        counts = scratch.array((pairs.n_pairs, 3), np.float32)
-        for column in (0, 2):
-            direction = PairCounts(joint, sources, pairs.targets, n_sources, n_targets, scratch)
-            direction = direction.reversed() if column == 0 else direction
-            for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
-                scores[rows, column], scores[rows, column + 1] = probabilities, lexical.weights[rows, column // 2]
-                counts[rows, column // 2] = direction.given_totals[direction.given[rows]]
-        for rows in direction.rows():
-            counts[rows, 2] = joint[rows]
+        smoothing, joint = SMOOTHINGS[options.smoothing](), pairs.counts
+        forward = PairCounts(joint, Owners(pairs.offsets), pairs.targets, len(pairs.source), len(pairs.target), scratch)
+        backward = forward.reversed()
+        of_sources, of_targets = (
+            SmallNumbers.of((each.given_totals[rows] for rows in scratch.rows(each.n_given, 16)), scratch)
+            for each in (forward, backward)
+        )
+        counts = PhraseCounts(joint, of_sources, of_targets, pairs.offsets, pairs.targets)
+        scores: Floats | CountedScores
+        if smoothing.is_relative_frequency:
+            scores = CountedScores(counts, lexical.weights)
+        else:
+            scores = scratch.array((pairs.n_pairs, len(SCORES)), np.float32)
+            scores[:, 1::2] = lexical.weights
+            for column, direction in ((0, backward), (2, forward)):
+                for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
+                    scores[rows, column] = probabilities
         table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links)
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
 
@@ -250,15 +270,16 @@ class PhraseTable(Display, Picklable):
             kept = np.concatenate([[0], np.cumsum(keep[rows])])
             offsets[begin + 1 : end + 1] = n_kept + kept[self.offsets[begin + 1 : end + 1] - rows.start]
             n_kept += kept[-1]
-        return PhraseTable(
-            self.source,
-            self.target,
-            offsets,
-            scratch.select(self.targets, keep),
-            scratch.select(self.scores, keep),
-            scratch.select(self.counts, keep),
-            self.links.select(keep, scratch),
-        )
+        targets, links = scratch.select(self.targets, keep), self.links.select(keep, scratch)
+        scores: Floats | CountedScores
+        counts: Floats | PhraseCounts
+        if isinstance(self.scores, CountedScores):
+            scores = self.scores.select(keep, offsets, targets, scratch)
+            counts = scores.counts
+        else:
+            scores = scratch.select(self.scores, keep)
+            counts = _select_counts(self.counts, keep, offsets, targets, scratch)
+        return PhraseTable(self.source, self.target, offsets, targets, scores, counts, links)
 
     def without_unused(self) -> PhraseTable:
         """The table without phrases and sets of links that have no pair; the others are renumbered."""
@@ -270,7 +291,11 @@ class PhraseTable(Display, Picklable):
         numbers[target_numbers] = np.arange(len(target), dtype=np.uint32)
         offsets = np.append(self.offsets[:-1][source_numbers], len(self))
         targets, links = numbers[self.targets], self.links.without_unused()
-        return replace(self, source=source, target=target, offsets=offsets, targets=targets, links=links)
+        scores, counts = self.scores, self.counts
+        if isinstance(counts, PhraseCounts):
+            counts = counts.renumbered(source_numbers, target_numbers, offsets, targets)
+            scores = CountedScores(counts, scores.lexical) if isinstance(scores, CountedScores) else scores
+        return PhraseTable(source, target, offsets, targets, scores, counts, links)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
@@ -279,8 +304,8 @@ class PhraseTable(Display, Picklable):
             **self.target.arrays(f"{prefix}.target"),
             f"{prefix}.offsets": self.offsets,
             f"{prefix}.targets": self.targets,
-            f"{prefix}.scores": self.scores,
-            f"{prefix}.counts": self.counts,
+            **_stored_scores(self.scores, prefix),
+            **_stored_counts(self.counts, prefix),
             **self.links.arrays(f"{prefix}.links"),
         }
 
@@ -290,13 +315,21 @@ class PhraseTable(Display, Picklable):
 
         A table can be large, so only its sizes are checked. The core checks every number that it reads.
         """
+        offsets, targets = arrays["offsets"], arrays["targets"]
+        counts: Floats | PhraseCounts
+        if "counts" in arrays:
+            counts = arrays["counts"]
+        else:
+            counts = PhraseCounts.from_arrays(group(arrays, "phrase_counts"), offsets, targets)
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
             Phrases.from_arrays(group(arrays, "target")),
-            arrays["offsets"],
-            arrays["targets"],
-            arrays["scores"],
-            arrays["counts"],
+            offsets,
+            targets,
+            arrays["scores"]
+            if isinstance(counts, np.ndarray) or "scores" in arrays
+            else CountedScores(counts, arrays["lexical"]),
+            counts,
             LinkSets.from_arrays(group(arrays, "links")),
         )
         if (table.offsets[-1], table.links.offsets[-1]) != (len(table), len(table.links.points)):
@@ -311,6 +344,22 @@ class PhraseTable(Display, Picklable):
     def load(cls, path: str | PathLike[str]) -> PhraseTable:
         """Open a saved table, memory-mapped."""
         return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.group(KIND)))
+
+
+def _select_counts(
+    counts: Floats | PhraseCounts, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch
+) -> Floats | PhraseCounts:
+    if isinstance(counts, PhraseCounts):
+        return counts.select(keep, offsets, targets, scratch)
+    return scratch.select(counts, keep)
+
+
+def _stored_scores(scores: Floats | CountedScores, prefix: str) -> dict[str, Array]:
+    return {f"{prefix}.lexical": scores.lexical} if isinstance(scores, CountedScores) else {f"{prefix}.scores": scores}
+
+
+def _stored_counts(counts: Floats | PhraseCounts, prefix: str) -> dict[str, Array]:
+    return counts.arrays(f"{prefix}.phrase_counts") if isinstance(counts, PhraseCounts) else {f"{prefix}.counts": counts}
 
 
 STORED = Kind(KIND, within(KIND, PhraseTable.LAYOUT))
@@ -362,20 +411,24 @@ class LexicalWeights:
 
 
 class SamplesOfPairs:
-    """The samples of phrase pairs, and their positions in a bitext with links."""
+    """The samples of phrase pairs, from the first pair to the last, and their places in a bitext with links."""
 
     def __init__(self, bitext: Bitext, samples: Samples, pairs: Inventory) -> None:
         links = bitext.need_links()
-        self.pairs = pairs
+        self._pairs, self._n_read = pairs, 0
         self.arrays = _core.SampleArrays(
             sentence=samples.sentence,
             source_begin=samples.source_begin,
-            source_length=samples.source_length,
             target_begin=samples.target_begin,
-            target_length=samples.target_length,
             points=links.points,
             link_offsets=links.offsets,
         )
+
+    def next(self, pairs: slice) -> tuple[Offsets, npt.NDArray[np.uint32]]:
+        """The samples of the next pairs: sample offsets, and the samples."""
+        offsets = ends_of(self._pairs.counts[pairs])
+        begin, self._n_read = self._n_read, self._n_read + int(offsets[-1])
+        return offsets, self._pairs.sample_order[begin : self._n_read]
 
 
 def _lexical_parts(

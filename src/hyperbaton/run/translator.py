@@ -37,7 +37,8 @@ from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.decode.trace import TRACED
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import ReorderingType, reordering_probabilities
+from hyperbaton.phrases import ReorderingType
+from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
 from hyperbaton.phrases.shards import extract_phrases
 from hyperbaton.report.picture import TranslationPicture
 from hyperbaton.run.cost import Size, cost_of
@@ -201,7 +202,7 @@ def _train_system(bitext: Bitext, model: str, options: Decoding | None, seed: in
         bitext = bitext.with_links(align(bitext, threads=threads, progress=resources.stage("align").progress))
     extracted = extract_phrases(bitext, resources.stage("extract"))
     kind = ReorderingType.parse(TABLE)
-    rows = reordering_probabilities(extracted.orientations, kind, threads=threads, dtype=np.float32)
+    rows = DistinctRows.of(probability_pieces(extracted.orientations, kind, resources.scratch, threads=threads))
     estimating = resources.stage("language model").progress
     lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=estimating)
     reordering: dict[str, object] = {"hier": ReorderingTable(kind, rows)}

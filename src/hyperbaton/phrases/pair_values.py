@@ -1,0 +1,177 @@
+"""Counts and scores of phrase pairs, computed from the counts of pairs and of phrases when they are asked for.
+
+Most counts are small, and those of a phrase are shared by its pairs. Relative frequencies follow from the counts, so a
+table of them stores only its lexical weights.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.small import SmallNumbers
+from hyperbaton.base.store import Arrays, group
+from hyperbaton.corpus.text import Offsets
+
+Floats = npt.NDArray[np.float32]
+
+
+class Owners:
+    """The group of each item, computed for slices of items; group g has items `offsets[g]` to `offsets[g + 1]`.
+
+    >>> Owners(np.array([0, 2, 2, 5]))[1:4].tolist()
+    [0, 2, 2]
+    """
+
+    def __init__(self, offsets: npt.NDArray[np.int64]) -> None:
+        self._offsets = offsets
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[np.uint32]:
+        first = int(np.searchsorted(self._offsets, rows.start, side="right")) - 1
+        last = int(np.searchsorted(self._offsets, rows.stop))
+        bounds: npt.NDArray[np.int64] = np.clip(self._offsets[first : last + 1], rows.start, rows.stop)
+        lengths = bounds[1:] - bounds[:-1]
+        return np.repeat(np.arange(first, last, dtype=np.uint32), lengths)
+
+
+class ComputedRows(ABC):
+    """A two-dimensional array whose rows are computed when they are asked for, as in `rows[10:20]` or `rows[:, 2]`."""
+
+    n_columns: ClassVar[int]
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def at(self, rows: slice) -> Floats:
+        """Consecutive rows; both bounds are given."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self), self.n_columns
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, *columns = key if isinstance(key, tuple) else (key,)
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            begin, end, _ = rows.indices(len(self))
+            return self.at(slice(begin, max(begin, end)))[(slice(None), *columns)]
+        if isinstance(rows, int | np.integer):
+            row = range(len(self))[int(rows)]
+            return self.at(slice(row, row + 1))[(0, *columns)]
+        return self.at(slice(0, len(self)))[key]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.asarray(self[:], dtype)
+
+
+@dataclass(frozen=True)
+class PhraseCounts(ComputedRows):
+    """Counts of phrase pairs: rows are the counts of the target phrase, the source phrase and the pair.
+
+    `pairs`, `source` and `target` are the counts of pairs and of the phrases of each side; `offsets` and `targets` are
+    those of the phrase table.
+
+    >>> two, one = SmallNumbers.of([np.array([1, 2])]), SmallNumbers.of([np.array([3])])
+    >>> counts = PhraseCounts(two, one, two, np.array([0, 2]), np.array([0, 1], np.uint32))
+    >>> counts[:].tolist(), float(counts[1, 2])
+    ([[1.0, 3.0, 1.0], [2.0, 3.0, 2.0]], 2.0)
+    """
+
+    pairs: SmallNumbers
+    source: SmallNumbers
+    target: SmallNumbers
+    offsets: Offsets
+    targets: npt.NDArray[np.uint32]
+
+    n_columns: ClassVar[int] = 3
+    LAYOUT: ClassVar[Layout] = {
+        **within("pairs", SmallNumbers.LAYOUT, n="n_pairs"),
+        **within("source", SmallNumbers.LAYOUT, n="n_source_phrases"),
+        **within("target", SmallNumbers.LAYOUT, n="n_target_phrases"),
+    }
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def columns(self, rows: slice) -> tuple[npt.NDArray[np.uint32], ...]:
+        """The three counts of consecutive pairs."""
+        return self.target.at(self.targets[rows]), self.source.at(Owners(self.offsets)[rows]), self.pairs[rows]
+
+    def at(self, rows: slice) -> Floats:
+        return np.stack(self.columns(rows), axis=1).astype(np.float32)
+
+    def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> PhraseCounts:
+        """The counts of the pairs where `keep` is true, which have these offsets and target phrases."""
+        pieces = (self.pairs[rows][keep[rows]] for rows in scratch.rows(len(self), row_bytes=8))
+        return replace(self, pairs=SmallNumbers.of(pieces, scratch), offsets=offsets, targets=targets)
+
+    def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> PhraseCounts:
+        """The counts of the same pairs, with only the phrases that have these numbers."""
+        own, others = SmallNumbers.of([self.source.at(source)]), SmallNumbers.of([self.target.at(target)])
+        return PhraseCounts(self.pairs, own, others, offsets, targets)
+
+    def check(self) -> None:
+        """Raise DamagedError unless all rows fit; for code that reads all of them without the core."""
+        for numbers in (self.pairs, self.source, self.target):
+            numbers.check()
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Everything as named arrays, for the store; offsets and target phrases are the table's."""
+        return {
+            **self.pairs.arrays(f"{prefix}.pairs"),
+            **self.source.arrays(f"{prefix}.source"),
+            **self.target.arrays(f"{prefix}.target"),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, offsets: Offsets, targets: Array) -> PhraseCounts:
+        """The inverse of `arrays`, names without the prefix."""
+        pairs, source, target = (SmallNumbers.from_arrays(group(arrays, name)) for name in ("pairs", "source", "target"))
+        return cls(pairs, source, target, offsets, targets)
+
+
+@dataclass(frozen=True)
+class CountedScores(ComputedRows):
+    """Moses' four scores of phrase pairs: relative frequencies p(s|t) and p(t|s), each before its lexical weight.
+
+    `lexical` (n, 2) are the lexical weights, lex(s|t) and lex(t|s).
+    """
+
+    counts: PhraseCounts
+    lexical: Floats
+
+    n_columns: ClassVar[int] = 4
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def at(self, rows: slice) -> Floats:
+        target, source, joint = self.counts.columns(rows)
+        scores = np.empty((len(joint), self.n_columns), np.float32)
+        scores[:, 1::2] = self.lexical[rows]
+        with np.errstate(divide="ignore", invalid="ignore"):  # of damaged counts
+            scores[:, 0], scores[:, 2] = joint / target.astype(np.float64), joint / source.astype(np.float64)
+        return scores
+
+    def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> CountedScores:
+        """The scores of the pairs where `keep` is true, which have these offsets and target phrases."""
+        counts = self.counts.select(keep, offsets, targets, scratch)
+        return CountedScores(counts, scratch.select(self.lexical, keep))
+
+    @property
+    def core(self) -> _core.PairScores:
+        """The scores in the form of the core."""
+        counts = self.counts
+        return _core.PairScores(
+            lexical=self.lexical, pairs=counts.pairs.core, source=counts.source.core, target=counts.target.core
+        )
