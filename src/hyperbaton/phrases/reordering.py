@@ -8,7 +8,7 @@ A table is named as in Moses: `unit-orientations-direction-conditioning`, for ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,10 @@ from hyperbaton.base.progress import n_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
-from hyperbaton.phrases.pair_orientations import PairOrientations
-from hyperbaton.phrases.samples import Samples
+
+if TYPE_CHECKING:
+    from hyperbaton.phrases.pair_orientations import PairOrientations
+    from hyperbaton.phrases.samples import Samples
 
 SMOOTHING = 0.5
 
