@@ -33,7 +33,7 @@ LINES = 50  # different sentences of each length
 
 @dataclass
 class Figures:
-    """What was measured for a length and a number of clients, over all rounds."""
+    """The measurements of a length and a number of clients, over all rounds."""
 
     latencies: list[float] = field(default_factory=list)
     seconds: float = 0.0
