@@ -9,16 +9,12 @@
 
 from __future__ import annotations
 
-from hyperbaton.base.lazy import LazyNames
-
-TYPE_CHECKING = False  # as in typing, which takes a while to import
-if TYPE_CHECKING:
-    from typing import Any
-
-__version__: str
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
 # The program starts without any of them, and listens to Ctrl-C before they are loaded.
-with LazyNames(globals(), ["__version__"]) as _names:
+if TYPE_CHECKING:
+    import typing
+
     from hyperbaton.base.errors import HyperbatonError as HyperbatonError
     from hyperbaton.base.store import verify as verify
     from hyperbaton.corpus import Bitext as Bitext
@@ -33,13 +29,17 @@ with LazyNames(globals(), ["__version__"]) as _names:
     from hyperbaton.report.picture import show as show
     from hyperbaton.run.translator import Translator as Translator
 
+__version__: str
 
-def __getattr__(name: str) -> Any:
+_names = LazyNames(globals(), ["__version__"])
+
+
+def __getattr__(name: str) -> typing.Any:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("hyperbaton")
-    if name not in _names.public and not name.startswith("_") and name in _folders():
+    if name not in _names.homes() and not name.startswith("_") and name in _folders():
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_names.public, *_folders()])
+    return sorted([*_names.public(), *_folders()])
 
 
 def _folders() -> list[str]:

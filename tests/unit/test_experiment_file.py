@@ -146,7 +146,7 @@ def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) ->
     file = tmp_path / "exp.toml"
     file.write_text("[corpus.generate]\nsentences = 1000\n[models.pair]\nmin-count = 7\n[lm]\norder = 3\n")
     made = read_experiment(file, ["models.pair.min_count=9", "lm.order=2", "title=two words"])
-    assert (made.models["pair"].options["min-count"], made.lm.order, made.title) == (9, 2, "two words")
+    assert (made.models["pair"].options["min-count"], made.own["lm"].order, made.title) == (9, 2, "two words")
 
 
 def test_a_broken_file_is_reported_with_its_line(tmp_path: Path) -> None:

@@ -54,6 +54,21 @@ def test_a_stage_is_one_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("long_words")
+def test_a_stage_can_have_options_in_every_experiment_and_add_to_the_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = stages.stage_modules()["long_words"]
+    monkeypatch.setattr(module, "ALWAYS", True, raising=False)
+    monkeypatch.setattr(module, "figures", lambda plan, root: {"words": 7}, raising=False)
+    monkeypatch.setattr(module, "warnings", lambda plan, root: iter(["long words"]), raising=False)
+    plan = make_plan(parsed())
+    assert plan.experiment.own["long_words"].longer == 3 and "preorder" not in plan.experiment.own
+    do_stages(plan, tmp_path / "run")
+    results = gather(plan, tmp_path / "run")
+    assert results["words"] == 7 and "long words" in results["warnings"]
+
+
+@pytest.mark.usefixtures("long_words")
 def test_its_options_are_checked() -> None:
     with pytest.raises(OptionError, match=r"key 'long_words\.longer': must be at least 0, not -1"):
         parsed(long_words={"longer": -1})

@@ -1,8 +1,8 @@
 """Word alignment: aligners, links of other programs, symmetrisation and evaluation."""
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.align.aligners.hmm import Aligner as Aligner
     from hyperbaton.align.aligners.hmm import Posteriors as Posteriors
     from hyperbaton.align.base import ALIGNERS as ALIGNERS
@@ -33,3 +33,5 @@ with LazyNames(globals()):
     from hyperbaton.align.visits import Jumps as Jumps
     from hyperbaton.align.visits import VisitOrders as VisitOrders
     from hyperbaton.align.visits import visit_order as visit_order
+
+LazyNames(globals())

@@ -13,9 +13,7 @@ import importlib
 import logging
 import os
 import re
-import secrets
 import shutil
-import tempfile
 import time
 import traceback
 from collections import deque
@@ -298,7 +296,9 @@ def open_sharding(
 def shard_folder(output: str | PathLike[str] | None = None) -> Iterator[Path]:
     """A folder for the files of shards, in the folder of an output that all workers see, or in the current folder."""
     beside = Path.cwd() if output is None or os.fspath(output) == "-" else Path(output).absolute().parent
-    folder = Path(tempfile.mkdtemp(prefix=".hyperbaton-shards-", dir=beside))
+    from tempfile import mkdtemp  # imported here: most work is not split
+
+    folder = Path(mkdtemp(prefix=".hyperbaton-shards-", dir=beside))
     try:
         yield folder
     finally:
@@ -321,7 +321,7 @@ def writing_parts(folder: Path, shard: int | str, names: Sequence[str]) -> Itera
     Two workers may process the same shard, if one was believed lost: each writes to its own temporary files, with equal
     content.
     """
-    mark = f"{os.getpid()}-{secrets.token_hex(4)}"
+    mark = f"{os.getpid()}-{os.urandom(4).hex()}"
     parts = part_files(folder, shard, names)
     asides = {name: part.with_name(f"{part.name}.{mark}") for name, part in parts.items()}
     with contextlib.ExitStack() as stack:

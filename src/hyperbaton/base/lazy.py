@@ -5,23 +5,18 @@ This module imports nothing that Python has not loaded at start-up: the program 
 
 from __future__ import annotations
 
-import _thread
-import builtins
-
 TYPE_CHECKING = False  # as in typing, which takes a while to import
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Self
-
-
-_LOCK = _thread.allocate_lock()  # threads may import packages at the same time
+    from collections.abc import Sequence
+    from typing import Any
 
 
 class LazyNames:
-    """The public names of a package: imports inside `with LazyNames(globals()):` happen when a name is first used.
+    """The public names of a package, imported when they are first used.
 
-    They must have the form `from module import name as name`, by which type checkers know that a name is public. The
-    package gets its `__all__`, and `dir` lists nothing else.
+    The package lists them once, for type checkers, as lines of the form `from module import name as name` under
+    `if TYPE_CHECKING:`. They are read from its source when one is asked for. The package gets its `__all__`, and `dir`
+    lists nothing else.
 
     Arguments:
         module: the `globals()` of the package.
@@ -35,38 +30,25 @@ class LazyNames:
     def __init__(self, module: dict[str, Any], own: Sequence[str] = ()) -> None:
         self._module, self._own = module, own
         self._homes: dict[str, str] = {}
+        module |= {"__dir__": self.public, "__getattr__": self.get}
 
-    def __enter__(self) -> Self:
-        _LOCK.acquire()
-        self._import = builtins.__import__
-        builtins.__import__ = self._note
-        return self
+    def homes(self) -> dict[str, str]:
+        """The module of each name."""
+        if not self._homes:
+            source = self._module["__loader__"].get_data(self._module["__file__"]).decode()
+            lines = (line.split() for line in source.splitlines() if line.startswith("    from ") and " as " in line)
+            self._homes = {name: module for _, module, _, name, _, _ in lines}
+        return self._homes
 
-    def __exit__(self, *error: object) -> None:
-        builtins.__import__ = self._import
-        _LOCK.release()
-        for name in self._homes:
-            self._module.pop(name, None)
-        self.public = sorted([*self._homes, *self._own])
-        self._module |= {"__all__": self.public, "__dir__": self.public.copy, "__getattr__": self.get}
-
-    def _note(
-        self,
-        name: str,
-        globals: Mapping[str, object] | None = None,
-        locals: Mapping[str, object] | None = None,
-        fromlist: Sequence[str] | None = (),
-        level: int = 0,
-    ) -> Any:
-        """Stand in for `__import__`: record where names come from, and return an object that has them."""
-        if globals is not self._module:  # in another thread
-            return self._import(name, globals, locals, fromlist, level)
-        self._homes |= dict.fromkeys(fromlist or (), name)
-        return type(name, (), dict.fromkeys(fromlist or ()))
+    def public(self) -> list[str]:
+        """The names in alphabetical order; the package's `__dir__` and `__all__`."""
+        return sorted([*self.homes(), *self._own])
 
     def get(self, name: str) -> Any:
         """Import a name; the package's `__getattr__`."""
-        if name not in self._homes:
+        if name == "__all__":
+            return self.public()
+        if name not in self.homes():
             raise AttributeError(f"module {self._module['__name__']!r} has no attribute {name!r}")
         import importlib
 

@@ -9,7 +9,6 @@ import json
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -190,10 +189,12 @@ _CHECKS: dict[Kind, Callable[[AnyPath], None]] = {"file": check_file, "folder": 
 
 def _check_parent(path: AnyPath) -> None:
     """Try to create a file in the folder of `path`, or in the nearest parent that exists."""
+    from tempfile import TemporaryDirectory  # imported here: readers do not need it
+
     parent = Path(path)
     try:
         parent = next(folder for folder in real_place(path).parents if folder.exists())
-        with tempfile.TemporaryDirectory(dir=parent, prefix=".hyperbaton-"):
+        with TemporaryDirectory(dir=parent, prefix=".hyperbaton-"):
             pass
     except OSError as error:
         where = "" if parent == Path(path) else f"{parent}: "

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from hyperbaton.base.errors import Cancelled
-from hyperbaton.base.executors import Here, Sharding
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.scratch import Scratch
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Here, Sharding
 
 
 @dataclass(frozen=True)
@@ -59,4 +62,6 @@ class Resources:
 
     def split(self) -> Sharding | Here:
         """How work is split: according to `sharding`, or as one shard in the memory of this process."""
+        from hyperbaton.base.executors import Here  # imported here: much work is not split
+
         return Here(self.threads) if self.sharding is None else self.sharding

@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ class Scratch:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         if self.memory is None or size == 0:  # an empty file cannot be mapped
             return np.empty(shape, dtype)
-        with _naming_folder(), tempfile.TemporaryFile(prefix="hyperbaton-") as file:
+        with _naming_folder(), _temporary_file() as file:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, but a crash later
             mapped: Array = np.memmap(file, dtype=dtype, mode="r+", shape=shape)
@@ -168,7 +168,7 @@ class Column:
         self._first: Array | None = None  # as long as there is no other piece
         self._own: Array | None = None  # all pieces, with room at the end
         with _naming_folder():
-            self._file = None if scratch.memory is None else tempfile.TemporaryFile(prefix="hyperbaton-")  # noqa: SIM115
+            self._file = None if scratch.memory is None else _temporary_file()
         self._shape: tuple[int, ...] = ()
 
     def __len__(self) -> int:
@@ -212,13 +212,21 @@ class Column:
             return np.memmap(file, self._dtype, "r+", 0, shape) if np.prod(shape) else np.empty(shape, self._dtype)
 
 
+def _temporary_file() -> IO[bytes]:
+    from tempfile import TemporaryFile  # imported here: most work stays in memory
+
+    return TemporaryFile(prefix="hyperbaton-")
+
+
 @contextlib.contextmanager
 def _naming_folder() -> Iterator[None]:
     """Name the folder of temporary files in system errors, which contain only a number."""
     try:
         yield
     except OSError as error:
-        folder = tempfile.tempdir or "no folder for temporary files"
+        from tempfile import tempdir
+
+        folder = tempdir or "no folder for temporary files"
         advice = "set TMPDIR to a folder with more room, or give more --memory"
         raise HyperbatonError(
             f"{folder}: temporary files cannot be written: {error.strerror or error}; {advice}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import ClassVar
 
 from hyperbaton.base.counted import counted
@@ -67,5 +66,7 @@ def fact(value: object) -> str:
 
 def facts_table(title: str, facts: Mapping[str, object]) -> str:
     """Facts as a small HTML table."""
+    from html import escape  # imported here: it has the names of all characters
+
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(fact(value))}</td></tr>" for name, value in facts.items())
     return f"<table><caption>{escape(title)}</caption>{rows}</table>"

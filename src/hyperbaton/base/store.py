@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -313,10 +312,12 @@ class Artefact:
 
         It excludes how the artefact was made (the version, the time it took).
         """
+        from hashlib import blake2b  # imported here: it loads OpenSSL
+
         content = [self._entries(prefix), self.manifest["inputs"]]
         if not prefix:
             content += [self.kind, self.options, self.details.get("model")]
-        return hashlib.blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
+        return blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def _entries(self, prefix: str) -> dict[str, ArrayEntry]:
         """The manifest's entries of the arrays whose names start with `prefix.`, or of all arrays."""
@@ -654,7 +655,9 @@ def remove_artefact(path: str | PathLike[str]) -> None:
 
 def hash_arrays(arrays: Arrays) -> str:
     """A hash of the content of named arrays, for manifests."""
-    digest = hashlib.blake2b(digest_size=16)
+    from hashlib import blake2b
+
+    digest = blake2b(digest_size=16)
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())

@@ -16,7 +16,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -231,7 +230,7 @@ def _renameat2() -> Callable[..., int] | None:
 def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
     """Create a temporary file or folder next to a path, locked by this writer, and remove it at the end."""
     while True:
-        aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{secrets.token_hex(4)}.{INCOMPLETE}")
+        aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{os.urandom(4).hex()}.{INCOMPLETE}")
         if folder:
             aside.mkdir()
             try:

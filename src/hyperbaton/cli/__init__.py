@@ -101,11 +101,12 @@ def verbs() -> list[str]:
     return sorted(name.replace("_", "-") for name in names)
 
 
-def build(loaded: Collection[str] | None = None, words: Sequence[str] = (), *, describe_others: bool = True) -> typer.Typer:
+def build(loaded: Collection[str] | None = None, words: Sequence[str] = (), *, alone: bool = False) -> typer.Typer:
     """Make the program with all commands; only those in `loaded` are imported, the others are names with a help text.
 
     `words` is the rest of the command line after the command, for commands whose options depend on it. Help texts of the
-    others are read from their files, and only with `describe_others`.
+    others are read from their files. With `alone` there are no others, unless a command in `loaded` does not exist: the
+    message then names a similar one.
     """
     app = typer.Typer(
         name="hyperbaton",
@@ -117,13 +118,13 @@ def build(loaded: Collection[str] | None = None, words: Sequence[str] = (), *, d
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_program)
-    for verb in verbs():
+    known = verbs()
+    alone = alone and loaded is not None and set(loaded) <= set(known)
+    for verb in known:
         if loaded is None or verb in loaded:
             app.command(verb, cls=Verb, rich_help_panel=_group(verb))(_with_flags(_function(verb), words))
-        elif describe_others:
+        elif not alone:
             app.command(verb, cls=Verb, help=_help_text(verb), rich_help_panel=_group(verb))(_unloaded)
-        else:
-            app.command(verb, cls=Verb, help="")(_unloaded)
     return app
 
 
@@ -302,7 +303,7 @@ def start() -> typer.Typer:
     if first is None:
         return build([])
     # Options before the command may ask for the help of the program.
-    return build([words[first]], words[first + 1 :], describe_others=completing or first > 0)
+    return build([words[first]], words[first + 1 :], alone=not completing and first == 0)
 
 
 NO_THREADS = "error: the system cannot start more threads or processes; use fewer --threads, or raise the limit (ulimit -u)"

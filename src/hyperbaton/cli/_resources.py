@@ -6,15 +6,18 @@ A command takes one of these classes as a parameter; work that can be distribute
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
+from typing import TYPE_CHECKING
 
-from hyperbaton.base.executors import open_sharding
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import limited
 from hyperbaton.cli import ExecutorAddress, Memory, Quiet, Shards, SharedOptions, Threads
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,16 @@ class ShardOptions(ThreadOptions):
         """The resources of the command; files of shards are in the output's folder, and removed at the end of the block."""
         with (
             bars or self.bars() as shown,
-            open_sharding(self.executor, self.shards, self.threads, output) as sharding,
+            self._open_sharding(output) as sharding,
         ):
             yield Resources(self.n_threads, sharding=sharding, stages=shown.stage)
+
+    def _open_sharding(self, output: str | PathLike[str] | None) -> AbstractContextManager[Sharding | None]:
+        if not self.in_shards:
+            return nullcontext()
+        from hyperbaton.base.executors import open_sharding  # imported here: most work is not split
+
+        return open_sharding(self.executor, self.shards, self.threads, output)
 
 
 @dataclass(frozen=True)

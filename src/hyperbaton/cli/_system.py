@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,11 +15,13 @@ from hyperbaton.base.errors import AnnotationError, InputError, OptionError, Sen
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
 from hyperbaton.cli._paths import READS, Reads
-from hyperbaton.corpus import Annotations, Text, read_tree_lines
+from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.files import read_sentences, shown
-from hyperbaton.corpus.processing import TextProcessing, TextSide
 from hyperbaton.decode import Decoding, System, annotate
 from hyperbaton.decode.options import check_applies
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus.processing import TextProcessing, TextSide
 
 Weights = Annotated[
     list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
@@ -116,6 +118,8 @@ def read_annotations(source: str, lines: Sequence[str], tags: str | None, trees:
 
 def _read_trees_beside(path: str, n_lines: int) -> list[str]:
     """A bracketed tree, or nothing, for each line of a text."""
+    from hyperbaton.corpus import read_tree_lines
+
     lines = list(islice(read_tree_lines(path), n_lines + 1))
     if len(lines) < n_lines or any(lines[n_lines:]):
         trees = "more trees" if len(lines) > n_lines else counted(len(lines), "tree")
@@ -128,10 +132,15 @@ def parse_text(source: str | None, target: str | None) -> TextProcessing | None:
     """Parse --source-text and --target-text: `en:tokenizer=sacremoses:casing=truecase:learn=FILE`."""
     if source is None and target is None:
         return None
+    from hyperbaton.corpus.processing import TextProcessing
+
     return TextProcessing(_parse_side("--source-text", source), _parse_side("--target-text", target))
 
 
 def _parse_side(flag: str, text: str | None) -> TextSide:
+    from hyperbaton.corpus import Text
+    from hyperbaton.corpus.processing import TextSide
+
     settings, learn, path = (text or "").partition(_LEARN)
     try:
         side = TextSide.parse(settings)

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from hyperbaton.base.errors import import_failure
-from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Quiet, Threads, Verify
+from hyperbaton.cli import Verify
 from hyperbaton.cli._common import say, verify_artefacts
 from hyperbaton.cli._paths import READS, READS_NAMED
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.serve.options import ServiceLimits
 
 HELP_GROUP = "Translate"
@@ -38,8 +38,7 @@ def serve(
     log_texts: Annotated[bool, typer.Option("--log-texts", help="Include the text of requests in the log.")] = False,
     limits: ServiceLimits,
     verify: Verify = False,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ThreadOptions,
 ) -> None:
     """Translate over HTTP with the interfaces of LibreTranslate, DeepL and Moses' server, and a page to try it.
 
@@ -68,14 +67,14 @@ def serve(
     named = systems or []
     verify_artefacts(verify, *(name.rpartition("=")[2] for name in named), *([aligner] if aligner else []))
     links = None if aligner is None else Aligner.load(aligner)
-    each = max(1, n_threads(threads) // limits.workers)
+    each = max(1, common.n_threads // limits.workers)
     engines = [Engine.load(name, threads=each, aligner=links) for name in named]
     service = Service(
         engines,
         limits,
         keys=None if keys is None else Keys.read(keys),
         aligner=links,
-        log=None if quiet else _log,
+        log=None if common.quiet else _log,
         log_texts=log_texts,
     )
     socket = listen(host, port)
@@ -88,7 +87,7 @@ def serve(
 
     app = make_app(service, cors=cors or [])
     answer(app, [socket], limits, lambda: say(f"listening at {address} ({pairs})"), reload)
-    say("stopped", quiet)
+    say("stopped", common.quiet)
 
 
 def _log(line: str) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import open_sharding
-from hyperbaton.base.progress import Bars, is_terminal, n_threads
-from hyperbaton.cli import ExecutorAddress, Quiet, Shards, Threads, Verify
+from hyperbaton.base.progress import is_terminal
+from hyperbaton.cli import Verify
 from hyperbaton.cli._common import append_parts, say, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.cli._system import (
     DecodingFlags,
     SourceTags,
@@ -27,8 +27,11 @@ from hyperbaton.cli._system import (
 from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.annotated import BATCH, SourceText
-from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.writing import TranslationOutputs
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus.processing import TextProcessing
+    from hyperbaton.decode.glossary import Glossary
 
 HELP_GROUP = "Translate"
 
@@ -71,10 +74,7 @@ def translate(
     verify: Verify = False,
     weight: Weights = None,
     flags: DecodingFlags,  # type: ignore[valid-type]
-    executor: ExecutorAddress = None,
-    shards: Shards = 0,
-    threads: Threads = 0,
-    quiet: Quiet = False,
+    common: ShardOptions,
 ) -> None:
     """Translate sentences, one line out for each line in.
 
@@ -106,7 +106,7 @@ def translate(
         )
     if html and not raw:
         raise OptionError("--html needs --raw")
-    if html and (unbuffered or executor is not None or shards):
+    if html and (unbuffered or common.executor is not None or common.shards):
         raise OptionError("--html translates the text as one page: leave out --unbuffered, --executor and --shards")
     named = {"output": output, "trace": trace, "links": links, "search-graph": search_graph}
     places = {name: path for name, path in named.items() if path is not None}
@@ -116,31 +116,30 @@ def translate(
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
-        terms = None if glossary is None else Glossary.read(glossary, loaded.text if raw else None)
+        terms = None if glossary is None else _read_glossary(glossary, loaded.text if raw else None)
         decoding = changed(loaded, flags)
         text = SourceText(source, source_tags, source_trees, raw, decoding.markup)
         # When lines are typed or read at a terminal, a progress bar would disturb them.
         at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
-        progress = stack.enter_context(Bars(quiet or at_terminal)).stage("translate")
-        sharding = stack.enter_context(open_sharding(executor, shards, threads, output))
-        if sharding is not None:
+        resources = stack.enter_context(common.open(output, common.bars(at_terminal))).stage("translate")
+        if resources.sharding is not None:
             from hyperbaton.decode.shards import translate_shards  # only here: most texts are not split
 
-            _report_conflicts(terms, quiet)
+            _report_conflicts(terms, common.quiet)
             for written in translate_shards(
                 loaded,
                 text,
                 wanted,
-                sharding=sharding,
+                sharding=resources.sharding,
                 decoding=decoding,
                 glossary=terms,
-                progress=progress,
+                progress=resources.progress,
             ):
                 append_parts(outputs, written.files)
                 for conflict in written.conflicts:
-                    say(f"warning: {conflict}", quiet)
+                    say(f"warning: {conflict}", common.quiet)
             return
-        translator = Translator(loaded, decoding, threads=n_threads(threads), glossary=terms)
+        translator = Translator(loaded, decoding, threads=resources.threads, glossary=terms)
         groups = text.page() if html else text.groups(1 if unbuffered else BATCH)
         done = 0
         for n, pieces in wanted.write(translator, groups):
@@ -148,8 +147,14 @@ def translate(
                 outputs[f"--{name}"].write(piece)
                 outputs[f"--{name}"].flush()
             done += n
-            progress(done, done)
-            _report_conflicts(terms, quiet)
+            resources.report(done, done)
+            _report_conflicts(terms, common.quiet)
+
+
+def _read_glossary(path: str, text: TextProcessing | None) -> Glossary:
+    from hyperbaton.decode.glossary import Glossary  # imported here: most texts have none
+
+    return Glossary.read(path, text)
 
 
 def _report_conflicts(glossary: Glossary | None, quiet: bool) -> None:

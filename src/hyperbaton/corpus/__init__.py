@@ -1,8 +1,8 @@
 """Texts, bitexts, links and annotations as arrays; cleaning; tokenizers."""
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.corpus.annotations import Annotations as Annotations
     from hyperbaton.corpus.bitext import Bitext as Bitext
     from hyperbaton.corpus.bitext import SentencePair as SentencePair
@@ -15,3 +15,5 @@ with LazyNames(globals()):
     from hyperbaton.corpus.text import Text as Text
     from hyperbaton.corpus.text import Vocabulary as Vocabulary
     from hyperbaton.corpus.trees import Trees as Trees
+
+LazyNames(globals())

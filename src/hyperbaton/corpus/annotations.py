@@ -5,23 +5,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.corpus.dependencies import read_trees
-from hyperbaton.corpus.files import AnyPath
-from hyperbaton.corpus.tags import Tags
-from hyperbaton.corpus.text import Text
-from hyperbaton.corpus.trees import Trees
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus.classes import WordClasses
+    from hyperbaton.corpus.files import AnyPath
+    from hyperbaton.corpus.tags import Tags
+    from hyperbaton.corpus.text import Text
+    from hyperbaton.corpus.trees import Trees
 
 
 @dataclass(frozen=True)
 class Annotations:
     """Annotations of a text or bitext; missing ones are None.
 
+    >>> from hyperbaton.corpus import Tags, Text
     >>> tagged = Annotations(source_tags=Tags.of(["PRP VBZ"], Text.of(["he eats"])))
     >>> tagged.names
     ('source_tags',)
@@ -42,6 +44,9 @@ class Annotations:
     @classmethod
     def read(cls, files: Mapping[str, AnyPath | None], source: Text, target: Text | None = None) -> Annotations:
         """Read annotations from files, by name; those without a file (None) are left out."""
+        from hyperbaton.corpus import Tags, read_trees
+        from hyperbaton.corpus.classes import WordClasses
+
         readers: dict[str, Callable[[AnyPath], Any]] = {
             "source_tags": lambda path: Tags.read(path, source),
             "source_trees": lambda path: read_trees(path, source),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar, overload
@@ -88,6 +87,8 @@ class Bitext(Display):
         Every fault of the input is an `InputError` with file and line. Empty lines are faults too, unless `empty` is true.
         With `scratch`, word numbers and links are stored there.
         """
+        from concurrent.futures import ThreadPoolExecutor  # imported here: translating reads no bitext
+
         with ThreadPoolExecutor(2) as pool:
             texts = [pool.submit(Text.read, path, scratch=scratch) for path in (source, target)]
             src, tgt = texts[0].result(), texts[1].result()

@@ -15,7 +15,6 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
@@ -24,7 +23,6 @@ import zstandard
 
 from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError, LineError, SentenceError
-from hyperbaton.base.executors import ordered_map
 from hyperbaton.base.outputs import Destination, check_places, is_stdout
 from hyperbaton.base.outputs import shown as shown  # readers name their files in messages
 from hyperbaton.base.progress import default_threads
@@ -266,13 +264,17 @@ def write_files(outputs: Mapping[str, Iterable[bytes]]) -> None:
         for aside, (name, pieces) in zip(asides, outputs.items(), strict=True):
             encode = _ENCODERS.get(Path(name).suffix)
             with aside.open("wb") as file:
-                if encode is None:
-                    file.writelines(pieces)
-                else:
-                    # Each chunk is a separate gzip member: all processors compress chunks, and the file is one .gz.
-                    with ThreadPoolExecutor(default_threads()) as pool:
-                        ahead = 2 * default_threads()
-                        file.writelines(ordered_map(pool, ahead, encode, _chunks(pieces, CHUNK)))
+                file.writelines(pieces if encode is None else _encoded(pieces, encode))
+
+
+def _encoded(pieces: Iterable[bytes], encode: Callable[[bytes], bytes]) -> Iterator[bytes]:
+    """Compress chunks on all processors; each is a separate member, in gzip's term, of one valid file."""
+    from concurrent.futures import ThreadPoolExecutor  # imported here: readers do not need it
+
+    from hyperbaton.base.executors import ordered_map
+
+    with ThreadPoolExecutor(default_threads()) as pool:
+        yield from ordered_map(pool, 2 * default_threads(), encode, _chunks(pieces, CHUNK))
 
 
 class Output:

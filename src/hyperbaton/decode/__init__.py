@@ -1,8 +1,8 @@
 """Translation: a system of models, and the search for its best translations."""
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.decode.annotated import annotate as annotate
     from hyperbaton.decode.options import Decoding as Decoding
     from hyperbaton.decode.preordering import Permutations as Permutations
@@ -16,3 +16,5 @@ with LazyNames(globals()):
     from hyperbaton.decode.system import System as System
     from hyperbaton.decode.translator import NBest as NBest
     from hyperbaton.decode.translator import Translator as Translator
+
+LazyNames(globals())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError, SentenceError
 from hyperbaton.base.store import Arrays, group
-from hyperbaton.corpus import Annotations, Tags, Text, Trees, read_tree_lines
+from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.files import (
     AnyPath,
@@ -26,6 +26,9 @@ from hyperbaton.corpus.files import (
     read_sentences,
 )
 from hyperbaton.decode.markup import Constraints, parse_markup
+
+if TYPE_CHECKING:  # most text has neither
+    from hyperbaton.corpus import Tags, Trees
 
 BATCH = 256  # sentences translated together
 
@@ -62,6 +65,8 @@ class AnnotatedLines(NamedTuple):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> AnnotatedLines:
         """The inverse of `arrays`."""
+        from hyperbaton.corpus import Tags, Trees
+
         tags, trees = group(arrays, "tags"), group(arrays, "trees")
         annotations = Annotations(
             source_tags=Tags.from_arrays(tags) if tags else None,
@@ -173,6 +178,8 @@ class SourceText:
         if self.tags is not None:
             columns["tags"] = read_sentences(self.tags)
         if self.trees is not None:
+            from hyperbaton.corpus import read_tree_lines
+
             columns["trees"] = read_tree_lines(self.trees)
         done = 0
         for lines in groups:
@@ -205,6 +212,8 @@ def _check_number(kind: str, n: int, n_sentences: int, *, ended: bool) -> None:
 
 
 def _tags_of(lines: Sequence[str], text: Text) -> Tags:
+    from hyperbaton.corpus import Tags
+
     clean = [without_control(line) for line in lines]
     check_tags(Text.of(clean).lengths, text.lengths)
     return Tags.of(clean, text)
@@ -217,6 +226,8 @@ def check_tags(n_tags: Array, n_words: Array) -> None:
 
 
 def _trees_of(lines: Sequence[str], text: Text) -> Trees:
+    from hyperbaton.corpus import Trees
+
     try:
         return Trees.of([without_separator(line) for line in lines], text)
     except InputError as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from html import unescape
 from itertools import pairwise
 from typing import Any
 
@@ -94,7 +93,7 @@ def parse_markup(line: str, number: int = 1) -> tuple[str, Constraints]:
             elif "translation" in values:
                 if len(words) - begin > 255:
                     raise SentenceError(f"more than 255 words inside <{name}>", number)
-                demands.append((begin, len(words), unescape(values["translation"])))
+                demands.append((begin, len(words), _unescaped(values["translation"])))
     if opened:
         raise SentenceError(f"<{opened[-1][0]}> is not closed", number)
     constraints = Constraints.of(demands, zones, walls)
@@ -121,3 +120,9 @@ def punctuation_walls(source: Text) -> list[tuple[int, int]]:
         if i > 1:
             walls.add((s, i - 1))
     return sorted(walls)
+
+
+def _unescaped(text: str) -> str:
+    from html import unescape  # imported here: it has the names of all characters
+
+    return unescape(text)

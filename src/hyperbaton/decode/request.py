@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import AnnotationError, SentenceError
-from hyperbaton.corpus import Annotations, Tags, Text, Trees, Vocabulary
+from hyperbaton.corpus import Annotations, Text, Vocabulary
 from hyperbaton.decode.annotated import AnnotatedLines, check_tags, without_control, without_separator
 from hyperbaton.decode.markup import Constraints, punctuation_walls
 from hyperbaton.decode.options import Decoding
 from hyperbaton.phrases import PhraseTable
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus import Trees
 
 
 def cuts(n_words: int, most: int) -> list[tuple[int, int]]:
@@ -179,7 +182,7 @@ class Request:
         """The annotations of the pieces; split sentences have no tree."""
         tags, trees = self.sentences.annotations.source_tags, self.sentences.annotations.source_trees
         return Annotations(
-            source_tags=None if tags is None else Tags(tags.labels, self.source.offsets, tags.vocabulary),
+            source_tags=None if tags is None else replace(tags, offsets=self.source.offsets),
             source_trees=None if trees is None else self._trees_of_pieces(trees),
         )
 

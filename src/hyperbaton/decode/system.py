@@ -21,7 +21,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +35,7 @@ from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Display
 from hyperbaton.base.store import REFERENCE, Arrays, Artefact, Kind, Manifest, read_artefact, save
-from hyperbaton.corpus import Vocabulary, processing
-from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.corpus import Vocabulary
 from hyperbaton.decode.locations import Location, SystemPart
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
@@ -45,6 +45,9 @@ from hyperbaton.models import load_model
 from hyperbaton.phrases import PhraseTable, ReorderingType, RuleTable
 from hyperbaton.phrases.reordering import DistinctRows
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus.processing import TextProcessing
 
 KIND = "system"
 T = TypeVar("T")
@@ -385,13 +388,25 @@ class System(Display, Picklable):
             else RuleIndex.from_arrays(artefact.group("rules")),
             lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
             located=tuple(located),
-            text=TextProcessing.restore(details["text"], artefact.group("text")) if "text" in details else None,
+            text=_restore_text(artefact) if "text" in details else None,
         )
         system.check()
         missing = [name for name in system.features if name not in details["weights"]]
         if missing:
             raise ArtefactError(f"{folder}: has no weight for {', '.join(missing)}; build the system again")
         return system.with_weights(details["weights"])
+
+
+def _processing() -> ModuleType:
+    from hyperbaton.corpus import processing  # imported here: most systems translate tokenized text
+
+    return processing
+
+
+def _restore_text(artefact: Artefact) -> TextProcessing:
+    """The processing of raw text of a system that has some."""
+    text: TextProcessing = _processing().TextProcessing.restore(artefact.details["text"], artefact.group("text"))
+    return text
 
 
 def _reordering_form(entry: Json) -> Form:
@@ -408,7 +423,9 @@ def _layout(manifest: Manifest) -> Layout:
     details = manifest["details"]
     words = "u4 table.target.vocabulary.n_words"
     index = {"index": "u4 n_slots"} if details["max_source_length"] else within("rules", RULES_LAYOUT)
-    layout = {**index, **{f"lm.{i}.words": words for i in range(len(details["lms"]))}, **processing.LAYOUT}
+    layout = {**index, **{f"lm.{i}.words": words for i in range(len(details["lms"]))}}
+    if "text" in details:
+        layout |= _processing().LAYOUT
     if TRANSLATION not in details["references"]:
         layout |= within("table", PhraseTable.LAYOUT)
     for i, entry in enumerate(details["reordering"]):
@@ -429,7 +446,7 @@ STORED = Kind(
             "weights": {"*": list[float]},
             "max_source_length": int,
             "references": {"*": REFERENCE},
-            "text?": processing.FORM,
+            "text?": lambda _: _processing().FORM,
         }
     },
 )

@@ -20,7 +20,6 @@ from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import BATCH, AnnotatedLines, in_batches, words_of
-from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.markup import FREE
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
@@ -31,6 +30,7 @@ from hyperbaton.phrases import Options, Spans
 
 if TYPE_CHECKING:
     from hyperbaton.decode.derivations import Derivations
+    from hyperbaton.decode.glossary import Glossary
 
 
 @dataclass(frozen=True)

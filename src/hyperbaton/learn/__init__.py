@@ -11,9 +11,9 @@ SciPy's sparse matrices, `Rows`, lists of either, whose arrays may be memory-map
 ['left', 'right', 'left']
 """
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.base.rows import Rows as Rows
     from hyperbaton.base.rows import TrainingRows as TrainingRows
     from hyperbaton.learn._learner import ROWS_TOGETHER as ROWS_TOGETHER
@@ -27,3 +27,5 @@ with LazyNames(globals()):
     from hyperbaton.learn._models import restored_model as restored_model
     from hyperbaton.learn._registry import LEARNERS as LEARNERS
     from hyperbaton.learn._rows import RowsError as RowsError
+
+LazyNames(globals())

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, takewhile
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,6 @@ from hyperbaton import _core
 from hyperbaton.base import numeric, store
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import DamagedError, InputError, OptionError
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import to_mapping
@@ -39,6 +38,9 @@ from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
 from hyperbaton.lm.ngrams import Ngrams, arpa_pieces
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding
 
 KIND = "lm"
 LAYOUT: Layout = {

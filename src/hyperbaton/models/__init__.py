@@ -8,9 +8,9 @@
 ('d<0', 'd=0', 'd>0')
 """
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.models._registry import MODELS as MODELS
     from hyperbaton.models.shapes.base import Questions as Questions
     from hyperbaton.models.shapes.base import ReorderingModel as ReorderingModel
@@ -29,3 +29,5 @@ with LazyNames(globals()):
     from hyperbaton.models.shapes.step import python_steps as python_steps
     from hyperbaton.models.shapes.store import KIND as KIND
     from hyperbaton.models.shapes.store import load_model as load_model
+
+LazyNames(globals())

@@ -1,8 +1,8 @@
 """Phrase pairs: samples, orientations, phrase and reordering tables."""
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.phrases.class_counts import ClassCounts as ClassCounts
     from hyperbaton.phrases.class_counts import class_frequencies as class_frequencies
     from hyperbaton.phrases.class_counts import smooth as smooth
@@ -34,3 +34,5 @@ with LazyNames(globals()):
     from hyperbaton.phrases.samples import extract as extract
     from hyperbaton.phrases.table import PhraseTable as PhraseTable
     from hyperbaton.phrases.table import Scoring as Scoring
+
+LazyNames(globals())

@@ -7,14 +7,17 @@ translated so far. The core treats both in the same way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.options import Arguments
-from hyperbaton.corpus import Bitext
-from hyperbaton.phrases.samples import Samples
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus import Bitext
+    from hyperbaton.phrases.samples import Samples
 
 # The number of coverage states of a phrase.
 COVERAGE_STATES: int = _core.COVERAGE_STATES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,12 @@ from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.small import SmallNumbers, SmallNumbersColumn
 from hyperbaton.base.store import Arrays, check_numbers
-from hyperbaton.corpus import Bitext, Text, Vocabulary
+from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
-from hyperbaton.phrases.samples import Samples
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus import Bitext
+    from hyperbaton.phrases.samples import Samples
 
 MOST_WORDS = 2**32  # limit of 32-bit positions in a text
 
@@ -199,6 +202,7 @@ class Inventory:
         With `scratch`, runs of samples that fit into its memory are numbered, and the sorted runs are merged.
 
         >>> from hyperbaton.phrases import extract
+        >>> from hyperbaton.corpus import Bitext
         >>> bitext = Bitext.of(["a b a"], ["x y x"], [[(0, 0), (1, 1), (2, 2)]])
         >>> inventory = Inventory.of(bitext, extract(bitext))
         >>> list(inventory.source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,13 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Integers, gather
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.resources import Resources
-from hyperbaton.corpus import Bitext, Links, Tags, Text, Vocabulary
+from hyperbaton.corpus import Links, Text, Vocabulary
 from hyperbaton.corpus.annotations import missing_tags
-from hyperbaton.corpus.classes import WordClasses
-from hyperbaton.phrases.samples import Samples
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus import Bitext, Tags
+    from hyperbaton.corpus.classes import WordClasses
+    from hyperbaton.phrases.samples import Samples
 
 Keys = npt.NDArray[np.uint64]
 # A selection by mask or by number.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import pairwise
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,11 @@ from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.corpus import Bitext
 from hyperbaton.phrases.coverage import possible_of_samples
-from hyperbaton.phrases.samples import Samples
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus import Bitext
+    from hyperbaton.phrases.samples import Samples
 
 Classes = npt.NDArray[np.uint8]
 Side = Literal["before", "after"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,10 @@ from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
-from hyperbaton.phrases.pair_orientations import PairOrientations
-from hyperbaton.phrases.samples import Samples
+
+if TYPE_CHECKING:
+    from hyperbaton.phrases.pair_orientations import PairOrientations
+    from hyperbaton.phrases.samples import Samples
 
 SMOOTHING = 0.5
 

@@ -28,7 +28,6 @@ from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
-from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.text import Offsets
 from hyperbaton.phrases.inventory import Inventory, Phrases, ends_of
 from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
@@ -36,6 +35,7 @@ from hyperbaton.phrases.pair_values import CountedScores, Floats, Owners, Phrase
 
 if TYPE_CHECKING:
     from hyperbaton.align.lexical import LexicalTable
+    from hyperbaton.corpus import Bitext
     from hyperbaton.phrases.samples import Samples
 
 KIND = "phrase-table"
@@ -208,6 +208,7 @@ class PhraseTable(Display, Picklable):
         aligner's. With `scratch` pairs are scored in pieces that fit into its memory, and the table is stored there.
 
         >>> from hyperbaton.phrases import extract
+        >>> from hyperbaton.corpus import Bitext
         >>> bitext = Bitext.of(["a b", "a"], ["x y", "z"], [[(0, 0), (1, 1)], [(0, 0)]])
         >>> table = PhraseTable.build(bitext, extract(bitext))
         >>> [(target, scores[2]) for target, scores in table.options_of("a")]

@@ -7,9 +7,9 @@
 Names are imported when they are first used: every stage is a process that should load only what it needs.
 """
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.run.completion import RunSummary as RunSummary
     from hyperbaton.run.completion import finish as finish
     from hyperbaton.run.execution import MachineLimits as MachineLimits
@@ -24,3 +24,5 @@ with LazyNames(globals()):
     from hyperbaton.run.stage import Stage as Stage
     from hyperbaton.run.stage import Work as Work
     from hyperbaton.run.status import status_rows as status_rows
+
+LazyNames(globals())

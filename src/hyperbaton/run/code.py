@@ -96,20 +96,20 @@ def _home(module: str, name: str) -> str:
 def _lazy_names(package: str) -> dict[str, str]:
     """The names that a package imports when they are first used, with their modules."""
     file = _file(package)
-    blocks = [] if file is None else [node for node in _tree(file).body if _is_lazy(node)]
+    blocks = [] if file is None else [node for node in _tree(file).body if _is_for_checkers(node)]
     imports = [node for block in blocks for node in ast.walk(block) if isinstance(node, ast.ImportFrom)]
     return {alias.name: node.module or "" for node in imports for alias in node.names}
 
 
-def _is_lazy(node: ast.AST) -> bool:
-    return isinstance(node, ast.With) and "LazyNames" in {n.id for n in ast.walk(node.items[0]) if isinstance(n, ast.Name)}
+def _is_for_checkers(node: ast.AST) -> bool:
+    """Whether a node is only for type checkers: lazy names are listed there, too."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node except those for type checking only, and lazy imports."""
+    """Every node except those for type checkers."""
     for node in ast.iter_child_nodes(tree):
-        checks = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        if not checks and not _is_lazy(node):
+        if not _is_for_checkers(node):
             yield node
             yield from _run_nodes(node)
 

@@ -23,7 +23,7 @@ def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
         return [column(split, name) for name in ("source", "target", "links")]
 
     commands = {"corpus": [again], "costs": [_shell("hyperbaton", "status", root)]}
-    evaluating = experiment.evaluating
+    evaluating = experiment.own["evaluate"]
     for shape in dict.fromkeys(model.cls.shape for model in experiment.models.values()):
         models = [model for model in experiment.models.values() if model.cls.shape == shape]
         folders = [plan.stages[plan.train_name(m, side)].folder(root) / "model" for m in models for side in m.sides]

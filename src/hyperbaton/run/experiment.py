@@ -18,13 +18,11 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import option, options_of, to_mapping
-from hyperbaton.corpus.classes import Clustering
 from hyperbaton.corpus.clean import Cleaning
 from hyperbaton.corpus.processing import SIDES, TextProcessing, TextSide
 from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
 from hyperbaton.data import Language
-from hyperbaton.lm import Estimation
 from hyperbaton.phrases import Extraction, Scoring
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.models import NamedModel, read_models
@@ -74,15 +72,6 @@ class Generating:
 
 
 @dataclass(frozen=True)
-class Evaluating:
-    """The held-out movements to predict."""
-
-    split: str = option("test", "part of the corpus", choices=("dev", "test"))
-    max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
-    max_distance: int = option(15, "skip phrase pairs that move farther; 0 keeps all", minimum=0)
-
-
-@dataclass(frozen=True)
 class Corpus:
     """The source of the text: files of each split, or a generator."""
 
@@ -112,16 +101,13 @@ class Experiment:
     seed: int
     corpus: Corpus
     aligner: WordAligner | None
-    classes: Clustering
     extraction: Extraction
     scoring: Scoring
-    lm: Estimation
     models: dict[str, NamedModel]
-    evaluating: Evaluating
     translation: Translation
     text: TextProcessing | None = None  # for systems that translate raw text
     memory: str | None = None  # for all stages together; results do not depend on it
-    own: JsonObject = field(default_factory=dict)  # tables of stages with their own options, by stage
+    own: JsonObject = field(default_factory=dict)  # the options of stages that declare some, by stage
 
     def resolved(self) -> JsonObject:
         """The experiment as plain values, in the form of an experiment file."""
@@ -142,17 +128,14 @@ class Experiment:
             **({} if self.memory is None else {"memory": self.memory}),
             "corpus": corpus,
             "align": _without_none(align),
-            "classes": to_mapping(self.classes),
             "extract": to_mapping(self.extraction) | to_mapping(self.scoring),
-            "lm": _without_none(to_mapping(self.lm)),
             "models": {
                 **{name: model.resolved() for name, model in self.models.items()},
                 **{name: rules.resolved() for name, rules in self.translation.rules.items()},
             },
-            "evaluate": to_mapping(self.evaluating),
             "translation": self.translation.resolved(),
             **({} if self.text is None else {"text": {name: str(side) for name, side in self.text.sides.items()}}),
-            **{stage: to_mapping(options) for stage, options in self.own.items()},
+            **{stage: _without_none(to_mapping(options)) for stage, options in self.own.items()},
         }
 
 
@@ -185,22 +168,15 @@ def parse_experiment(values: JsonObject, file: str, folder: Path) -> Experiment:
         top.trying(lambda: parse_memory(memory, "it"), "memory")
     corpus = _read_corpus(top.table("corpus"), folder)
     aligner = _read_aligner(top.table("align"))
-    classes = top.table("classes").options(Clustering)
     extract = top.table("extract")
     extraction, scoring = _two(extract, Extraction, Scoring)
-    lm = top.table("lm").options(Estimation)
     models, rules = read_models(top.table("models"), corpus.has)
-    evaluating = top.table("evaluate").options(Evaluating)
     translation = read_translation(top.table("translation"), models, rules)
     text = _read_text(top.table("text"), corpus) if "text" in top else _implied_text(corpus)
-    offered = {kind: module.Options for kind, module in stage_modules().items() if hasattr(module, "Options")}
-    own = {kind: top.table(kind).options(options) for kind, options in offered.items() if kind in top}
-    top.done(
-        [
-            *("title", "seed", "memory", "corpus", "align", "classes", "extract", "lm", "models", "evaluate"),
-            *("translation", "text", *offered),
-        ]
-    )
+    offered = {kind: module for kind, module in stage_modules().items() if hasattr(module, "Options")}
+    used = {kind: module.Options for kind, module in offered.items() if kind in top or getattr(module, "ALWAYS", False)}
+    own = {kind: top.table(kind).options(options) for kind, options in used.items()}
+    top.done(["title", "seed", "memory", "corpus", "align", "extract", "models", "translation", "text", *offered])
     needs_aligner = not corpus.has("links")
     return Experiment(
         file,
@@ -208,12 +184,9 @@ def parse_experiment(values: JsonObject, file: str, folder: Path) -> Experiment:
         seed,
         corpus,
         aligner if needs_aligner else None,
-        classes,
         extraction,
         scoring,
-        lm,
         models,
-        evaluating,
         translation,
         text,
         memory,

@@ -95,6 +95,10 @@ class Plan:
     def __len__(self) -> int:
         return len(self.stages)
 
+    def of_kind(self, kind: str) -> list[Stage]:
+        """All stages of a kind."""
+        return [stage for stage in self if stage.kind == kind]
+
     def inputs(self, *splits: str) -> dict[str, File]:
         """The files that the experiment reads for the given splits, or all, by split and column."""
         files = self.experiment.corpus.files

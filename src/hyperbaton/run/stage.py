@@ -28,6 +28,7 @@ STAGE_FILE = "stage.json"
 SPLITS = ("train", "dev", "test")
 CORPUS = "corpus."  # prefix of the names of stages and inputs that are a split
 KEY_LENGTH = 12
+NO_LIMIT = -1  # as a distortion limit
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.models import PerJump
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.models import NamedModel, Rules
+from hyperbaton.run.stage import NO_LIMIT
 from hyperbaton.tune import OPTIMIZERS, Tuning
 
-NO_LIMIT = -1
 DEFAULT_METRICS = ("bleu", "nist", "meteor", "wer", "ter", "pdscore")
 KEYS = (
     "systems",

@@ -1,8 +1,8 @@
 """A translation service over HTTP: systems loaded once, requests batched, with the interfaces of existing clients."""
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-with LazyNames(globals()):
+if TYPE_CHECKING:
     from hyperbaton.serve.app import make_app as make_app
     from hyperbaton.serve.engine import Engine as Engine
     from hyperbaton.serve.engine import EngineAnswer as EngineAnswer
@@ -11,3 +11,5 @@ with LazyNames(globals()):
     from hyperbaton.serve.server import listen as listen
     from hyperbaton.serve.server import serve as serve
     from hyperbaton.serve.service import Service as Service
+
+LazyNames(globals())

@@ -98,15 +98,20 @@ class Service:
         self.engines, self.detector = engines, detector
         return said
 
+    def candidates(self, source: str | None, target: str | None) -> list[Engine]:
+        """The systems for these languages, of which either may be open."""
+        wanted_source, wanted_target = base_code(source or ""), base_code(target or "")
+        return [
+            engine
+            for engine in self.engines
+            if wanted_target in ("", engine.target) and wanted_source in (*AUTO, engine.source)
+        ]
+
     def engine(self, source: str | None, target: str | None, texts: Sequence[str] = ()) -> Engine:
         """The system for a pair of languages; without a source language, the one whose vocabulary covers most of the
         text."""
-        wanted_source = base_code(source or "")
-        wanted_target = base_code(target or "")
-        found = [engine for engine in self.engines if wanted_target in ("", engine.target)]
-        if wanted_source not in AUTO:
-            found = [engine for engine in found if engine.source == wanted_source]
-        if len(found) > 1 and wanted_source in AUTO:
+        found = self.candidates(source, target)
+        if len(found) > 1 and base_code(source or "") in AUTO:
             best = self.detector.detect(" ".join(texts), [engine.source for engine in found])[0][0]
             found = [engine for engine in found if engine.source == best]
         if len(found) != 1:
@@ -188,10 +193,7 @@ class Call:
         if not any(name.encode() in body for name in KEY_FIELDS):
             self.authorize(values)
         content_type, most = self.request.headers.get("content-type", ""), self.service.limits.max_fields
-        if len(body) <= SMALL:
-            values |= parse_body(content_type, body, most)
-        else:
-            values |= await self.apart(parse_body, content_type, body, most)
+        values |= await self.apart_if(len(body) > SMALL, parse_body, content_type, body, most)
         self.authorize(values)
         return values
 
@@ -203,6 +205,10 @@ class Call:
             return await asyncio.wait_for(pending, self.seconds_left)
         except (TimeoutError, Cancelled):
             raise self._late() from None
+
+    async def apart_if(self, long: bool, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function here, or in another thread if it may take long."""
+        return await self.apart(function, *arguments) if long else function(*arguments)
 
     def while_wanted(self, items: Iterable[T]) -> Iterator[T]:
         """Yield the items as long as there is time left."""
@@ -216,9 +222,9 @@ class Call:
 
     async def engine(self, source: str | None, target: str | None, texts: Sequence[str] = ()) -> Engine:
         """The system for a pair of languages, found in another thread if the language must be detected."""
-        if base_code(source or "") not in AUTO:
-            return self.service.engine(source, target, texts)
-        return await self.apart(self.service.engine, source, target, texts)
+        service = self.service
+        detects = base_code(source or "") in AUTO and len(service.candidates(source, target)) > 1
+        return await self.apart_if(detects, service.engine, source, target, texts)
 
     def authorize(self, values: dict[str, object]) -> str:
         """The owner of the request's key; a refusal if it has no allowed key."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from hyperbaton.base.lazy import LazyNames
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 from hyperbaton.base.registry import Registry
 
-with LazyNames(globals(), ["MINIMIZERS"]):
+if TYPE_CHECKING:
     from hyperbaton.learn.minimizers._minimizer import Minimizer as Minimizer
     from hyperbaton.learn.minimizers._minimizer import Minimum as Minimum
     from hyperbaton.learn.minimizers._minimizer import Objective as Objective
     from hyperbaton.learn.minimizers._minimizer import States as States
+
+LazyNames(globals(), ["MINIMIZERS"])
 
 MINIMIZERS: Registry[Minimizer] = Registry(
     "minimizer", "hyperbaton.learn.minimizers", "hyperbaton.learn.minimizers._minimizer:Minimizer"

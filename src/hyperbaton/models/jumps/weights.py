@@ -27,7 +27,6 @@ from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
 from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
-from hyperbaton.models.jumps.shards import ShardedJumps
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
@@ -57,6 +56,8 @@ class _JumpObjective:
         model, training = self.model, self.training
         resources = training.resources
         if resources.sharding is not None:
+            from hyperbaton.models.jumps.shards import ShardedJumps  # imported here: most training is not split
+
             return ShardedJumps(training, model.keys_, model.form, resources.sharding)
         if resources.scratch.memory is not None and model.cache:
             return model.form.objective(training, packed_lists(training, model.keys_, model.n_features))

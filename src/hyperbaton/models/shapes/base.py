@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,8 +33,10 @@ from hyperbaton.base.store import remove_artefact
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import need_bitext
-from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.models.shapes.store import ModelState, save_model
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus.classes import WordClasses
 
 
 @dataclass(frozen=True)
@@ -223,8 +225,11 @@ def side_arrays(side: str, vocabulary: Vocabulary, classes: WordClasses | None) 
 def restored_side(state: ModelState, side: str) -> tuple[Vocabulary, WordClasses | None]:
     """The inverse of `side_arrays`."""
     vocabulary = Vocabulary.from_arrays(state.group(side), "vocabulary")
-    classes = state.arrays.get(f"{side}.classes")
-    return vocabulary, None if classes is None else WordClasses(classes, int(classes.max(initial=0)), vocabulary)
+    if (classes := state.arrays.get(f"{side}.classes")) is None:
+        return vocabulary, None
+    from hyperbaton.corpus.classes import WordClasses  # imported here: most models have no classes
+
+    return vocabulary, WordClasses(classes, int(classes.max(initial=0)), vocabulary)
 
 
 def _peak_mib() -> float:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, n_threads
@@ -40,6 +39,9 @@ from hyperbaton.models.shapes.base import (
     some_sentences,
 )
 from hyperbaton.models.shapes.store import ModelState
+
+if TYPE_CHECKING:
+    from hyperbaton.base.executors import Sharding
 
 LABELS = npt.NDArray[np.uint32]
 

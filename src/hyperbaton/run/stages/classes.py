@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("movement",)
+Options, ALWAYS = Clustering, True
 SHARDED = True  # the workers of an executor do the runs; the best one is chosen here
 RATES = {"": Rate(2, 1, 150, 5)}
 
@@ -26,7 +27,7 @@ def plan(plan: Plan) -> None:
     for_sparse = any(features.classes for features in experiment.translation.sparse.values())
     for side in ("source", "target"):
         if for_sparse or f"{side}_classes" in wanted:
-            options = {"side": side, "clustering": to_mapping(experiment.classes), "seed": experiment.seed}
+            options = {"side": side, "clustering": to_mapping(experiment.own["classes"]), "seed": experiment.seed}
             plan.classes[f"{side}_classes"] = plan.add(f"classes.{side}", "classes", options, splits=["train"])
 
 

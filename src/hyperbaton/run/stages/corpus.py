@@ -6,7 +6,7 @@ and test, and `cleaning.json`, which lists what was dropped from each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import make_tokenizer
 from hyperbaton.data import generate
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import CORPUS, SPLITS, File, Stage, Work
+from hyperbaton.run.stage import CORPUS, SPLITS, File, Stage, Work, read_json
 
 if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
@@ -78,6 +78,13 @@ def run(work: Work) -> None:
                 texts = _generalized(work, split, texts)
         report[split] = _select(work, split, columns, texts, limits)
     work.write_json("cleaning.json", report)
+
+
+def warnings(plan: Plan, root: Path) -> Iterator[str]:
+    """What cleaning warns of, if it drops much."""
+    for stage in plan.of_kind("corpus"):
+        for split, report in read_json(stage.folder(root) / "cleaning.json").items():
+            yield from (f"cleaning {split}: {warning}" for warning in report.get("warnings", []))
 
 
 def _generate(work: Work, options: JsonObject) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
 
 AFTER = ("extract",)
+Options, ALWAYS = Estimation, True
 SHARDED = True  # the workers of an executor count n-grams; the model is estimated here
 RATES = {"": Rate(1, 0.1, 60, 4)}
 
@@ -23,7 +24,7 @@ RATES = {"": Rate(1, 0.1, 60, 4)}
 def plan(plan: Plan) -> None:
     """Plan the language model of all systems."""
     if plan.experiment.translation.systems:
-        how = {"estimation": to_mapping(plan.experiment.lm)}
+        how = {"estimation": to_mapping(plan.experiment.own["lm"])}
         plan.add("lm", "lm", how, splits=["train"], keeps_to_memory=True)
 
 

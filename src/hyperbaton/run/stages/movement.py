@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext, Links, Tags, Text
 from hyperbaton.phrases import Samples, extract, orientation_set
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import SPLITS, Work
+from hyperbaton.run.stage import SPLITS, Work, read_json
 from hyperbaton.run.texts import Texts
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ def run(work: Work) -> None:
     }
     movement |= count_jumps(train.source, train.need_links(), tags, threads=work.threads)
     work.write_json("movement.json", {"corpus": corpus, "movement": movement})
+
+
+def figures(plan: Plan, root: Path) -> JsonObject:
+    """The sizes of the corpus, and its movements."""
+    return dict(read_json(plan.stages["movement"].folder(root) / "movement.json"))
 
 
 def count_jumps(source: Text, links: Links, tags: Tags | None, *, threads: int | None = None) -> JsonObject:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.metrics import Metric, compare, estimate, make_metric
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import Work
+from hyperbaton.run.sentences import shown_sentences
+from hyperbaton.run.stage import NO_LIMIT, Work, read_json
 
 if TYPE_CHECKING:
     from hyperbaton.run.plan import Plan
@@ -62,6 +65,48 @@ def run(work: Work) -> None:
     work.write_json("scores.json", rows)
     limit = _limit_of_best(rows, titles[0], higher=chosen[0].higher_is_better)
     work.write_json("shown.json", {"limit": limit, "spread": _spread(work, chosen, limit)})
+
+
+def figures(plan: Plan, root: Path) -> JsonObject:
+    """The scores and speeds of all systems, and sentences that they translate differently."""
+    if not plan.experiment.translation.systems:
+        return {}
+    shown = read_json(plan.stages["score"].folder(root) / "shown.json")
+    return {
+        "translation": _translation(plan, root),
+        "sentences": shown_sentences(plan, root, shown["limit"], shown["spread"]),
+        "shown_limit": None if shown["limit"] == NO_LIMIT else shown["limit"],
+    }
+
+
+def _translation(plan: Plan, root: Path) -> list[JsonObject]:
+    how = plan.experiment.translation
+    rows = []
+    for row in read_json(plan.stages["score"].folder(root) / "scores.json"):
+        system, limit = row["system"], row["limit"]
+        runs = range(how.counts.tuning_runs)
+        speeds = [read_json(plan.stages[plan.translate_name(system, r, limit)].folder(root) / "speed.json") for r in runs]
+        seconds = _seconds_of_a_thread(speeds)
+        rows.append(
+            row
+            | {
+                "model": " + ".join(how.systems[system]) or "distance alone",
+                "limit": None if limit == NO_LIMIT else limit,
+                "runs": len(runs),
+                "words_per_second": speeds[0]["words"] / max(seconds, 1e-9),
+                "seconds": seconds,
+            }
+        )
+    return rows
+
+
+def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Json]]) -> float:
+    """Mean over several runs, as time of a single thread: the last stages may have more threads than others.
+
+    >>> _seconds_of_a_thread([{"seconds": 12.0, "threads": 1}, {"seconds": 3.0, "threads": 4}])
+    12.0
+    """
+    return float(sum(speed["seconds"] * speed["threads"] for speed in speeds) / len(speeds))
 
 
 def _title(metric: Metric, name: str) -> str:

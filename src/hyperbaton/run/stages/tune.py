@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import Arguments, from_mapping, to_mapping
 from hyperbaton.decode import System
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import Work
+from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
@@ -73,6 +76,36 @@ def run(work: Work) -> None:
             "averaged": list(tuned.averaged),
         },
     )
+
+
+def figures(plan: Plan, root: Path) -> JsonObject:
+    """The history and the outcome of the first tuning run of each system."""
+    systems = plan.experiment.translation.systems
+    if not systems:
+        return {}
+    tuned = {s: read_json(plan.stages[plan.tune_name(s, 0)].folder(root) / "weights.json") for s in systems}
+    return {
+        "tuning": {system: own["history"] for system, own in tuned.items()},
+        "tuned": {system: _outcome(own) for system, own in tuned.items()},
+    }
+
+
+def _outcome(tuned: JsonObject) -> JsonObject:
+    """The score of a tuning run, the chosen iteration, and why it stopped."""
+    return {
+        "iteration": tuned["taken"],
+        "averaged": tuned["averaged"] if tuned["taken"] == len(tuned["history"]) else [],
+        "score": tuned["score"],
+        "stopped": tuned["stopped"],
+        "failure": tuned["failure"],
+    }
+
+
+def warnings(plan: Plan, root: Path) -> Iterator[str]:
+    """Runs that ended with an error."""
+    for stage in plan.of_kind("tune"):
+        if reason := read_json(stage.folder(root) / "weights.json")["failure"]:
+            yield f"{stage.name} failed: {reason}; the best weights found are used"
 
 
 def _decoder_arguments(work: Work, texts: Texts, system: System) -> Arguments:

@@ -90,6 +90,7 @@ class V1(Dialect):
         texts = asked["text"] if asked["tokens"] is None else [" ".join(line) for line in _lists(asked["tokens"])]
         engine = await call.engine(asked["source"], asked["target"], texts)
         details = asked["details"] or asked["expectations"] or asked["nbest"] > 0
+        terms = asked["glossary"]
 
         def answer(answered: EngineAnswer) -> JsonObject:
             return _answer(answered, asked, details)
@@ -101,7 +102,7 @@ class V1(Dialect):
             None if asked["tags"] is None else [" ".join(line) for line in _lists(asked["tags"])],
             form=HTML if asked["format"] == "html" else PLAIN,
             n_best=max(asked["nbest"], 1),
-            glossary=await call.apart(_glossary, asked["glossary"], engine, call.while_wanted),
+            glossary=await call.apart_if(bool(terms), _glossary, terms, engine, call.while_wanted),
             constraints=_constraints(asked["constraints"] or []),
             options=_options(engine.system, asked["options"] or {}),
         )
@@ -251,6 +252,8 @@ def _words(value: Json) -> str:
 
 
 def _options(system: System, changes: JsonObject) -> Decoding:
+    if not changes:
+        return system.options
     foreign = OF_PHRASES if system.is_hierarchical else OF_RULES
     known = {opt.flag: opt for opt in options_of(Decoding) if opt.flag in CHANGEABLE and opt.name not in foreign}
     own = system.options

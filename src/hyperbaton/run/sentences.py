@@ -1,0 +1,79 @@
+"""The sentences of a report: those where the systems differ most, in each way that translations can differ."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hyperbaton.base.forms import Json, JsonObject
+from hyperbaton.corpus.files import read_lines
+from hyperbaton.run.stage import NO_LIMIT
+
+if TYPE_CHECKING:
+    from hyperbaton.run.plan import Plan
+
+SHORTEST, LONGEST = 6, 30  # words in a sentence shown in the report
+
+
+def shown_sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> list[JsonObject]:
+    """The test sentences where systems differ most, each with its derivations in the order of its words."""
+    how = plan.experiment.translation
+    corpus = plan.corpus["test"].folder(root)
+    source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
+    tags = list(read_lines(corpus / "test.tags")) if (corpus / "test.tags").exists() else None
+    named_limit = None if limit == NO_LIMIT else limit
+    derivations = {}
+    systems = [system for system in how.systems if system not in plan.preordered]
+    for system in systems:
+        folder = plan.stages[plan.translate_name(system, 0, limit)].folder(root)
+        derivations[system] = [json.loads(line) for line in read_lines(folder / "segments.jsonl")]
+    fit = [s for s, line in enumerate(source) if SHORTEST <= len(line.split()) <= LONGEST]
+    differs = {s: difference([derivations[system][s] for system in systems]) for s in fit}
+    shown = []
+    for s in choose(differs, spread, how.counts.sentences):
+        sentence: JsonObject = {"id": s + 1, "limit": named_limit, "differs": differs[s], "source": source[s].split()}
+        sentence["reference"] = reference[s].split()
+        if tags is not None:
+            sentence["tags"] = tags[s].split()
+        sentence["hypotheses"] = [{"system": system, **derivations[system][s]} for system in systems]
+        shown.append(sentence)
+    return shown
+
+
+def difference(derivations: Sequence[Mapping[str, Json]]) -> str:
+    """How the translations of a sentence differ: in order, words, both, only phrases, or not at all.
+
+    >>> one, two = ({"segments": [{"source": [k, k + 1], "target": [w]} for k, w in row]} for row in (
+    ...     [(0, "a"), (1, "b")], [(1, "b"), (0, "a")]))
+    >>> difference([one, two]), difference([one, one])
+    ('order', '')
+    """
+    orders, words, phrases = set(), set(), set()
+    for derivation in derivations:
+        segments = derivation["segments"]
+        phrases.add(tuple(tuple(segment["source"]) for segment in segments))
+        orders.add(tuple(i for segment in segments for i in range(*segment["source"])))
+        words.add(tuple(sorted(word for segment in segments for word in segment["target"])))
+    kinds = [name for name, values in (("order", orders), ("words", words)) if len(values) > 1]
+    return " and ".join(kinds) or ("phrases" if len(phrases) > 1 else "")
+
+
+def choose(differs: Mapping[int, str], spread: Sequence[float], n: int) -> list[int]:
+    """Choose n sentences, from each kind of difference in turn, those with the largest score difference first.
+
+    If nothing differs, as with a single system, the first sentences are chosen.
+
+    >>> choose({0: "words", 1: "words", 2: "order", 3: ""}, [9.0, 8.0, 1.0, 0.0], 2)
+    [0, 2]
+    """
+    if not any(differs.values()):
+        return list(differs)[:n]
+    rows: dict[str, list[int]] = {}
+    for s in sorted(differs, key=lambda s: (-spread[s], s)):
+        if differs[s]:
+            rows.setdefault(differs[s], []).append(s)
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*rows.values()))
+    return [s for s in turns if s is not None][:n]
