@@ -97,7 +97,7 @@ void write_number(std::uint64_t value, Bytes& bytes) {
 }  // namespace
 
 void RunWriter::add(BytesView key, std::uint64_t n) {
-  const auto shared = static_cast<std::size_t>(std::ranges::mismatch(key, last_).in1 - key.begin());
+  const auto shared = to_size(std::ranges::mismatch(key, last_).in1 - key.begin());
   write_number(shared, bytes_);
   write_number(key.size() - shared, bytes_);
   write_number(n, bytes_);

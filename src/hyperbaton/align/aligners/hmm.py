@@ -208,7 +208,7 @@ class Aligner(WordAligner):
             lexicon = model.model_.lexicon(SMALLEST_PRIOR)
             known = translations(model.vocabularies_, self.vocabularies_, lexicon, self.prior_weight)
             counts = known if counts is None else counts + known
-            jumps = model.model_.jump_weights(False), model.model_.jump_weights(True)
+            jumps = model.model_.jump_weights()
         if stems is not None:
             counts = stems if counts is None else counts + stems
         if counts is None or len(counts.sources) == 0:
@@ -362,7 +362,7 @@ class Aligner(WordAligner):
         `PhraseTable.build` accepts it for its lexical weights, instead of link frequencies.
         """
         starts, targets, probabilities = self._fitted().model_.lexicon(smallest)
-        nulls = self.model_.null_emission(False), self.model_.null_emission(True)
+        nulls = self.model_.null_emissions()
         pairs = LexicalTable.with_empty_words(*self.vocabularies_, starts, targets, probabilities, *nulls)
         return replace(pairs, normalizations=self.normalizations_)
 
@@ -400,9 +400,9 @@ class Aligner(WordAligner):
         """The arrays of the model, without word pairs whose probabilities are below `smallest` in both directions."""
         starts, targets, probabilities = self.model_.lexicon(smallest)
         arrays = {"lexicon.starts": starts, "lexicon.targets": targets, "lexicon.probabilities": probabilities}
-        for direction in ("to-source", "to-target"):
-            arrays[f"null.{direction}"] = self.model_.null_emission(direction == "to-source")
-            arrays[f"jumps.{direction}"] = self.model_.jump_weights(direction == "to-source")
+        nulls, jumps = self.model_.null_emissions(), self.model_.jump_weights()
+        for k, direction in ((1, "to-source"), (0, "to-target")):
+            arrays[f"null.{direction}"], arrays[f"jumps.{direction}"] = nulls[k], jumps[k]
         return arrays
 
     def _model_of(self, arrays: Arrays) -> _core.AlignmentModel:
