@@ -63,6 +63,7 @@ from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import Arguments, from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
@@ -163,11 +164,13 @@ class Aligner(WordAligner):
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
-        n_before = self._stem_iterations(source, target)
-        before, after = in_turn(progress, n_before, self.model1_iterations + self.hmm_iterations)
+        n_before, n_own = self._stem_iterations(source, target), self.model1_iterations + self.hmm_iterations
+        whole = Resources.of(threads, progress)
+        after = whole.part(n_before, of=n_before + n_own, size=n_own).progress
         stems = None
         if n_before:
             place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
+            before = whole.part(0, of=n_before + n_own, size=n_before).progress
             stems = self._stem_counts(source, target, threads, before, place)
         corpus: Arguments = {
             "n_source_words": len(self.vocabularies_[0]),
@@ -181,7 +184,7 @@ class Aligner(WordAligner):
                 max_length=self.max_length,
             ),
             "prior": self._prior(source, target, stems),
-            "n_threads": threads or default_threads(),
+            "n_threads": whole.threads,
         }
         if sharding is None:
             self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=after, **corpus)
@@ -275,9 +278,9 @@ class Aligner(WordAligner):
         """
         if self.precision is None:
             return self._links(bitext, threads, progress)
-        before, after = in_turn(progress, 1, 1)
-        links = self._links(bitext, threads, before)
-        return most_certain(links, self.score(bitext, links, threads=threads, progress=after).confidences, self.precision)
+        first, second = (Resources.of(threads, progress).part(n, of=2).progress for n in range(2))
+        links = self._links(bitext, threads, first)
+        return most_certain(links, self.score(bitext, links, threads=threads, progress=second).confidences, self.precision)
 
     def _links(self, bitext: Bitext, threads: int | None, progress: Progress | None) -> Links:
         """Links chosen by their posteriors, before `precision` drops any."""
@@ -375,7 +378,11 @@ class Aligner(WordAligner):
         arrays = {**self._fitted()._model_arrays(smallest), "logprobs": self.logprobs_}
         for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
             arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
-        save(path, STORED, arrays, options=to_mapping(self), details=self._details())
+        save(path, STORED, arrays, options=to_mapping(self), seed=self._saved_seed(), details=self._details())
+
+    def _saved_seed(self) -> int | None:
+        """The seed that the model depends on, if it does."""
+        return None
 
     def _details(self) -> JsonObject:
         """Saved values other than arrays and options."""
@@ -445,20 +452,6 @@ def _read(artefact: Artefact) -> Aligner:
     aligner = from_mapping(cls, artefact.options)
     aligner._restore(artefact)
     return aligner
-
-
-def in_turn(progress: Progress | None, first: int, second: int) -> tuple[Progress | None, Progress | None]:
-    """Combined progress of two training runs with these numbers of iterations."""
-    if progress is None or first == 0:
-        return progress, progress
-
-    def before(done: int, total: int) -> bool | None:
-        return progress(done, total * (first + second) // first)
-
-    def after(done: int, total: int) -> bool | None:
-        return progress(done + total * first // second, total * (first + second) // second)
-
-    return before, after
 
 
 def _reduced_points(links: Links, sides: Removals) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.bool_]]:

@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from hyperbaton import _core
-from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner, in_turn
+from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
@@ -31,7 +31,8 @@ from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.store import Arrays, Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.network.words import frequent_rows, needing_torch
 
@@ -74,14 +75,14 @@ class Neural(Aligner):
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         vars(self).pop("network_", None)
-        before, after = in_turn(progress, 1, 9)
-        super().fit(bitext, threads=threads, progress=before, sharding=sharding)
-        training = side.Training(self, self.prepare(bitext, threads), threads or default_threads())
+        whole = Resources.of(threads, progress)
+        super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress, sharding=sharding)
+        training = side.Training(self, self.prepare(bitext, threads), whole.threads)
         if training.n_pairs == 0:
             return self  # without corrections
-        before, after = in_turn(after, 3 * self.teacher_epochs, 2 * self.epochs)
-        teacher, _ = training.teach(before)
-        arrays, _ = training.learn(teacher, after)
+        rest, n_teach, n_learn = whole.part(1, of=10, size=9), 3 * self.teacher_epochs, 2 * self.epochs
+        teacher, _ = training.teach(rest.part(0, of=n_teach + n_learn, size=n_teach).progress)
+        arrays, _ = training.learn(teacher, rest.part(n_teach, of=n_teach + n_learn, size=n_learn).progress)
         self.take(arrays)
         return self
 
@@ -120,7 +121,14 @@ class Neural(Aligner):
         return words, frequent_rows(stems[text.tokens], len(numbers), len(numbers), _MIN_COUNT)[stems]
 
     def _details(self) -> JsonObject:
-        return {**super()._details(), "aligner": "neural", "seed": self.seed}
+        return {**super()._details(), "aligner": "neural"}
+
+    def _saved_seed(self) -> int:
+        return self.seed
+
+    def _restore(self, artefact: Artefact) -> None:
+        super()._restore(artefact)
+        self.seed = artefact.manifest["seed"] or self.seed
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
         arrays = super()._model_arrays(smallest)
