@@ -5,8 +5,9 @@
 
 DATA has the corpora (`tatoeba-ar-en`, `tanaka-ja-en`, `twlaw-zh-en`, `kyoto-ja-en`, `gold-links`). For each text, a system
 with the distance alone (9 weights) and one with two lexicalized tables (25 weights) are built; each method tunes each
-system once for each seed and translates held-out text. Every result is a file in WORK, so repeating the command continues
-an interrupted run. The result of `--average` of each run is tested too. Means of runs are tested for every three
+system once for each seed and translates held-out text. The methods `initial weights` and `all weights 1` do not
+tune. Every result is a file in WORK, so repeating the command continues an interrupted run; scores on the tuning and test
+texts are printed on stderr. The result of `--average` of each run is tested too. Means of runs are tested for every three
 consecutive seeds; each seed is in three of these means, so their range is smaller than that of independent runs.
 """
 
@@ -17,7 +18,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -62,14 +63,16 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Method:
-    """An optimizer with its options; with several runs, as by `tune --runs`."""
+    """An optimizer with its options, or fixed weights without one; with several runs, as by `tune --runs`."""
 
-    optimizer: str
+    optimizer: str = ""
     lattice: bool = False
     runs: int = 1
 
 
+UNTUNED: dict[str, Callable[[Floats], Floats]] = {"initial weights": np.array, "all weights 1": np.ones_like}
 METHODS = {
+    **dict.fromkeys(UNTUNED, Method()),
     "mert": Method("mert"),
     "mert, lattices": Method("mert", lattice=True),
     "mira": Method("mira"),
@@ -93,9 +96,17 @@ class TuningTask:
 
     def score(self, weights: Floats, threads: int) -> float:
         """The metric on the test text."""
-        decoder = SystemDecoder(self.system, self.test[0])
-        translated = Translator(decoder.with_weights(weights), threads=threads).translate(self.test[0])
-        return make_metric(METRIC).value(Outputs.of(translated, self.test[1]))
+        return self._score(self.test, weights, threads)
+
+    def untuned(self, method: str, threads: int) -> dict[str, Any]:
+        """The result of fixed weights."""
+        weights = UNTUNED[method](SystemDecoder(self.system, []).start)
+        return {"tuned_on": self._score(self.tune, weights, threads), "weights": {"best": weights.tolist()}}
+
+    def _score(self, text: tuple[list[str], list[str]], weights: Floats, threads: int) -> float:
+        decoder = SystemDecoder(self.system, text[0])
+        translated = Translator(decoder.with_weights(weights), threads=threads).translate(text[0])
+        return make_metric(METRIC).value(Outputs.of(translated, text[1]))
 
 
 def main() -> None:
@@ -129,11 +140,13 @@ def _measure(args: argparse.Namespace, text: str, size: str, method: str, seed: 
     prepared = prepare(args.data, args.work / text, TEXTS[text], size, args.pop_limit)
     options = Tuning(METRIC, METHODS[method].optimizer, iterations=args.iterations, average=args.average)
     began = time.process_time()
-    if METHODS[method].runs > 1:
+    if method in UNTUNED:
+        result = prepared.untuned(method, args.threads)
+    elif METHODS[method].runs > 1:
         # Seeds of run i are seed + i: steps of 10 keep the runs of two seeds apart.
         runs = TuningRuns(prepared.system, options, seed=10 * seed, resources=Resources.of(args.threads))
         choice = runs.on(DevelopmentText(prepared.tune[0], [prepared.tune[1]]), METHODS[method].runs)
-        result: dict[str, Any] = {"chosen": choice.chosen, "weights": {"best": choice.weights.tolist()}}
+        result = {"chosen": choice.chosen, "weights": {"best": choice.weights.tolist()}}
     else:
         decoder = SystemDecoder(prepared.system, prepared.tune[0], lattice=METHODS[method].lattice, threads=args.threads)
         tuned = tune(decoder, decoder.start, [prepared.tune[1]], options, seed=seed, threads=args.threads)
@@ -146,7 +159,7 @@ def _measure(args: argparse.Namespace, text: str, size: str, method: str, seed: 
     result["seconds"] = time.process_time() - began
     result["test"] = {name: prepared.score(np.array(own), args.threads) for name, own in result["weights"].items()}
     _write(place, result)
-    print(place.stem, result["test"], f"{result['seconds']:.0f} s", file=sys.stderr, flush=True)
+    print(place.stem, result.get("tuned_on", ""), result["test"], f"{result['seconds']:.0f} s", file=sys.stderr, flush=True)
 
 
 def _result(work: Path, text: str, size: str, method: str, seed: int) -> Path:

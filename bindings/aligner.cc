@@ -119,15 +119,20 @@ HYPERBATON_BINDINGS(aligner) {
           "lexicon", [](const AlignmentModel& self, float smallest) { return list_pairs(self.lexicon, smallest); },
           "smallest"_a, "Starts by source word, target words, and rows of p(target | source), p(source | target).")
       .def(
-          "null_emission",
-          [](const AlignmentModel& self, bool to_source) {
-            return to_numpy(std::vector<float>(self.null_emission[to_source]));
+          "null_emissions",
+          [](const AlignmentModel& self) {
+            const auto emission = [&](Direction direction) {
+              return to_numpy(std::vector<float>(self.null_emission[direction]));
+            };
+            return std::pair(emission(kToTarget), emission(kToSource));
           },
-          "to_source"_a, "p(word | null) of each generated word.")
+          "p(word | null) of each target word, and of each source word.")
       .def(
           "jump_weights",
-          [](const AlignmentModel& self, bool to_source) { return to_numpy(self.jumps[to_source].weights()); },
-          "to_source"_a, "Weights of jumps by range: between words, to the first word, from the last.")
+          [](const AlignmentModel& self) {
+            return std::pair(to_numpy(self.jumps[kToTarget].weights()), to_numpy(self.jumps[kToSource].weights()));
+          },
+          "Weights of jumps to the target and to the source by range: between words, to the first word, from the last.")
       .def(
           "directed_links",
           [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target, float confidence,

@@ -38,14 +38,17 @@ HYPERBATON_BINDINGS(links) {
       "source_offsets"_a.none(), "target_offsets"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   def_reader(pharaoh);
 
+  nb::enum_<Direction>(m, "Direction", "Which sentence of a pair generates the other.")
+      .value("TO_TARGET", kToTarget)
+      .value("TO_SOURCE", kToSource);
+
   nb::class_<GizaReader> giza(m, "GizaReader", "Reads GIZA++ A3 files.");
   giza.def(
       "__init__",
-      [](GizaReader* self, const MaybeOffsets& source_offsets, const MaybeOffsets& target_offsets, bool generates_target) {
-        new (self) GizaReader(lengths(source_offsets), lengths(target_offsets), generates_target);
+      [](GizaReader* self, const MaybeOffsets& source_offsets, const MaybeOffsets& target_offsets, Direction direction) {
+        new (self) GizaReader(lengths(source_offsets), lengths(target_offsets), direction);
       },
-      "source_offsets"_a.none(), "target_offsets"_a.none(), "generates_target"_a, nb::keep_alive<1, 2>(),
-      nb::keep_alive<1, 3>());
+      "source_offsets"_a.none(), "target_offsets"_a.none(), "direction"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
   def_reader(giza);
 
   m.def(

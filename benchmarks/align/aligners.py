@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from hyperbaton.align import evaluate_links, read_links
+from hyperbaton.corpus import Links
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class Task:
                 out.writelines(chain(gold, islice(text, n_pairs)))
             files.append(str(file))
         return files, len(gold)
+
+    def links(self, data: Path) -> tuple[Links, Links | None]:
+        """The sure links of the gold sentences, and the possible ones if there are any."""
+        folder = data / self.gold
+        return read_links(folder / self.sure), None if self.possible is None else read_links(folder / self.possible)
 
 
 TASKS = {
@@ -130,8 +136,7 @@ def measure_quality(options: argparse.Namespace, folder: Path) -> None:
     print("task\taligner\tAER\tprecision\trecall\tseconds (cpu)\tMiB")
     for task in (TASKS[name] for name in options.tasks):
         (source, target), n_gold = task.write(options.data, folder, options.pairs)
-        sure = read_links(options.data / task.gold / task.sure)
-        possible = None if task.possible is None else read_links(options.data / task.gold / task.possible)
+        sure, possible = task.links(options.data)
         for aligner in options.aligners:
             links = folder / f"{aligner}.links"
             cost = run(aligner, source, target, str(links), options.threads)

@@ -14,7 +14,6 @@ FOLDER/calibration.svg is the reliability diagram.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -25,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 from benchmarks.align.aligners import Task
 from benchmarks.align.priors import text
-from benchmarks.align.published import tasks
+from benchmarks.align.published import task_parser, tasks
 from matplotlib.figure import Figure
 
-from hyperbaton.align import Aligner, evaluate_links, read_links
+from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.corpus import Links
 from hyperbaton.report.figures import MONOTONE, legend, looks, style, write_figure
 
@@ -71,8 +70,7 @@ class Measured:
     def of(cls, task: Task, data: Path, n_pairs: int, threads: int) -> Measured:
         bitext = text(task, data, 0, n_pairs, gold=True)
         aligner = Aligner().fit(bitext, threads=threads)
-        sure = read_links(data / task.gold / task.sure)
-        possible = None if task.possible is None else read_links(data / task.gold / task.possible)
+        sure, possible = task.links(data)
         part, points = bitext.select(np.arange(len(sure))), [set(pair) for pair in sure]
         for pair, more in zip(points, possible or [], strict=False):
             pair.update(more)
@@ -181,18 +179,13 @@ def draw(measured: Mapping[str, tuple[Values, npt.NDArray[np.bool_]]]) -> Figure
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser = task_parser(__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder for scores and picture")
-    parser.add_argument("--tasks", nargs="+", help="language pairs, such as ja-en; all that have a gold set")
     parser.add_argument("--pairs", type=int, default=20_000, help="training pairs")
-    parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     measured = {}
-    for task in tasks(options.data):
-        if options.tasks is not None and task.name not in options.tasks:
-            continue
+    for task in tasks(options.data, options.tasks):
         file = options.output / f"{task.name}-{options.pairs}.json"
         if not file.exists():
             one = Measured.of(task, options.data, options.pairs, options.threads)

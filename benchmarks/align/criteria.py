@@ -11,15 +11,14 @@ the number of links in either direction per 100 words. The criteria are the agre
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 from benchmarks.align.aligners import Task
 from benchmarks.align.priors import text
-from benchmarks.align.published import tasks
+from benchmarks.align.published import task_parser, tasks
 
-from hyperbaton.align import Aligner, evaluate_links, read_links
+from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.corpus import Bitext, Links
 
 HELD_OUT = 300
@@ -38,8 +37,7 @@ def aligner_of(setting: str) -> Aligner:
 
 
 def measure(task: Task, data: Path, n_pairs: int, setting: str, threads: int) -> str:
-    sure = read_links(data / task.gold / task.sure)
-    possible = None if task.possible is None else read_links(data / task.gold / task.possible)
+    sure, possible = task.links(data)
     bitext = text(task, data, 0, n_pairs, gold=True)
     gold, n_learned = len(sure), len(bitext) - HELD_OUT
     aligner = aligner_of(setting).fit(bitext.select(np.arange(n_learned)), threads=threads)
@@ -56,16 +54,13 @@ def measure(task: Task, data: Path, n_pairs: int, setting: str, threads: int) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser = task_parser(__doc__)
     parser.add_argument("--pairs", type=int, default=3000)
-    parser.add_argument("--tasks", nargs="+", help="pairs of languages, such as ja-en; all that have a gold set")
     parser.add_argument("--settings", nargs="+", default=SETTINGS, help="settings such as 'stem_prior=0 alike=0'")
-    parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     print("task\tsetting\tAER\tagreement\tlog p\tlinks")
-    for task in tasks(options.data):
-        for setting in options.settings if options.tasks is None or task.name in options.tasks else ():
+    for task in tasks(options.data, options.tasks):
+        for setting in options.settings:
             measured = measure(task, options.data, options.pairs, setting, options.threads)
             print(f"{task.name}\t{setting}\t{measured}", flush=True)
 

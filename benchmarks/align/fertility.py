@@ -14,7 +14,6 @@ prints the setting with the lowest sum of error rates on the other sets, and its
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from benchmarks.align.aligners import Task
 from benchmarks.align.priors import text
-from benchmarks.align.published import tasks
+from benchmarks.align.published import task_parser, tasks
 
-from hyperbaton.align import Aligner, evaluate_links, read_links
+from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.align.symmetrization import symmetrize
 from hyperbaton.corpus import Links, Text
 
@@ -122,8 +121,7 @@ class GoldSet:
 
     @classmethod
     def of(cls, task: Task, data: Path, n_pairs: int, threads: int) -> GoldSet:
-        sure = read_links(data / task.gold / task.sure)
-        possible = None if task.possible is None else read_links(data / task.gold / task.possible)
+        sure, possible = task.links(data)
         bitext = text(task, data, 0, n_pairs, gold=True)
         aligner = Aligner().fit(bitext, threads=threads)
         found = aligner.posteriors(bitext, SMALLEST, threads=threads)
@@ -151,13 +149,10 @@ def left_out(sets: list[GoldSet]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser = task_parser(__doc__)
     parser.add_argument("--pairs", type=int, default=5000)
-    parser.add_argument("--tasks", nargs="+", help="pairs of languages, such as ja-en; all that have a gold set")
-    parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    wanted = [task for task in tasks(options.data) if options.tasks is None or task.name in options.tasks]
+    wanted = tasks(options.data, options.tasks)
     sets = [GoldSet.of(task, options.data, options.pairs, options.threads) for task in wanted]
     print("\t".join(["τ", "confidence", *(gold.name for gold in sets)]))
     for power, confidence in sets[0].rates if sets else ():

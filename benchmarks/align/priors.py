@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.align.aligners import TASKS, Task, lines
 
-from hyperbaton.align import Aligner, evaluate_links, read_links
+from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.corpus import Bitext, Links
 
 
@@ -32,8 +32,7 @@ def text(task: Task, data: Path, begin: int, end: int, *, gold: bool) -> Bitext:
 
 
 def rates(task: Task, data: Path, links: Links) -> str:
-    sure = read_links(data / task.gold / task.sure)
-    possible = None if task.possible is None else read_links(data / task.gold / task.possible)
+    sure, possible = task.links(data)
     every = np.arange(len(sure))
     scores = [
         evaluate_links(links.select(part), sure.select(part), possible and possible.select(part)).aer

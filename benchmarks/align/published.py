@@ -20,7 +20,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -55,8 +55,7 @@ class Cell:
                 n_pairs = sum(1 for _ in file) - n_gold
             links = folder / "links"
             cost = run(self.aligner, source, target, str(links), threads)
-            sure = read_links(data / self.task.gold / self.task.sure)
-            possible = None if self.task.possible is None else read_links(data / self.task.gold / self.task.possible)
+            sure, possible = self.task.links(data)
             every = np.arange(n_gold)
             made = read_links(links).select(every)
             scores = evaluate_links(made, sure, possible)
@@ -77,10 +76,12 @@ class Cell:
         }
 
 
-def tasks(data: Path) -> Iterator[Task]:
-    """The gold sets of a folder of corpora that have a training text there."""
+def tasks(data: Path, names: Sequence[str] | None = None) -> Iterator[Task]:
+    """The gold sets of a folder of corpora that have a training text there, or those of certain languages."""
     for gold in sorted((data / "gold-links").glob("*-en*")):
         language = gold.name.split("-")[0]
+        if names is not None and f"{language}-en" not in names:
+            continue
         train = next((path for path in sorted(data.glob(f"*-{language}-en")) if (path / "train.en.xz").exists()), None)
         if train is None:
             print(f"{gold}: no training text *-{language}-en beside it", file=sys.stderr)
@@ -91,21 +92,26 @@ def tasks(data: Path) -> Iterator[Task]:
         yield Task(f"{language}-en", *where, (language, "en"), sure, possible)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def task_parser(description: str | None) -> argparse.ArgumentParser:
+    """The arguments of measurements on gold sets: the corpora, which of them, and threads."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of finished cells")
     parser.add_argument("--tasks", nargs="+", help="pairs of languages, such as ja-en; all that have a gold set")
+    parser.add_argument("--threads", type=int, default=2)
+    return parser
+
+
+def main() -> None:
+    parser = task_parser(__doc__)
+    parser.add_argument("-o", "--output", type=Path, required=True, help="folder of finished cells")
     parser.add_argument("--pairs", type=int, nargs="+", default=[100_000, 0], help="training pairs; 0: all there are")
     parser.add_argument("--aligners", nargs="+", default=["hmm", "eflomal"], help="names, followed by flags")
-    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="name the cells that are not there yet")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     cells = [
         Cell(task, pairs, aligner)
-        for task in tasks(options.data)
-        if options.tasks is None or task.name in options.tasks
+        for task in tasks(options.data, options.tasks)
         for pairs in options.pairs
         for aligner in options.aligners
     ]

@@ -21,7 +21,7 @@ struct GeneratedWords {
   std::vector<double> frequency;       // relative
   std::vector<float> units_per_count;  // of Lexicon::Entry::count
 
-  GeneratedWords(TextView text, std::size_t n_words, const std::vector<std::uint8_t>& use)
+  GeneratedWords(TokensView text, std::size_t n_words, const std::vector<std::uint8_t>& use)
       : frequency(n_words, 0), units_per_count(n_words) {
     double n_tokens = 0;
     for (std::size_t s = 0; s < use.size(); ++s)
@@ -123,10 +123,10 @@ class AlignerTraining::Trainer {
         n_threads_(n_threads),
         use_(usable(bitext, options.max_length)),
         words_{GeneratedWords(bitext.target, n_target_words, use_), GeneratedWords(bitext.source, n_source_words, use_)},
-        model_{Lexicon(bitext, n_source_words, n_target_words, use_, n_threads),
-               {},
-               {first_jumps(options, prior, kToTarget), first_jumps(options, prior, kToSource)},
-               options.null_probability},
+        model_{.lexicon = Lexicon(bitext, n_source_words, n_target_words, use_, n_threads),
+               .null_emission = {},
+               .jumps = {first_jumps(options, prior, kToTarget), first_jumps(options, prior, kToSource)},
+               .null_probability = options.null_probability},
         scale_{{std::move(words_[kToTarget].units_per_count), std::move(words_[kToSource].units_per_count)},
                {longest(bitext.source), longest(bitext.target)}} {
     const auto uniform = [](std::size_t n_words) { return 1 / static_cast<float>(std::max<std::size_t>(n_words, 1)); };
@@ -148,7 +148,7 @@ class AlignerTraining::Trainer {
     for (int round = 0; round < n_rounds; ++round) {
       const bool chained = round >= options_.model1_iterations;
       const Progress report = [&](std::size_t done, std::size_t) {
-        return !progress || progress(static_cast<std::size_t>(round) * n + done, static_cast<std::size_t>(n_rounds) * n);
+        return !progress || progress(to_size(round) * n + done, to_size(n_rounds) * n);
       };
       Tally tally(model_, scale_);
       Expectation(model_, scale_, options_.freedom, chained).count(bitext_, n_threads_, report, tally);
@@ -174,13 +174,13 @@ class AlignerTraining::Trainer {
 
  private:
   static std::vector<std::uint8_t> usable(BitextView bitext, int max_length) {
-    const auto fits = [&](std::size_t length) { return length > 0 && length <= static_cast<std::size_t>(max_length); };
+    const auto fits = [&](std::size_t length) { return length > 0 && length <= to_size(max_length); };
     std::vector<std::uint8_t> use(bitext.n_sentences());
     for (std::size_t s = 0; s < use.size(); ++s) use[s] = fits(bitext.source[s].size()) && fits(bitext.target[s].size());
     return use;
   }
 
-  int longest(TextView text) const {
+  int longest(TokensView text) const {
     std::size_t length = 1;
     for (std::size_t s = 0; s < use_.size(); ++s)
       if (use_[s]) length = std::max(length, text[s].size());
@@ -196,8 +196,7 @@ class AlignerTraining::Trainer {
   template <class Visit>
   void for_each_prior(WordId source, const Visit& visit) const {
     if (prior_.starts.empty()) return;
-    const auto from = static_cast<std::size_t>(prior_.starts[source]),
-               to = static_cast<std::size_t>(prior_.starts[source + 1]);
+    const auto from = to_size(prior_.starts[source]), to = to_size(prior_.starts[source + 1]);
     for (std::size_t k = from; k < to; ++k) visit(prior_.targets[k], prior_.counts.subspan(2 * k, 2));
   }
 
@@ -253,7 +252,7 @@ class AlignerTraining::Trainer {
         for_each_prior(word, [&](WordId target, std::span<const float> counts) {
           const auto* place = Lexicon::find(row, target, Lexicon::hash(target));
           if (place == nullptr) return;  // the two words never occur together
-          auto& entry = row[static_cast<std::size_t>(place - row.data())];
+          auto& entry = row[to_size(place - row.data())];
           entry.probability[kToTarget] += static_cast<float>(counts[kToTarget] * over_source);
           entry.probability[kToSource] += static_cast<float>(counts[kToSource] * over_target[target]);
         });

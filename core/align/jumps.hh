@@ -13,10 +13,9 @@
 #include <span>
 #include <vector>
 
-namespace hyperbaton {
+#include "base/size.hh"
 
-// Convert position arithmetic to a vector index.
-inline std::size_t at(int index) { return static_cast<std::size_t>(index); }
+namespace hyperbaton {
 
 // Expected counts are sums of integer units, so the order of additions and the number of threads do not matter.
 inline constexpr double kCountUnit = 1.0 / (1ull << 32);

@@ -39,11 +39,11 @@ LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView lin
   std::vector<std::int64_t> starts(sizes.source + 2, 0);
   for (const auto& mine : keys)
     for (const auto k : mine) ++starts[k >> 32];
-  const auto total = static_cast<std::size_t>(exclusive_sum(starts));
+  const auto total = to_size(exclusive_sum(starts));
   std::vector<std::uint32_t> all(total);
   auto next = starts;
   for (auto& mine : keys) {
-    for (const auto k : mine) all[static_cast<std::size_t>(next[k >> 32]++)] = static_cast<std::uint32_t>(k);
+    for (const auto k : mine) all[to_size(next[k >> 32]++)] = static_cast<std::uint32_t>(k);
     std::vector<std::uint64_t>().swap(mine);
   }
   for (std::size_t s = 0; s <= sizes.source; ++s) {

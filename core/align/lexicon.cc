@@ -12,7 +12,7 @@ struct Occurrences {
   std::vector<std::uint32_t> sentences;
 };
 
-Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vector<std::uint8_t>& chosen) {
+Occurrences find_occurrences(TokensView text, std::size_t n_words, const std::vector<std::uint8_t>& chosen) {
   constexpr auto none = std::numeric_limits<std::uint32_t>::max();
   Occurrences occurrences;
   occurrences.starts.assign(n_words + 1, 0);
@@ -29,9 +29,9 @@ Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vect
     }
   };
   each([&](WordId word, std::uint32_t) { ++occurrences.starts[word]; });
-  occurrences.sentences.resize(static_cast<std::size_t>(exclusive_sum(occurrences.starts)));
+  occurrences.sentences.resize(to_size(exclusive_sum(occurrences.starts)));
   std::vector<std::int64_t> next(occurrences.starts.begin(), occurrences.starts.end() - 1);
-  each([&](WordId word, std::uint32_t s) { occurrences.sentences[static_cast<std::size_t>(next[word]++)] = s; });
+  each([&](WordId word, std::uint32_t s) { occurrences.sentences[to_size(next[word]++)] = s; });
   return occurrences;
 }
 
@@ -39,7 +39,7 @@ Occurrences find_occurrences(TextView text, std::size_t n_words, const std::vect
 class Partners {
  public:
   explicit Partners(std::size_t n_target_words) : seen_(n_target_words, 0) {}
-  const std::vector<WordId>& of(std::span<const std::uint32_t> sentences, TextView target) {
+  const std::vector<WordId>& of(std::span<const std::uint32_t> sentences, TokensView target) {
     ++round_;
     found_.clear();
     for (const auto s : sentences)
@@ -75,15 +75,15 @@ Lexicon::Lexicon(BitextView bitext, std::size_t n_source_words, std::size_t n_ta
     parallel_chunks(n_source_words, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
       Partners partners(n_target_words);
       for (std::size_t word = begin; word < end; ++word) {
-        const auto from = static_cast<std::size_t>(occurrences.starts[word]);
-        const auto to = static_cast<std::size_t>(occurrences.starts[word + 1]);
+        const auto from = to_size(occurrences.starts[word]);
+        const auto to = to_size(occurrences.starts[word + 1]);
         visit(word, partners.of(std::span(occurrences.sentences).subspan(from, to - from), bitext.target));
       }
     });
   };
   starts_.assign(n_source_words + 1, 0);
   each([&](std::size_t word, const std::vector<WordId>& targets) { starts_[word] = room(targets.size()); });
-  entries_.assign(static_cast<std::size_t>(exclusive_sum(starts_)), Entry{kUnknownWord, {0, 0}, {0, 0}});
+  entries_.assign(to_size(exclusive_sum(starts_)), Entry{.target = kUnknownWord, .probability = {0, 0}, .count = {0, 0}});
   each([&](std::size_t word, const std::vector<WordId>& targets) {
     for (const auto target : targets) insert(row(static_cast<WordId>(word)), target);
   });
@@ -94,9 +94,9 @@ Lexicon::Lexicon(std::span<const std::int64_t> starts, std::span<const WordId> t
   const std::size_t n = starts.size() - 1;
   starts_.assign(n + 1, 0);
   for (std::size_t word = 0; word < n; ++word) starts_[word] = room(slice(targets, starts, word).size());
-  entries_.assign(static_cast<std::size_t>(exclusive_sum(starts_)), Entry{kUnknownWord, {0, 0}, {0, 0}});
+  entries_.assign(to_size(exclusive_sum(starts_)), Entry{.target = kUnknownWord, .probability = {0, 0}, .count = {0, 0}});
   for (std::size_t word = 0; word < n; ++word)
-    for (auto k = static_cast<std::size_t>(starts[word]); k < static_cast<std::size_t>(starts[word + 1]); ++k) {
+    for (auto k = to_size(starts[word]); k < to_size(starts[word + 1]); ++k) {
       auto& entry = insert(row(static_cast<WordId>(word)), targets[k]);
       entry.probability[kToTarget] = both[2 * k];
       entry.probability[kToSource] = both[2 * k + 1];

@@ -9,28 +9,18 @@
 #include <span>
 #include <vector>
 
+#include "align/direction.hh"
 #include "base/hash.hh"
 #include "base/parallel.hh"
-#include "corpus/vocabulary.hh"
+#include "corpus/text.hh"
 
 namespace hyperbaton {
 
-// A text as word numbers; the two texts of a bitext are parallel. Sentence s is tokens[offsets[s] .. offsets[s+1]).
-struct TextView {
-  std::span<const WordId> tokens;
-  std::span<const std::int64_t> offsets;
-  std::size_t n_sentences() const { return offsets.size() - 1; }
-  std::span<const WordId> operator[](std::size_t s) const {
-    return tokens.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
-  }
-};
+// Two parallel texts.
 struct BitextView {
-  TextView source, target;
+  TokensView source, target;
   std::size_t n_sentences() const { return source.n_sentences(); }
 };
-
-// Index of a direction in pairs of numbers.
-enum Direction : unsigned { kToTarget = 0, kToSource = 1 };  // p(target | source), p(source | target)
 
 class Lexicon {
  public:
@@ -50,7 +40,7 @@ class Lexicon {
 
   std::size_t n_source_words() const { return starts_.size() - 1; }
   std::span<Entry> row(WordId source) {
-    return {entries_.data() + starts_[source], static_cast<std::size_t>(starts_[source + 1] - starts_[source])};
+    return {entries_.data() + starts_[source], to_size(starts_[source + 1] - starts_[source])};
   }
   std::span<const Entry> row(WordId source) const { return const_cast<Lexicon*>(this)->row(source); }
 
@@ -69,9 +59,7 @@ class Lexicon {
   }
 
  private:
-  static std::size_t place(std::uint32_t hash, std::size_t size) {
-    return static_cast<std::size_t>((static_cast<std::uint64_t>(hash) * size) >> 32);
-  }
+  static std::size_t place(std::uint32_t hash, std::size_t size) { return (static_cast<std::uint64_t>(hash) * size) >> 32; }
   // Capacity for n records: a quarter stays free to keep probes short.
   static std::int64_t room(std::size_t n) { return n == 0 ? 0 : static_cast<std::int64_t>(n + n / 3 + 1); }
   static Entry& insert(std::span<Entry> row, WordId target);

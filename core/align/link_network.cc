@@ -119,7 +119,7 @@ LinkNetwork::Encoded LinkNetwork::encode(const AlignmentModel& model, BitextView
   Encoded encoded;
   for (std::size_t n = 0; n < 2; ++n) {
     const Side& side = sides_[n];
-    const TextView text = n == 0 ? bitext.source : bitext.target;
+    const TokensView text = n == 0 ? bitext.source : bitext.target;
     EncodedSide& out = encoded[n];
     std::vector<std::int32_t> words, stems;
     for (std::size_t s = begin; s < end; ++s) {
@@ -134,30 +134,31 @@ LinkNetwork::Encoded LinkNetwork::encode(const AlignmentModel& model, BitextView
     const std::size_t width = n_keys_ + n_values_;
     out.vectors.assign(words.size() * width, 0);
     out.nulls.resize(words.size());
-    side.encoder.for_each({words, stems, out.offsets}, 1, {}, [&](const SentenceEncoder::Encoded& states) {
-      std::vector<float> keys;
-      side.key.apply(states.states, keys, states.n_tokens);
-      for (std::size_t b = 0; b < states.sentences.size(); ++b) {
-        const std::size_t s = states.sentences[b];
-        const auto first = static_cast<std::size_t>(out.offsets[s]), last = static_cast<std::size_t>(out.offsets[s + 1]);
-        for (std::size_t word = first; word < last; ++word) {
-          const float* row = keys.data() + (states.starts[b] + 1 + word - first) * side.key.width();
-          float* vector = out.vectors.data() + word * width;
-          std::copy_n(row, n_keys_, vector);
-          out.nulls[word] = row[n_keys_];
-          add_row(side.word_vectors, words[word], side.vector_scale, vector + n_keys_);
-          add_row(side.stem_vectors, stems[word], side.vector_scale, vector + n_keys_);
-        }
-      }
-    });
+    side.encoder.for_each({.words = words, .labels = stems, .offsets = out.offsets}, 1, {},
+                          [&](const SentenceEncoder::Encoded& states) {
+                            std::vector<float> keys;
+                            side.key.apply(states.states, keys, states.n_tokens);
+                            for (std::size_t b = 0; b < states.sentences.size(); ++b) {
+                              const std::size_t s = states.sentences[b];
+                              const auto first = to_size(out.offsets[s]), last = to_size(out.offsets[s + 1]);
+                              for (std::size_t word = first; word < last; ++word) {
+                                const float* row = keys.data() + (states.starts[b] + 1 + word - first) * side.key.width();
+                                float* vector = out.vectors.data() + word * width;
+                                std::copy_n(row, n_keys_, vector);
+                                out.nulls[word] = row[n_keys_];
+                                add_row(side.word_vectors, words[word], side.vector_scale, vector + n_keys_);
+                                add_row(side.stem_vectors, stems[word], side.vector_scale, vector + n_keys_);
+                              }
+                            }
+                          });
   }
   return encoded;
 }
 
 void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteriors& pair) const {
   const std::size_t n = pair.n_source(), m = pair.n_target(), width = n_keys_ + n_values_;
-  const auto source = static_cast<std::size_t>(encoded[0].offsets[index]);
-  const auto target = static_cast<std::size_t>(encoded[1].offsets[index]);
+  const auto source = to_size(encoded[0].offsets[index]);
+  const auto target = to_size(encoded[1].offsets[index]);
   Panels panels(m, width);
   for (std::size_t j = 0; j < m; ++j)
     for (std::size_t k = 0; k < width; ++k) panels.at(j, k) = encoded[1].vectors[(target + j) * width + k];

@@ -71,7 +71,7 @@ void GizaReader::add_line(std::string_view line) {
   const std::size_t s = links_.offsets.size() - 1;
   if (s >= source_.n_sentences()) too_many(n_lines_ + 1, source_.n_sentences());
   ++n_lines_;
-  const auto& generated = generates_target_ ? target_ : source_;
+  const auto& generated = direction_ == kToTarget ? target_ : source_;
   switch (n_lines_ % 3) {
     case 1:
       if (!line.starts_with("#")) throw LineError(n_lines_, "expected '# Sentence pair …', found " + quoted(line));
@@ -93,7 +93,7 @@ void GizaReader::add_line(std::string_view line) {
 // NULL ({ 3 }) word ({ 1 2 }) word ({ })
 void GizaReader::add_generators(std::string_view line) {
   const std::size_t s = links_.offsets.size() - 1;
-  const auto& generators = generates_target_ ? source_ : target_;
+  const auto& generators = direction_ == kToTarget ? source_ : target_;
   const int n_generators = generators[s];
   int generator = -2;  // the next word is NULL, which is -1
   enum { Word, Open, Number } expected = Word;
@@ -113,7 +113,7 @@ void GizaReader::add_generators(std::string_view line) {
                         "expected a position from 1 to " + std::to_string(n_generated_) + ", found " + quoted(token));
       if (generator < 0) return;
       const auto from = static_cast<std::uint16_t>(generator), to = static_cast<std::uint16_t>(j - 1);
-      links_.points.push_back(generates_target_ ? Link{from, to} : Link{to, from});
+      links_.points.push_back(direction_ == kToTarget ? Link{from, to} : Link{to, from});
     }
     if (generator >= n_generators)
       throw LineError(n_lines_, "more words than the " + std::to_string(n_generators) + " of the text at line " +
@@ -140,7 +140,7 @@ std::string format_links(LinksView links, std::span<const std::int64_t> sentence
   };
   for (const auto s : sentences) {
     bool first = true;
-    for (const auto link : links[static_cast<std::size_t>(s)]) {
+    for (const auto link : links[to_size(s)]) {
       if (!first) text.push_back(' ');
       first = false;
       append(link.source);
@@ -181,7 +181,7 @@ VisitOrders visit_orders(LinksView links, unsigned n_threads) {
     at += size;
     orders.offsets[s + 1] = at;
   }
-  orders.positions.resize(static_cast<std::size_t>(at));
+  orders.positions.resize(to_size(at));
   return orders;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "align/direction.hh"
 #include "corpus/text.hh"
 
 namespace hyperbaton {
@@ -33,9 +34,7 @@ struct SentenceLengths {
 struct LinksView {
   std::span<const Link> points;
   std::span<const std::int64_t> offsets;
-  std::span<const Link> operator[](std::size_t s) const {
-    return points.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
-  }
+  std::span<const Link> operator[](std::size_t s) const { return valid_slice(points, offsets, s); }
 };
 
 struct LinksBuffer {
@@ -72,11 +71,11 @@ class PharaohReader {
 // Reads GIZA++ Viterbi alignments (A3 files: three lines per sentence pair).
 //
 // The second line is the generated sentence, the third the generating one, where each word is followed by the 1-based
-// positions it generates. `generates_target` means that the third line is our source.
+// positions it generates. If the direction is to the target, the third line is our source.
 class GizaReader {
  public:
-  GizaReader(SentenceLengths source, SentenceLengths target, bool generates_target)
-      : source_(source), target_(target), generates_target_(generates_target) {}
+  GizaReader(SentenceLengths source, SentenceLengths target, Direction direction)
+      : source_(source), target_(target), direction_(direction) {}
   void feed(std::string_view piece) {
     splitter_.feed(piece, [this](std::string_view line) { add_line(line); });
   }
@@ -87,7 +86,7 @@ class GizaReader {
   void add_line(std::string_view line);
   void add_generators(std::string_view line);
   SentenceLengths source_, target_;
-  bool generates_target_;
+  Direction direction_;
   LineSplitter splitter_;
   LinksBuffer links_;
   std::size_t n_lines_ = 0;

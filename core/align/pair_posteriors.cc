@@ -50,8 +50,10 @@ void PairPosteriors::run(const AlignmentModel& model, std::span<const WordId> so
     nulls.clear();
     for (const auto word : generated)
       nulls.push_back(word == kUnknownWord ? kUnlisted : listed(model.null_emission[direction][word]));
-    const Observation seen{static_cast<int>(n_ * m_ / generated.size()), static_cast<int>(generated.size()),
-                           emissions_[direction].data(), nulls.data()};
+    const Observation seen{.n_states = static_cast<int>(n_ * m_ / generated.size()),
+                           .n_observed = static_cast<int>(generated.size()),
+                           .emission = emissions_[direction].data(),
+                           .null_emission = nulls.data()};
     logprob_[direction] = chained ? sums_[direction].run(seen, model.jumps[direction], model.null_probability)
                                   : sums_[direction].run_model1(seen, model.null_probability);
     posteriors_[direction] = sums_[direction].posterior();

@@ -23,8 +23,8 @@ struct AlignmentModel {
 
   // Empty and overlong sentences are skipped.
   bool fits(std::span<const WordId> source, std::span<const WordId> target) const {
-    return !source.empty() && !target.empty() && source.size() <= static_cast<std::size_t>(jumps[kToTarget].max_states()) &&
-           target.size() <= static_cast<std::size_t>(jumps[kToSource].max_states());
+    return !source.empty() && !target.empty() && source.size() <= to_size(jumps[kToTarget].max_states()) &&
+           target.size() <= to_size(jumps[kToSource].max_states());
   }
 };
 

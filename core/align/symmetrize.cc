@@ -41,7 +41,8 @@ class Joiner {
  private:
   struct Point {
     Link link;
-    bool backward, kept;
+    Direction direction;
+    bool kept;
   };
   static bool before(Link a, Link b) { return a.target != b.target ? a.target < b.target : a.source < b.source; }
 
@@ -49,9 +50,9 @@ class Joiner {
   void collect(std::span<const Link> forward, std::span<const Link> backward) {
     points_.clear();
     std::size_t n_source = 0, n_target = 0;
-    for (const bool is_backward : {false, true})
-      for (const auto link : is_backward ? backward : forward) {
-        points_.push_back({link, is_backward, false});
+    for (const auto direction : {kToTarget, kToSource})
+      for (const auto link : direction == kToTarget ? forward : backward) {
+        points_.push_back({.link = link, .direction = direction, .kept = false});
         n_source = std::max<std::size_t>(n_source, link.source + 1u);
         n_target = std::max<std::size_t>(n_target, link.target + 1u);
       }
@@ -94,11 +95,11 @@ class Joiner {
   }
 
   void add_final() {
-    for (const bool is_backward : {true, false})
+    for (const auto direction : {kToSource, kToTarget})
       for (auto& point : points_) {
         const bool source_new = !source_covered_[point.link.source], target_new = !target_covered_[point.link.target];
         const bool wanted = method_.final_points == Final::Both ? source_new && target_new : source_new || target_new;
-        if (point.backward == is_backward && !point.kept && wanted) keep(point);
+        if (point.direction == direction && !point.kept && wanted) keep(point);
       }
   }
 
@@ -110,12 +111,15 @@ class Joiner {
 }  // namespace
 
 Symmetrization Symmetrization::named(std::string_view name) {
-  if (name == "intersection") return {false, false, false, Final::None};
-  if (name == "union") return {true, false, false, Final::None};
-  if (name == "grow") return {false, true, false, Final::None};
-  if (name == "grow-diag") return {false, true, true, Final::None};
-  if (name == "grow-diag-final") return {false, true, true, Final::Either};
-  if (name == "grow-diag-final-and") return {false, true, true, Final::Both};
+  if (name == "intersection")
+    return {.keep_union = false, .grow = false, .grow_diagonal = false, .final_points = Final::None};
+  if (name == "union") return {.keep_union = true, .grow = false, .grow_diagonal = false, .final_points = Final::None};
+  if (name == "grow") return {.keep_union = false, .grow = true, .grow_diagonal = false, .final_points = Final::None};
+  if (name == "grow-diag") return {.keep_union = false, .grow = true, .grow_diagonal = true, .final_points = Final::None};
+  if (name == "grow-diag-final")
+    return {.keep_union = false, .grow = true, .grow_diagonal = true, .final_points = Final::Either};
+  if (name == "grow-diag-final-and")
+    return {.keep_union = false, .grow = true, .grow_diagonal = true, .final_points = Final::Both};
   throw Error("unknown symmetrisation '" + std::string(name) +
               "'; known: intersection, union, grow, grow-diag, grow-diag-final, grow-diag-final-and");
 }
@@ -137,7 +141,7 @@ LinksBuffer symmetrize(LinksView forward, LinksView backward, Symmetrization met
     }
   });
   for (std::size_t s = 0; s < n; ++s) joined.offsets[s + 1] += joined.offsets[s];
-  joined.points.reserve(static_cast<std::size_t>(joined.offsets[n]));
+  joined.points.reserve(to_size(joined.offsets[n]));
   for (auto& part : parts) {
     joined.points.insert(joined.points.end(), part.begin(), part.end());
     part = {};

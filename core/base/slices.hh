@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/errors.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -29,6 +30,12 @@ std::span<const T> slice(std::span<const T> values, std::span<const std::int64_t
   if (begin > end || end > values.size()) [[unlikely]]
     throw_damaged("offsets do not match the values");
   return values.subspan(begin, end - begin);
+}
+
+// Row i if the offsets are known to fit the values.
+template <class Values>
+auto valid_slice(const Values& values, std::span<const std::int64_t> offsets, std::size_t i) {
+  return std::span(values).subspan(to_size(offsets[i]), to_size(offsets[i + 1] - offsets[i]));
 }
 
 }  // namespace hyperbaton

@@ -50,7 +50,7 @@ BlockFeatures find_block_features(const BlockBitext& bitext, const BlockLookup& 
       for (const auto& question : questions) {
         const auto found = index.find(feature_key(question, target, tag));
         if (found < 0) continue;
-        const auto k = static_cast<std::size_t>(found);
+        const auto k = to_size(found);
         ++counts[k * kJumps + jump];
         features.asks[k] = static_cast<std::uint8_t>(question.ask);
         features.sources[k] = question.source;

@@ -37,7 +37,9 @@ struct BlockFeaturesView {
   std::span<const std::uint32_t> sources, as, bs, targets;
 
   std::size_t size() const { return keys.size(); }
-  Question question(std::size_t k) const { return {static_cast<Ask>(asks[k]), sources[k], as[k], bs[k]}; }
+  Question question(std::size_t k) const {
+    return {.ask = static_cast<Ask>(asks[k]), .source = sources[k], .a = as[k], .b = bs[k]};
+  }
   void check() const {
     const auto as_many = [&](const auto&... columns) { return ((columns.size() == keys.size()) && ...); };
     if (!as_many(asks, sources, as, bs, targets) || starts.size() != keys.size() + 1 || starts.front() != 0 ||
@@ -54,7 +56,7 @@ class Asker {
   Asker(const BlockLookup& lookup, FamilySet families) : lookup_(lookup), families_(families) {}
   // The questions of a step; `source` is the number of its source phrase.
   std::span<const Question> ask(const BlockSentence& sentence, SourceSpan span, const History& history) {
-    const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
+    const auto begin = to_size(span.begin), end = to_size(span.end);
     source_ = lookup_.source(sentence.words.subspan(begin, end - begin));
     questions_.clear();
     ask_fixed(sentence, span, source_, families_, questions_);

@@ -30,7 +30,7 @@ BlockModel::Place BlockModel::place(const BlockSentence& sentence, SourceSpan sp
   Place place;
   place.span = span;
   place.tag = sentence.tag(span);
-  const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
+  const auto begin = to_size(span.begin), end = to_size(span.end);
   place.source = lookup_.source(sentence.words.subspan(begin, end - begin));
   place.jumps = parts_.prior.global(place.tag, span);
   place.first = lookup_.rows(place.source).first;
@@ -68,7 +68,7 @@ BlockModel::Effect BlockModel::effect(const Place& place, const Question& questi
   made.clear();
   for (std::uint32_t c = 0; c < place.n; ++c)
     for (const auto& term : effect(index_.of_tag(number, tag_row(lookup_.table().target_tags[target_of(place, c)]))))
-      made.push_back({c, term.jump, term.weight});
+      made.push_back({.candidate = c, .jump = term.jump, .weight = term.weight});
   return made;
 }
 
@@ -95,14 +95,17 @@ BlockModel::Scored BlockModel::score(const Place& place, std::span<const Effect>
       sum += sum_changed(changes.logs[own.row], own.jumps, exps);
     }
   }
-  return {sum, first, changes.candidates.size()};
+  return {.sum = sum, .first = first, .last = changes.candidates.size()};
 }
 
 BlockTarget BlockModel::target(const Place& place, std::span<const WordId> words) const {
   const auto target = lookup_.target(words);
   const auto pair = target == kNone32 ? kNone32 : lookup_.pair(place.source, target);
   const bool among = pair != kNone32 && pair - place.first < place.n;
-  return {among ? pair - place.first : kNone32, pair, target, target_tag(words, parts_.word_tags)};
+  return {.candidate = among ? pair - place.first : kNone32,
+          .pair = pair,
+          .target = target,
+          .tag = target_tag(words, parts_.word_tags)};
 }
 
 JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> moving, const Changes& changes,
@@ -113,7 +116,7 @@ JumpRow BlockModel::logprobs(const Place& place, std::span<const Question> movin
     const auto changed = std::span(changes.candidates).subspan(scored.first, scored.last - scored.first);
     const auto found = std::ranges::find(changed, target.candidate);
     row = found == changed.end() ? place.logs[target.candidate]
-                                 : changes.logs[scored.first + static_cast<std::size_t>(found - changed.begin())];
+                                 : changes.logs[scored.first + to_size(found - changed.begin())];
   } else {
     row = parts_.prior.row(lookup_.table(), target.pair, lookup_.total(place.source), place.jumps);
     for (double& p : row) p = math::log(p);
@@ -158,7 +161,8 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
             const double own = sum;
             for (std::uint32_t c = 0; c < place.n; ++c) {
               if (c == known.candidate) continue;
-              auto other = model.logprobs(place, moving, changes, scored, {c, place.first + c, 0, 0});
+              auto other = model.logprobs(place, moving, changes, scored,
+                                          {.candidate = c, .pair = place.first + c, .target = 0, .tag = 0});
               // A target that is not a candidate takes a little probability from the candidates.
               if (known.candidate == kNone32)
                 for (double& one : other) one += math::log1p(-own);

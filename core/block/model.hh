@@ -28,8 +28,9 @@ class BlockModel {
     if (parts.weights.size() != parts.features.jumps.size()) throw Error("the weights do not match the features");
     for (std::size_t i = 0; i < parts.weights.size(); ++i) {
       const auto cell = index_.cells()[i];
-      terms_.push_back({cell / static_cast<Cell>(kJumps), static_cast<std::uint8_t>(cell % kJumps),
-                        parts.weights[index_.features()[i]]});
+      terms_.push_back({.candidate = cell / static_cast<Cell>(kJumps),
+                        .jump = static_cast<std::uint8_t>(cell % kJumps),
+                        .weight = parts.weights[index_.features()[i]]});
     }
     if (parts.prior.by_length.size() < kJumps) throw Error("the prior has no rows for lengths");
   }

@@ -135,7 +135,8 @@ BlockObjective::BlockObjective(const BlockBitext& bitext, const BlockLookup& loo
   const std::size_t by_work = bitext.source.words.tokens.size() / 2048;
   const std::size_t n_parts = std::clamp<std::size_t>(std::min(by_memory, by_work), 1, kMaxParts);
   for (std::size_t i = 0; i < n_parts; ++i)
-    parts_.push_back({bitext.size() * i / n_parts, bitext.size() * (i + 1) / n_parts, {}, {}});
+    parts_.push_back(
+        {.begin = bitext.size() * i / n_parts, .end = bitext.size() * (i + 1) / n_parts, .steps = {}, .questions = {}});
   parallel_chunks(n_parts, 1, options.n_threads, progress,
                   [&](std::size_t i, std::size_t) { fill(parts_[i], bitext, families); });
   for (const auto& part : parts_) n_steps_ += part.steps.size();
@@ -161,8 +162,13 @@ void BlockObjective::fill(Part& part, const BlockBitext& bitext, FamilySet famil
     reader.read(s, [&](std::span<const Question> questions, std::uint32_t source, std::span<const WordId> words,
                        std::size_t jump, SourceSpan span, std::uint32_t tag) {
       const auto pair = lookup_.pair(source, lookup_.target(words));
-      Step step{source, pair - lookup_.rows(source).first, part.questions.size(),   0,
-                0,      static_cast<std::uint8_t>(jump),   prior_.global(tag, span)};
+      Step step{.source = source,
+                .truth = pair - lookup_.rows(source).first,
+                .questions = part.questions.size(),
+                .n_words = 0,
+                .n_tags = 0,
+                .jump = static_cast<std::uint8_t>(jump),
+                .jumps = prior_.global(tag, span)};
       for (const bool tags : {false, true})
         for (const auto& question : questions)
           if (about_tags(question.ask) == tags)

@@ -6,7 +6,7 @@ const BlockPath& PathFinder::find(std::span<const Link> links, int n_source) {
   n_source_ = n_source;
   links_.assign(links.begin(), links.end());
   std::ranges::sort(links_);
-  starts_.assign(static_cast<std::size_t>(n_source) + 1, 0);
+  starts_.assign(to_size(n_source) + 1, 0);
   order_.clear();
   for (const auto link : links_) {
     if (starts_[link.source + 1u]++ == 0) order_.push_back(link.source);
@@ -25,7 +25,10 @@ const BlockPath& PathFinder::find(std::span<const Link> links, int n_source) {
     for (++k; k < order_.size() && order_[k] == end && std::ranges::equal(links_of(end), linked, same_target); ++k) ++end;
     const auto first = static_cast<std::uint32_t>(path_.targets.size());
     for (const auto link : linked) path_.targets.push_back(link.target);
-    path_.steps.push_back({{begin, end}, first, static_cast<std::uint32_t>(path_.targets.size()), linked.front().target});
+    path_.steps.push_back({.source = {begin, end},
+                           .first_target = first,
+                           .last_target = static_cast<std::uint32_t>(path_.targets.size()),
+                           .before = linked.front().target});
     add_empty(end, linked.back().target + 1);
   }
   return path_;
@@ -33,7 +36,8 @@ const BlockPath& PathFinder::find(std::span<const Link> links, int n_source) {
 
 void PathFinder::add_empty(int begin, int before) {
   const auto at = static_cast<std::uint32_t>(path_.targets.size());
-  for (int i = begin; i < n_source_ && links_of(i).empty(); ++i) path_.steps.push_back({{i, i + 1}, at, at, before});
+  for (int i = begin; i < n_source_ && links_of(i).empty(); ++i)
+    path_.steps.push_back({.source = {i, i + 1}, .first_target = at, .last_target = at, .before = before});
 }
 
 }  // namespace hyperbaton

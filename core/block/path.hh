@@ -42,8 +42,7 @@ class PathFinder {
  private:
   void add_empty(int begin, int before);
   std::span<const Link> links_of(int i) const {
-    return std::span(links_).subspan(starts_[static_cast<std::size_t>(i)],
-                                     starts_[static_cast<std::size_t>(i) + 1] - starts_[static_cast<std::size_t>(i)]);
+    return std::span(links_).subspan(starts_[to_size(i)], starts_[to_size(i) + 1] - starts_[to_size(i)]);
   }
 
   int n_source_ = 0;

@@ -21,8 +21,8 @@ struct BlockPrior {
   static constexpr double kUnseen = 0.5;
 
   const double* global(std::uint32_t tag, SourceSpan span) const {
-    const auto length = static_cast<std::size_t>(span.end - span.begin);
-    if (length == 1 && (static_cast<std::size_t>(tag) + 1) * kJumps <= by_tag.size()) return by_tag.data() + tag * kJumps;
+    const auto length = to_size(span.end - span.begin);
+    if (length == 1 && (tag + std::size_t{1}) * kJumps <= by_tag.size()) return by_tag.data() + tag * kJumps;
     return by_length.data() + std::min(length * kJumps, by_length.size()) - kJumps;
   }
 

@@ -22,7 +22,7 @@ QuestionIndex::QuestionIndex(const BlockLookup& lookup, const BlockFeaturesView&
     const auto pair = tags ? 0 : lookup.pair(question.source, target);
     if (pair == kNone32) throw Error("the features do not match the table: train the model again");
     const auto row = tags ? tag_row(target) : pair - lookup.rows(question.source).first;
-    order.push_back({question.key(), row, static_cast<std::uint32_t>(k), tags});
+    order.push_back({.question = question.key(), .row = row, .key = static_cast<std::uint32_t>(k), .tags = tags});
     if (tags) n_tag_rows_ = std::max<std::size_t>(n_tag_rows_, row + 1);
   }
   std::ranges::sort(order, {}, [](const Owned& owned) { return std::tuple(owned.question, owned.row, owned.key); });
@@ -36,7 +36,7 @@ QuestionIndex::QuestionIndex(const BlockLookup& lookup, const BlockFeaturesView&
       tag_tables_.push_back(owned.tags ? n_tables++ : 0);
     }
     for (auto f = features.starts[owned.key]; f < features.starts[owned.key + 1]; ++f) {
-      cells_.push_back(owned.row * static_cast<Cell>(kJumps) + features.jumps[static_cast<std::size_t>(f)]);
+      cells_.push_back(owned.row * static_cast<Cell>(kJumps) + features.jumps[to_size(f)]);
       features_.push_back(static_cast<std::uint32_t>(f));
     }
   }

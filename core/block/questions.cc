@@ -20,26 +20,25 @@ void BlockSentence::neighbourhood(SourceSpan span, Neighbourhood& around) const 
     parent = static_cast<std::int32_t>(k);
   }
   if (parent < 0) return;
-  const auto p = static_cast<std::size_t>(parent);
+  const auto p = to_size(parent);
   around.any = true;
   around.parent_label = labels[p];
   around.parent = {begins[p], ends[p]};
-  for (std::int32_t above = parents[p]; above >= 0; above = parents[static_cast<std::size_t>(above)]) {
-    const auto k = static_cast<std::size_t>(above);
+  for (std::int32_t above = parents[p]; above >= 0; above = parents[to_size(above)]) {
+    const auto k = to_size(above);
     around.ancestors.push_back({labels[k], {begins[k], ends[k]}});
   }
   for (std::size_t k = p + 1; k < labels.size(); ++k)
     if (parents[k] == parent && (ends[k] <= span.begin || begins[k] >= span.end))
-      around.siblings.push_back({labels[k], {begins[k], ends[k]}, begins[k] >= span.end});
+      around.siblings.push_back({.label = labels[k], .span = {begins[k], ends[k]}, .right = begins[k] >= span.end});
 }
 
 BlockSentence BlockText::operator[](std::size_t s) const {
-  BlockSentence sentence{words[s], {}, {}, {}, {}, {}};
-  const auto first = static_cast<std::size_t>(words.offsets[s]);
+  BlockSentence sentence{.words = words[s], .tags = {}, .labels = {}, .begins = {}, .ends = {}, .parents = {}};
+  const auto first = to_size(words.offsets[s]);
   if (!tags.empty()) sentence.tags = tags.subspan(first, sentence.words.size());
   if (!trees.offsets.empty()) {
-    const auto begin = static_cast<std::size_t>(trees.offsets[s]),
-               n = static_cast<std::size_t>(trees.offsets[s + 1]) - begin;
+    const auto begin = to_size(trees.offsets[s]), n = to_size(trees.offsets[s + 1]) - begin;
     sentence.labels = trees.labels.subspan(begin, n);
     sentence.begins = trees.begins.subspan(begin, n);
     sentence.ends = trees.ends.subspan(begin, n);
@@ -69,7 +68,7 @@ void BlockText::check() const {
 void ask_fixed(const BlockSentence& sentence, SourceSpan span, std::uint32_t source, FamilySet families,
                std::vector<Question>& questions) {
   const auto at = [&](std::span<const std::uint32_t> values, int i) {
-    return i < 0 || i >= sentence.size() ? kSentenceEdge : values[static_cast<std::size_t>(i)];
+    return i < 0 || i >= sentence.size() ? kSentenceEdge : values[to_size(i)];
   };
   if (source != kNone32) {
     if (has(families, BlockFamily::Lexical)) questions.push_back({Ask::Source, source, 0, 0});

@@ -122,7 +122,7 @@ struct BlockSentence {
 
   int size() const { return static_cast<int>(words.size()); }
   // The tag of a span: that of its last word.
-  std::uint32_t tag(SourceSpan span) const { return tags.empty() ? kNone32 : tags[static_cast<std::size_t>(span.end) - 1]; }
+  std::uint32_t tag(SourceSpan span) const { return tags.empty() ? kNone32 : tags[to_size(span.end) - 1]; }
   void neighbourhood(SourceSpan span, Neighbourhood& around) const;
 };
 

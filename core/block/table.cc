@@ -48,10 +48,14 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
     PathReader reader(bitext);
     for (std::size_t s = first; s < last; ++s) {
       reader.read(s, [&](const BlockSentence& sentence, SourceSpan span, Words words, std::size_t jump, const History&) {
-        const auto begin = static_cast<std::size_t>(span.begin), end = static_cast<std::size_t>(span.end);
-        events.push_back({phrase_hash(sentence.words.subspan(begin, end - begin)), phrase_hash(words),
-                          static_cast<std::uint32_t>(s), static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end),
-                          sentence.tag(span), static_cast<std::uint8_t>(jump)});
+        const auto begin = to_size(span.begin), end = to_size(span.end);
+        events.push_back({.source = phrase_hash(sentence.words.subspan(begin, end - begin)),
+                          .target = phrase_hash(words),
+                          .sentence = static_cast<std::uint32_t>(s),
+                          .begin = static_cast<std::uint16_t>(begin),
+                          .end = static_cast<std::uint16_t>(end),
+                          .tag = sentence.tag(span),
+                          .jump = static_cast<std::uint8_t>(jump)});
       });
     }
   });
@@ -71,10 +75,7 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
     target_ids.push_back(static_cast<std::uint32_t>(targets.find(event.target)));
   }
   auto pairs = pair_phrases(source_ids, target_ids, table.source_keys.size(), options.n_threads, {});
-  const auto events_of = [&](std::uint32_t pair) {
-    const auto first = static_cast<std::size_t>(pairs.sample_offsets[pair]);
-    return std::span(pairs.sample_order).subspan(first, static_cast<std::size_t>(pairs.sample_offsets[pair + 1]) - first);
-  };
+  const auto events_of = [&](std::uint32_t pair) { return valid_slice(pairs.sample_order, pairs.sample_offsets, pair); };
   // Sort the pairs of a source phrase by decreasing frequency.
   std::vector<std::uint32_t> order(pairs.targets.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -96,7 +97,7 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
       target_example(table.target_keys.size(), kNoEvent);
   for (std::size_t e = 0; e < events.size(); ++e) {
     const auto& event = events[e];
-    const auto length = static_cast<std::size_t>(event.end - event.begin);
+    const auto length = to_size(event.end - event.begin);
     if (length == 1 && event.tag < options.n_tags) ++table.tag_jumps[event.tag * kJumps + event.jump];
     ++table.length_jumps[std::min(length - 1, options.n_lengths - 1) * kJumps + event.jump];
     source_example[source_ids[e]] = std::min(source_example[source_ids[e]], e);
@@ -105,8 +106,7 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
   table.source_offsets.push_back(0);
   for (const auto e : source_example) {
     const auto& event = events[e];
-    const auto words =
-        bitext.source.words[event.sentence].subspan(event.begin, static_cast<std::size_t>(event.end - event.begin));
+    const auto words = bitext.source.words[event.sentence].subspan(event.begin, to_size(event.end - event.begin));
     table.source_words.insert(table.source_words.end(), words.begin(), words.end());
     table.source_offsets.push_back(static_cast<std::int64_t>(table.source_words.size()));
   }

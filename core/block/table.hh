@@ -99,8 +99,7 @@ class BlockLookup {
       : table_(table), sources_(table.source_keys), targets_(table.target_keys) {
     for (std::size_t p = 0; p + 1 < table.offsets.size(); ++p) {
       double total = 0;
-      for (auto row = table.offsets[p]; row < table.offsets[p + 1]; ++row)
-        total += table.counts[static_cast<std::size_t>(row)];
+      for (auto row = table.offsets[p]; row < table.offsets[p + 1]; ++row) total += table.counts[to_size(row)];
       totals_.push_back(total);
     }
     by_target_.resize(table.targets.size());

@@ -28,7 +28,7 @@ template <class Visit>
 void walk(std::span<const PathStep> steps, int shift, int n_words, std::span<const WordId> target, PathState& state,
           const Visit& visit) {
   const auto before = [&](int position) {
-    if (position >= 0) return target[static_cast<std::size_t>(position)];
+    if (position >= 0) return target[to_size(position)];
     return position == -1 ? state.last_target : state.second_last_target;
   };
   for (const auto& step : steps) {

@@ -243,7 +243,7 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
   std::vector<std::int64_t> starts(counts_.begin(), counts_.end());
   starts.push_back(0);
   const auto n_bigrams = exclusive_sum(starts);
-  std::vector<WordId> followers(static_cast<std::size_t>(n_bigrams));
+  std::vector<WordId> followers(to_size(n_bigrams));
   {
     std::vector<std::int64_t> at(starts.begin(), starts.end() - 1);
     each_bigram([&](WordId left, WordId right) { followers[at[left]++] = right; });
@@ -258,7 +258,7 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
   });
   exclusive_sum(n_after);
   after_.offsets = std::move(n_after);
-  after_.neighbours.resize(static_cast<std::size_t>(after_.offsets.back()));
+  after_.neighbours.resize(to_size(after_.offsets.back()));
   for (WordId word = 0; word <= n_words; ++word) {
     auto out = after_.neighbours.begin() + after_.offsets[word];
     const auto last = followers.begin() + starts[word + 1];

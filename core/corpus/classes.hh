@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/parallel.hh"
+#include "base/slices.hh"
 #include "corpus/vocabulary.hh"
 
 namespace hyperbaton {
@@ -40,9 +41,7 @@ class WordBigrams {
   struct Rows {
     std::vector<Neighbour> neighbours;
     std::vector<std::int64_t> offsets;
-    std::span<const Neighbour> of(WordId word) const {
-      return {neighbours.data() + offsets[word], static_cast<std::size_t>(offsets[word + 1] - offsets[word])};
-    }
+    std::span<const Neighbour> of(WordId word) const { return valid_slice(neighbours, offsets, word); }
   };
 
   std::size_t n_words_;

@@ -17,7 +17,7 @@ enum Column : std::size_t { Id, Form, Lemma, Upos, Xpos, Feats, Head, Relation, 
 
 std::array<std::string_view, kColumns> split_columns(std::string_view line, std::size_t n_line) {
   std::array<std::string_view, kColumns> columns;
-  const auto n_tabs = static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t'));
+  const auto n_tabs = to_size(std::count(line.begin(), line.end(), '\t'));
   if (n_tabs + 1 != kColumns)
     throw LineError(n_line, "expected 10 columns between tabs, found " + std::to_string(n_tabs + 1));
   for (auto& column : columns) {
@@ -90,20 +90,20 @@ void ConlluReader::end_sentence() {
   if (text_) check_length(n_words(), *text_, sentence(), n_lines_);
   const auto* heads = columns_.heads.data() + columns_.offsets.back();
   // Walk up from each word to a word already known to reach a root; returning to the current walk means a cycle.
-  std::vector<std::int32_t> walk(static_cast<std::size_t>(n), -1);
+  std::vector<std::int32_t> walk(to_size(n), -1);
   for (std::int32_t i = 0; i < n; ++i) {
     if (heads[i] >= n)
-      throw LineError(word_lines_[static_cast<std::size_t>(i)],
+      throw LineError(word_lines_[to_size(i)],
                       "head " + std::to_string(heads[i] + 1) + " in a sentence of " + counted(n, "word"));
   }
   for (std::int32_t i = 0; i < n; ++i) {
     auto at = i;
-    while (at >= 0 && walk[static_cast<std::size_t>(at)] < 0) {
-      walk[static_cast<std::size_t>(at)] = i;
+    while (at >= 0 && walk[to_size(at)] < 0) {
+      walk[to_size(at)] = i;
       at = heads[at];
     }
-    if (at >= 0 && walk[static_cast<std::size_t>(at)] == i)
-      throw LineError(word_lines_[static_cast<std::size_t>(at)], "the heads form a circle: the word is its own ancestor");
+    if (at >= 0 && walk[to_size(at)] == i)
+      throw LineError(word_lines_[to_size(at)], "the heads form a circle: the word is its own ancestor");
   }
   word_lines_.clear();
   columns_.offsets.push_back(static_cast<std::int64_t>(columns_.heads.size()));

@@ -44,7 +44,7 @@ class ConlluReader {
   void end_sentence();
   void skip_empty_sentences();
   std::size_t sentence() const { return columns_.offsets.size() - 1; }
-  std::size_t n_words() const { return columns_.heads.size() - static_cast<std::size_t>(columns_.offsets.back()); }
+  std::size_t n_words() const { return columns_.heads.size() - to_size(columns_.offsets.back()); }
 
   std::optional<SpelledText> text_;
   LineSplitter splitter_;

@@ -10,12 +10,12 @@ namespace hyperbaton {
 namespace {
 
 bool below(const std::vector<std::int32_t>& heads, std::int32_t word, std::int32_t head) {
-  while (word >= 0 && word != head) word = heads[static_cast<std::size_t>(word)];
+  while (word >= 0 && word != head) word = heads[to_size(word)];
   return word == head;
 }
 
 bool crosses(const std::vector<std::int32_t>& heads, std::int32_t word) {
-  const auto head = heads[static_cast<std::size_t>(word)];
+  const auto head = heads[to_size(word)];
   if (head < 0) return false;
   for (auto i = std::min(word, head) + 1; i < std::max(word, head); ++i)
     if (!below(heads, i, head)) return true;
@@ -28,12 +28,12 @@ void make_projective(std::vector<std::int32_t>& heads) {
     std::int32_t shortest = -1, length = 0;
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(heads.size()); ++i) {
       if (!crosses(heads, i)) continue;
-      const auto own = std::abs(heads[static_cast<std::size_t>(i)] - i);
+      const auto own = std::abs(heads[to_size(i)] - i);
       if (shortest < 0 || own < length) shortest = i, length = own;
     }
     if (shortest < 0) return;
-    auto& head = heads[static_cast<std::size_t>(shortest)];
-    head = heads[static_cast<std::size_t>(head)];
+    auto& head = heads[to_size(shortest)];
+    head = heads[to_size(head)];
   }
 }
 
@@ -42,8 +42,8 @@ class Builder {
   Builder(const DependenciesView& all, const HeadSpanLabels& labels) : all_(all), labels_(labels) {}
 
   void add(std::size_t s) {
-    first_word_ = static_cast<std::size_t>(all_.offsets[s]);
-    const auto n = static_cast<std::size_t>(all_.offsets[s + 1]) - first_word_;
+    first_word_ = to_size(all_.offsets[s]);
+    const auto n = to_size(all_.offsets[s + 1]) - first_word_;
     first_node_ = trees_.labels.size();
     if (n > 0) {
       const auto own = all_.heads.subspan(first_word_, n);
@@ -51,7 +51,7 @@ class Builder {
       make_projective(heads);
       dependents_.assign(n + 1, {});  // the last are the roots
       for (std::size_t i = 0; i < n; ++i)
-        dependents_[heads[i] < 0 ? n : static_cast<std::size_t>(heads[i])].push_back(static_cast<std::uint32_t>(i));
+        dependents_[heads[i] < 0 ? n : to_size(heads[i])].push_back(static_cast<std::uint32_t>(i));
       const auto root = open(labels_.root, 0, -1);
       for (const auto word : dependents_[n]) add_word(word, root);
       trees_.ends[first_node_] = static_cast<std::uint16_t>(n);
@@ -70,13 +70,12 @@ class Builder {
   }
   void add_word(std::uint32_t word, std::int32_t parent) {
     const auto& own = dependents_[word];
-    const auto node =
-        open(static_cast<std::size_t>(labels_.first_relation) + all_.relations[first_word_ + word], word, parent);
+    const auto node = open(std::size_t{labels_.first_relation} + all_.relations[first_word_ + word], word, parent);
     const auto right = std::ranges::lower_bound(own, word);
     for (auto left = own.begin(); left != right; ++left) add_word(*left, node);
-    open(static_cast<std::size_t>(labels_.first_tag) + all_.tags[first_word_ + word], word, node);
+    open(std::size_t{labels_.first_tag} + all_.tags[first_word_ + word], word, node);
     for (auto next = right; next != own.end(); ++next) add_word(*next, node);
-    const auto at = first_node_ + static_cast<std::size_t>(node);
+    const auto at = first_node_ + to_size(node);
     if (at + 1 < trees_.begins.size()) trees_.begins[at] = trees_.begins[at + 1];  // that of the first child
     trees_.ends[at] = trees_.ends.back();
     // The last node is the deepest on the right edge.

@@ -82,7 +82,7 @@ LineFault TextBuilder::add_tokens(std::string_view line) {
     }
   }
   if (const auto fault = end_token(); fault != LineFault::Fine) return fault;
-  const auto length = tokens_.size() - static_cast<std::size_t>(offsets_.back());
+  const auto length = tokens_.size() - to_size(offsets_.back());
   return length > kMaxSentenceLength ? LineFault::TooLong : LineFault::Fine;
 }
 
@@ -90,7 +90,7 @@ void TextBuilder::add_line(std::string_view line) {
   if (const auto fault = add_tokens(line); fault != LineFault::Fine) {
     if (!repair_) throw LineError(n_lines() + 1, describe(fault));
     faults_.emplace_back(static_cast<std::int64_t>(n_lines()), fault);
-    tokens_.resize(static_cast<std::size_t>(offsets_.back()));
+    tokens_.resize(to_size(offsets_.back()));
   }
   offsets_.push_back(static_cast<std::int64_t>(tokens_.size()));
 }
@@ -156,15 +156,14 @@ void SpelledText::check() const {
 
 void check_sentences(std::span<const std::int64_t> sentences, std::size_t n) {
   for (const auto s : sentences)
-    if (s < 0 || static_cast<std::size_t>(s) >= n)
-      throw Error("sentence " + std::to_string(s) + " of " + std::to_string(n));
+    if (s < 0 || to_size(s) >= n) throw Error("sentence " + std::to_string(s) + " of " + std::to_string(n));
 }
 
 std::string format_text(const SpelledText& text, std::span<const std::int64_t> sentences) {
   check_sentences(sentences, text.n_sentences());
   std::string out;
   for (const auto number : sentences) {
-    const auto s = static_cast<std::size_t>(number);
+    const auto s = to_size(number);
     for (std::size_t i = 0; i < text.length(s); ++i) {
       if (i > 0) out.push_back(' ');
       out.append(text.word(s, i));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/slices.hh"
 #include "corpus/vocabulary.hh"
 
 namespace hyperbaton {
@@ -43,13 +44,12 @@ void for_each_token(std::string_view line, const OnToken& on_token) {
   }
 }
 
-// A view of the word numbers of a text.
+// A view of the word numbers of a text: sentence s is tokens[offsets[s] .. offsets[s+1]).
 struct TokensView {
   std::span<const WordId> tokens;
   std::span<const std::int64_t> offsets;
-  std::span<const WordId> operator[](std::size_t s) const {
-    return tokens.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
-  }
+  std::size_t n_sentences() const { return offsets.size() - 1; }
+  std::span<const WordId> operator[](std::size_t s) const { return valid_slice(tokens, offsets, s); }
 };
 
 // A view of a text with the spelling of its words: sentence s is tokens[offsets[s] .. offsets[s+1]), word i of the
@@ -63,14 +63,12 @@ struct SpelledText {
   // Throws Error unless all four match.
   void check() const;
   std::size_t n_sentences() const { return offsets.size() - 1; }
-  std::size_t length(std::size_t s) const { return static_cast<std::size_t>(offsets[s + 1] - offsets[s]); }
+  std::size_t length(std::size_t s) const { return to_size(offsets[s + 1] - offsets[s]); }
   std::string_view word(WordId id) const {
     return {reinterpret_cast<const char*>(bytes.data()) + word_offsets[id],
-            static_cast<std::size_t>(word_offsets[id + 1] - word_offsets[id])};
+            to_size(word_offsets[id + 1] - word_offsets[id])};
   }
-  std::string_view word(std::size_t s, std::size_t i) const {
-    return word(tokens[static_cast<std::size_t>(offsets[s]) + i]);
-  }
+  std::string_view word(std::size_t s, std::size_t i) const { return word(tokens[to_size(offsets[s]) + i]); }
 };
 
 // Throws Error unless every sentence number is in the range of a text of n sentences.

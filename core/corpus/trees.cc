@@ -17,7 +17,7 @@ constexpr std::string_view kEndsOfWord = " ()";
 std::size_t take_number(std::string_view& line) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-  const auto n_digits = static_cast<std::size_t>(end - line.data());
+  const auto n_digits = to_size(end - line.data());
   if (error != std::errc() || n_digits >= line.size() || line[n_digits] != '\t') return 0;
   line.remove_prefix(n_digits + 1);
   return number;
@@ -57,7 +57,7 @@ void TreeReader::add_line(std::string_view line) {
 
 void TreeReader::add_tree(std::string_view tree) {
   const std::size_t s = sentence();
-  const auto first = static_cast<std::size_t>(trees_.offsets.back());
+  const auto first = to_size(trees_.offsets.back());
   std::int32_t current = -1;
   std::size_t position = 0;
   bool hollow = false;  // some bracket contains no word
@@ -78,7 +78,7 @@ void TreeReader::add_tree(std::string_view tree) {
     } else if (tree.front() == ')') {
       if (current < 0) throw LineError(n_lines_, "there is one closing bracket too many");
       tree.remove_prefix(1);
-      const auto node = first + static_cast<std::size_t>(current);
+      const auto node = first + to_size(current);
       hollow = hollow || trees_.begins[node] == position;
       trees_.ends[node] = static_cast<std::uint16_t>(position);
       current = trees_.parents[node];
@@ -134,8 +134,8 @@ std::string format_trees(const TreesView& trees, const Vocabulary& labels, const
     }
   };
   for (const auto number : sentences) {
-    const auto s = static_cast<std::size_t>(number);
-    const auto first = static_cast<std::size_t>(trees.offsets[s]), last = static_cast<std::size_t>(trees.offsets[s + 1]);
+    const auto s = to_size(number);
+    const auto first = to_size(trees.offsets[s]), last = to_size(trees.offsets[s + 1]);
     fits(first <= last && last <= n_nodes);
     std::int32_t open = -1;  // the innermost node whose bracket is open
     std::size_t position = 0;
@@ -144,9 +144,9 @@ std::string format_trees(const TreesView& trees, const Vocabulary& labels, const
     };
     const auto close_until = [&](std::int32_t parent) {
       while (open != parent && open >= 0) {
-        words_until(trees.ends[first + static_cast<std::size_t>(open)]);
+        words_until(trees.ends[first + to_size(open)]);
         out.push_back(')');
-        open = trees.parents[first + static_cast<std::size_t>(open)];
+        open = trees.parents[first + to_size(open)];
       }
     };
     for (auto node = first; node < last; ++node) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 using WordId = std::uint32_t;
@@ -27,7 +29,7 @@ class Vocabulary {
 
   std::size_t size() const { return offsets_.size() - 1; }
   std::string_view word(WordId id) const {
-    return {bytes_.data() + offsets_[id], static_cast<std::size_t>(offsets_[id + 1] - offsets_[id])};
+    return {bytes_.data() + offsets_[id], to_size(offsets_[id + 1] - offsets_[id])};
   }
   // The word's number, or kUnknownWord.
   WordId find(std::string_view word) const;

@@ -12,8 +12,8 @@ ChartLm::ChartLm(const WeightedLm& lm) : lm_(lm) {
   number(lm.model.null_state());
   // A model of order 1 has no contexts, so the two states are equal; nothing else is ever numbered then.
   if (number(lm.model.begin_state()) != kBegin) states_.push_back(lm.model.begin_state());
-  lefts_.push_back({0, 0, 0, kNothing, false});
-  lefts_.push_back({0, 0, 0, kNothing, true});
+  lefts_.push_back({.first = 0, .last = 0, .score = 0, .right = kNothing, .closed = false});
+  lefts_.push_back({.first = 0, .last = 0, .score = 0, .right = kNothing, .closed = true});
 }
 
 std::uint32_t ChartLm::number(const LmState& state) {
@@ -40,7 +40,11 @@ std::uint32_t ChartLm::extend(std::uint32_t left, std::uint32_t word) {
   const Left before = lefts_[left];
   bool extends_left;
   const float score = lm_.model.score(states_[before.right], word, after_, extends_left);
-  Left after{static_cast<std::uint32_t>(words_.size()), 0, before.score + score, number(after_), false};
+  Left after{.first = static_cast<std::uint32_t>(words_.size()),
+             .last = 0,
+             .score = before.score + score,
+             .right = number(after_),
+             .closed = false};
   for (auto i = before.first; i < before.last; ++i) words_.push_back(words_[i]);
   words_.push_back(word);
   after.last = static_cast<std::uint32_t>(words_.size());

@@ -44,7 +44,8 @@ class Writer {
       const auto& h = chart_[id];
       const auto write_edge = [&](const ChartEdge& edge) {
         const auto& option = chart_.options()[edge.option];
-        ChartGraphRow row{id, h.span, option.pair, {-1, -1}, {}, edge.score};
+        ChartGraphRow row{
+            .hypothesis = id, .span = h.span, .pair = option.pair, .children = {-1, -1}, .target = {}, .score = edge.score};
         for (std::size_t g = 0; g < kMaxGaps; ++g) {
           if (edge.children[g] == kNone) continue;
           row.children[g] = edge.children[g];

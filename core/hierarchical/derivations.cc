@@ -19,9 +19,9 @@ const Derivation* Derivations::get(std::uint32_t hypothesis, std::uint32_t rank)
   Ranked& ranked = entry->second;  // the reference stays valid when others are added
   if (is_new) {
     const auto& h = chart_[hypothesis];
-    ranked.queue.push_back({h.best.score, 0, {0, 0}});
+    ranked.queue.push_back({.score = h.best.score, .edge = 0, .ranks = {0, 0}});
     std::uint32_t number = 0;
-    for (const auto& arc : chart_.arcs(h)) ranked.queue.push_back({arc.score, ++number, {0, 0}});
+    for (const auto& arc : chart_.arcs(h)) ranked.queue.push_back({.score = arc.score, .edge = ++number, .ranks = {0, 0}});
     std::ranges::make_heap(ranked.queue, kLaterDerivation);
   }
   while (ranked.found.size() <= rank) {

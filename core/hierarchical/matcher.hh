@@ -28,14 +28,14 @@ class Matcher {
   void start(int begin) {
     begin_ = begin;
     waiting_.clear();
-    reached_ = {Partial{RuleTrie::kRoot, 0, begin, {}}};
+    reached_ = {Partial{.node = RuleTrie::kRoot, .n_gaps = 0, .end = begin, .gaps = {}}};
   }
   // Matches of the span that ends at `end`, one word longer than the previous one. `has_hypotheses(begin, end)` is called
   // for spans that begin later.
   template <class HasHypotheses, class OnMatch>
   void extend(int end, const HasHypotheses& has_hypotheses, const OnMatch& on_match) {
     next_.clear();
-    const auto word = words_[static_cast<std::size_t>(end - 1)];
+    const auto word = words_[to_size(end - 1)];
     if (word != kUnknownWord)
       for (const auto& partial : reached_)
         if (const auto child = trie_.word_child(partial.node, word)) reach(partial, child, end, on_match);
@@ -50,7 +50,7 @@ class Matcher {
   // Declare that the span itself has hypotheses, so that source sides may begin with a gap over it.
   void close(int end) {
     if (const auto child = trie_.gap_child(RuleTrie::kRoot)) {
-      Partial partial{child, 1, end, {}};
+      Partial partial{.node = child, .n_gaps = 1, .end = end, .gaps = {}};
       partial.gaps[0] = {begin_, end};
       keep(partial, reached_);
     }
@@ -69,7 +69,7 @@ class Matcher {
     partial.node = node;
     partial.end = end;
     if (const auto phrase = trie_.phrase(node); phrase != kNoPhrase)
-      on_match(RuleMatch{phrase, partial.n_gaps, partial.gaps});
+      on_match(RuleMatch{.phrase = phrase, .n_gaps = partial.n_gaps, .gaps = partial.gaps});
     keep(partial, next_);
   }
   template <class OnMatch>

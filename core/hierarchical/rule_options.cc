@@ -33,7 +33,7 @@ float RuleOptions::weighted(std::span<const float> values) const {
 
 std::span<const WordId> RuleOptions::target_of(std::int64_t pair) const {
   const auto& table = input_.grammar.table;
-  const auto words = table.target[table.targets[static_cast<std::size_t>(pair)]];
+  const auto words = table.target[table.targets[to_size(pair)]];
   for (const auto word : words)
     if (word >= input_.grammar.n_target_words) throw_damaged("a rule has a word that is not in the vocabulary");
   return words;
@@ -43,7 +43,7 @@ void RuleOptions::own_values(std::int64_t pair, std::size_t n_words, float* valu
   const std::size_t n = input_.grammar.n_scores;
   std::fill_n(values, input_.n_own(), 0.0F);
   if (pair >= 0) {
-    const auto row = input_.grammar.scores.subspan(static_cast<std::size_t>(pair) * n, n);
+    const auto row = input_.grammar.scores.subspan(to_size(pair) * n, n);
     // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
     std::ranges::transform(
         row, values, [](float p) { return std::min(std::max(kLogFloor, static_cast<float>(math::log(p))), -kLogFloor); });
@@ -108,9 +108,9 @@ RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
     const auto target = target_of(pair);
     if (!possible(target)) continue;
     const auto n_words = std::ranges::count_if(target, [&](WordId word) { return gap_number(word) < 0; });
-    own_values(pair, static_cast<std::size_t>(n_words), values_.data());
+    own_values(pair, to_size(n_words), values_.data());
     const float score = weighted(values_);
-    ranked.push_back({pair, score, score + estimate_words(target)});
+    ranked.push_back({.pair = pair, .score = score, .estimate = score + estimate_words(target)});
   }
   // Ties keep the order of the table.
   std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
@@ -152,7 +152,7 @@ RuleOptions::Range RuleOptions::add_single(std::int64_t pair, std::span<const Wo
 }
 
 RuleOptions::Range RuleOptions::of_unknown(int position) {
-  const auto at = static_cast<std::size_t>(input_.source.offsets[sentence_] + position);
+  const auto at = to_size(input_.source.offsets[sentence_] + position);
   return add_single(kUnknownPair, settings_.lookup.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1));
 }
 
@@ -172,7 +172,7 @@ std::vector<Link> RuleOptions::links(const RuleOption& option) const {
   std::vector<Link> links;
   if (option.pair >= 0) {
     const auto n_source = n_source_symbols(option);
-    for (const auto link : input_.grammar.table.links_of(static_cast<std::size_t>(option.pair))) {
+    for (const auto link : input_.grammar.table.links_of(to_size(option.pair))) {
       if (link.source >= n_source || link.target >= option.n_target)
         throw_damaged("a rule has a link that is out of range");
       links.push_back({link.source, link.target});

@@ -18,7 +18,7 @@ RuleTrieArrays build_rule_trie(const PhrasesView& sources, WordId gap) {
   struct Range {
     std::uint32_t begin, end, depth;
   };
-  std::vector<Range> level{{0, static_cast<std::uint32_t>(n), 0}}, next;
+  std::vector<Range> level{{.begin = 0, .end = static_cast<std::uint32_t>(n), .depth = 0}}, next;
   RuleTrieArrays trie;
   trie.symbols.push_back(RuleTrie::kGapSymbol);
   for (; !level.empty(); level.swap(next), next.clear()) {
@@ -31,7 +31,7 @@ RuleTrieArrays build_rule_trie(const PhrasesView& sources, WordId gap) {
         auto last = begin;
         while (last < end && symbol(sources[sorted[last]][depth]) == here) ++last;
         trie.symbols.push_back(here);
-        next.push_back({begin, last, depth + 1});
+        next.push_back({.begin = begin, .end = last, .depth = depth + 1});
         begin = last;
       }
     }

@@ -52,7 +52,7 @@ ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings,
       walls_(of_sentence(input.walls, sentence)),
       zones_(of_sentence(input.zones, sentence)),
       demands_(of_sentence(input.demands.spans, sentence)),
-      first_demand_(static_cast<std::size_t>(demands_.data() - input.demands.spans.data())),
+      first_demand_(to_size(demands_.data() - input.demands.spans.data())),
       forced_(input.forced.any() ? std::optional<Forced>(input.forced[sentence]) : std::nullopt),
       lms_([&] {
         std::vector<ChartLm> lms;
@@ -66,21 +66,21 @@ ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings,
       at_forced_(at_jump_ + (input.jumps.empty() ? 0 : 1)),
       n_state_(at_forced_ + (forced_ ? 2 : 0)),
       keep_arcs_(settings.n_best.n > 1 || settings.graph),
-      cells_(static_cast<std::size_t>(n_words_) + 1),
-      glued_(static_cast<std::size_t>(n_words_) + 1) {
+      cells_(to_size(n_words_) + 1),
+      glued_(to_size(n_words_) + 1) {
   const int max_span = settings.max_span > 0 ? settings.max_span : n_words_;
   for (int begin = 0; begin <= n_words_; ++begin) {
     int widest = std::min(max_span, n_words_ - begin);
     for (const auto& demand : demands_)
       if (demand.begin == begin) widest = std::max(widest, demand.end - begin);
-    cells_[static_cast<std::size_t>(begin)].resize(static_cast<std::size_t>(widest) + 1);
+    cells_[to_size(begin)].resize(to_size(widest) + 1);
   }
 }
 
 bool ChartSearch::run() {
   for (int begin = n_words_ - 1; begin >= 0; --begin) {
     matcher_.start(begin);
-    const int widest = static_cast<int>(cells_[static_cast<std::size_t>(begin)].size()) - 1;
+    const int widest = static_cast<int>(cells_[to_size(begin)].size()) - 1;
     for (int end = begin + 1; end <= begin + widest; ++end) fill_span({begin, end});
   }
   for (int end = 0; end <= n_words_; ++end) fill_glued(end);
@@ -115,8 +115,7 @@ void ChartSearch::fill_span(SourceSpan span) {
   const bool allowed = !has_constraints() || allows(span);
   bool any = false;
   const auto has_hypotheses = [&](int begin, int end) {
-    return static_cast<std::size_t>(end - begin) < cells_[static_cast<std::size_t>(begin)].size() &&
-           cell({begin, end}).size() > 0;
+    return to_size(end - begin) < cells_[to_size(begin)].size() && cell({begin, end}).size() > 0;
   };
   // Longer ones exist only for a required translation.
   const bool within = settings_.max_span <= 0 || span.end - span.begin <= settings_.max_span;
@@ -147,12 +146,12 @@ void ChartSearch::fill_glued(int end) {
     add_cube({RuleOptions::kStart, RuleOptions::kStart + 1}, {});
   } else {
     for (int begin = 0; begin < end; ++begin) {
-      if (static_cast<std::size_t>(end - begin) >= cells_[static_cast<std::size_t>(begin)].size()) continue;
-      const std::array<Cell, kMaxGaps> gaps{glued_[static_cast<std::size_t>(begin)], cell({begin, end})};
+      if (to_size(end - begin) >= cells_[to_size(begin)].size()) continue;
+      const std::array<Cell, kMaxGaps> gaps{glued_[to_size(begin)], cell({begin, end})};
       if (gaps[0].size() > 0 && gaps[1].size() > 0) add_cube({RuleOptions::kGlue, RuleOptions::kGlue + 1}, gaps);
     }
   }
-  glued_[static_cast<std::size_t>(end)] = search({0, end});
+  glued_[to_size(end)] = search({0, end});
 }
 
 void ChartSearch::finish() {
@@ -165,7 +164,7 @@ void ChartSearch::finish() {
 void ChartSearch::add_cube(RuleOptions::Range options, std::span<const Cell> gaps) {
   if (options.empty()) return;
   if (cubes_.size() == kMaxCubes) throw Error("too many rules match one span: choose a smaller --max-span");
-  Cube cube{options, {}, static_cast<std::uint8_t>(gaps.size())};
+  Cube cube{.options = options, .gaps = {}, .n_gaps = static_cast<std::uint8_t>(gaps.size())};
   std::ranges::copy(gaps, cube.gaps.begin());
   cubes_.push_back(cube);
 }
@@ -179,7 +178,8 @@ double ChartSearch::estimate(const Candidate& candidate) const {
 
 ChartEdge ChartSearch::edge_of(const Candidate& candidate) const {
   const auto& cube = cubes_[candidate.cube];
-  ChartEdge edge{candidate.priority, cube.options.first + candidate.ranks[0], {kNone, kNone}};
+  ChartEdge edge{
+      .score = candidate.priority, .option = cube.options.first + candidate.ranks[0], .children = {kNone, kNone}};
   for (std::size_t g = 0; g < cube.n_gaps; ++g) edge.children[g] = cube.gaps[g].first + candidate.ranks[1 + g];
   return edge;
 }
@@ -242,10 +242,10 @@ bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t*
     bool any = edge.option == RuleOptions::kStart, after_gap = false;
     if (any) first = kSentenceStart >> 16;
     const auto jump = [&](std::uint32_t to) {
-      const auto width = static_cast<std::size_t>(n_words_) + 1;
+      const auto width = to_size(n_words_) + 1;
       for (std::size_t k = 0; k < input_.jumps.size(); ++k) {
         const auto& scorer = input_.jumps[k].input;
-        const float value = scorer.matrices[static_cast<std::size_t>(scorer.offsets[sentence_]) + row * width + to];
+        const float value = scorer.matrices[to_size(scorer.offsets[sentence_]) + row * width + to];
         if (values) values[lms_.size() + k] += value;
         score += scorer.weight * value;
       }
@@ -321,7 +321,7 @@ ChartSearch::Candidate ChartSearch::pop() {
 void ChartSearch::start_cubes(SourceSpan span) {
   std::vector<Candidate> first(cubes_.size());
   for (std::uint32_t c = 0; c < cubes_.size(); ++c) {
-    first[c] = {0, c, {0, 0, 0}, kNone, c};
+    first[c] = {.priority = 0, .cube = c, .ranks = {0, 0, 0}, .state = kNone, .order = c};
     first[c].priority = estimate(first[c]);
   }
   const std::size_t n = std::min(first.size(), kScoredFirst);
@@ -414,7 +414,7 @@ void ChartSearch::take(const Candidate& candidate) {
   auto& slot = slots_[find(bytes(candidate.state))];
   auto edge = edge_of(candidate);
   if (!slot) {
-    open_.push_back({edge, candidate.state, kNone});
+    open_.push_back({.best = edge, .state = candidate.state, .arcs = kNone});
     slot = static_cast<std::uint32_t>(open_.size());
     return;
   }
@@ -437,7 +437,8 @@ ChartSearch::Cell ChartSearch::keep(SourceSpan span) {
     if (open.best.score < worst) break;
     const auto first = static_cast<std::uint32_t>(arcs_.size());
     for (auto at = open.arcs; at != kNone; at = open_arcs_[at].next) arcs_.push_back(open_arcs_[at].edge);
-    hypotheses_.push_back({open.best, first, static_cast<std::uint32_t>(arcs_.size()), span});
+    hypotheses_.push_back(
+        {.best = open.best, .first_arc = first, .last_arc = static_cast<std::uint32_t>(arcs_.size()), .span = span});
     const auto* state = open_states_.data() + open.state * n_state_;
     states_.insert(states_.end(), state, state + n_state_);
   }

@@ -115,9 +115,7 @@ class ChartSearch {
   bool allows(SourceSpan span) const;
   bool allows(SourceSpan span, const RuleMatch& match) const;
   bool has_constraints() const { return !walls_.empty() || !zones_.empty() || !demands_.empty(); }
-  Cell& cell(SourceSpan span) {
-    return cells_[static_cast<std::size_t>(span.begin)][static_cast<std::size_t>(span.end - span.begin)];
-  }
+  Cell& cell(SourceSpan span) { return cells_[to_size(span.begin)][to_size(span.end - span.begin)]; }
   void check_size() const;
 
   const ChartInput& input_;

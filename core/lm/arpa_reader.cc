@@ -74,7 +74,7 @@ void ArpaReader::add_count(std::string_view line) {
   if (order != sections_.size() + 1)
     fail("expected the count of the " + ngrams(sections_.size() + 1) + ", found that of the " + ngrams(order));
   if (order > kMaxNgramOrder) fail("models of an order above " + std::to_string(kMaxNgramOrder) + " are not supported");
-  sections_.push_back({count, 0, {}, {}, {}});
+  sections_.push_back({.count = count, .first_line = 0, .words = {}, .prob = {}, .backoff = {}});
 }
 
 void ArpaReader::check_complete() const {
@@ -147,7 +147,8 @@ void ArpaReader::finish() {
   splitter_.finish([this](std::string_view line) { add_line(line); });
   if (part_ != Part::End) fail("the file ends here without \\end\\: is it cut off?");
   std::vector<NgramColumns> columns;
-  for (const auto& section : sections_) columns.push_back({section.words, section.prob, section.backoff});
+  for (const auto& section : sections_)
+    columns.push_back({.words = section.words, .log10_prob = section.prob, .log10_backoff = section.backoff});
   try {
     tables_ = build_ngram_tables(columns, vocabulary_.size(), n_threads_, {});
   } catch (const DuplicateNgram& duplicate) {

@@ -183,7 +183,7 @@ std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
       at = write_float(at, std::bit_cast<float>(row[order_ + 1]));
     }
     *at++ = '\n';
-    size = static_cast<std::size_t>(at - text.data());
+    size = to_size(at - text.data());
   }
   text.resize(size);
   return text;

@@ -145,7 +145,8 @@ class Builder {
       parallel_chunks(here, chunk, n_threads_, progress_, [&](std::size_t begin, std::size_t end) {
         if (linked) {
           for (std::size_t i = first + begin; i < first + end; ++i)
-            ends[i - first] = {slots_[columns.context[i]], slots_[columns.parent[i]], home(ngram(n, i))};
+            ends[i - first] = {
+                .context = slots_[columns.context[i]], .parent = slots_[columns.parent[i]], .home = home(ngram(n, i))};
           return;
         }
         Finder contexts(tables_), parents(tables_);
@@ -186,7 +187,7 @@ class Builder {
 
   Ends find_ends(Words ngram, Finder& contexts, Finder& parents) const {
     const auto n = ngram.size();
-    return {contexts.find(ngram.first(n - 1)), parents.find(ngram.last(n - 1)), home(ngram)};
+    return {.context = contexts.find(ngram.first(n - 1)), .parent = parents.find(ngram.last(n - 1)), .home = home(ngram)};
   }
 
   Words ngram(std::size_t n, std::size_t i) const { return orders_[n - 1].words.subspan(i * n, n); }
@@ -202,7 +203,10 @@ class Builder {
     const std::size_t n_slots = n == 1 ? n_words_ : n_ngrams + n_ngrams / 2 + 1;
     if (n_slots >= NgramTable::kNone || n_words_ >= ngram_key::kMaxWords)
       throw Error("too many n-grams of order " + std::to_string(n));
-    arrays_.push_back({std::vector<std::uint8_t>(n_slots * stride, 0xff), stride, {}, {}});
+    arrays_.push_back({.bytes = std::vector<std::uint8_t>(n_slots * stride, 0xff),
+                       .stride = stride,
+                       .prob_bins = {},
+                       .backoff_bins = {}});
     tables_.emplace_back(arrays_.back().view(), highest);
     if (n > 1) return;
     for (std::uint32_t word = 0; word < n_words_; ++word) {

@@ -30,7 +30,9 @@ struct NgramArrays {
   std::vector<std::uint8_t> bytes;
   std::size_t stride;
   std::vector<float> prob_bins, backoff_bins;
-  NgramSlots view() const { return {bytes, stride, prob_bins, backoff_bins}; }
+  NgramSlots view() const {
+    return {.bytes = bytes, .stride = stride, .prob_bins = prob_bins, .backoff_bins = backoff_bins};
+  }
 };
 
 // The n-gram `index` of an order is a duplicate.

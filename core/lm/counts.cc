@@ -8,7 +8,7 @@ namespace {
 template <std::size_t N>
 std::size_t true_order(const NgramRow<N>& row) {
   const auto begin = std::find(row.words.begin(), row.words.end(), NgramModel::kBos);
-  return std::min<std::size_t>(static_cast<std::size_t>(begin - row.words.begin()) + 1, N);
+  return std::min<std::size_t>(to_size(begin - row.words.begin()) + 1, N);
 }
 
 // The number of newest words that two rows share.
@@ -53,7 +53,7 @@ std::vector<std::uint32_t> count_ngrams(const TokensView& text, std::size_t begi
   if (begin > end || end + 1 > text.offsets.size() || text.offsets.back() != static_cast<std::int64_t>(text.tokens.size()))
     throw Error("sentence offsets do not match the tokens");
   return with_order(order, [&]<std::size_t N>() {
-    const auto n_tokens = static_cast<std::size_t>(text.offsets[end] - text.offsets[begin]);
+    const auto n_tokens = to_size(text.offsets[end] - text.offsets[begin]);
     std::vector<std::uint32_t> numbers((n_tokens + end - begin) * (N + 2));
     const auto rows = as_rows<N>(std::span(numbers));
     auto* row = rows.data();

@@ -51,7 +51,10 @@ std::vector<NgramArrays> quantize(const NgramModel& model, std::size_t n_bins) {
     if (prob_bins.empty()) prob_bins.push_back(0);
 
     const std::size_t stride = 8 + (highest ? 1 : 2) * (exact ? sizeof(float) : 1);
-    NgramArrays arrays{std::vector<std::uint8_t>(table.n_slots() * stride, 0xff), stride, {}, {}};
+    NgramArrays arrays{.bytes = std::vector<std::uint8_t>(table.n_slots() * stride, 0xff),
+                       .stride = stride,
+                       .prob_bins = {},
+                       .backoff_bins = {}};
     for (std::uint32_t slot = 0; slot < table.n_slots(); ++slot) {
       auto* at = arrays.bytes.data() + slot * stride;
       const auto key = table.key(slot);

@@ -16,7 +16,7 @@ std::vector<float> score_words(const NgramModel& model, const TokensView& text, 
   parallel_chunks(n_sentences, 1000, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     LmState states[2];
     for (std::size_t s = begin; s < end; ++s) {
-      auto* out = logprobs.data() + static_cast<std::size_t>(text.offsets[s]) + s;
+      auto* out = logprobs.data() + to_size(text.offsets[s]) + s;
       states[0] = model.begin_state();
       unsigned now = 0;
       for (const auto word : text[s]) {

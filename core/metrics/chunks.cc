@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/parallel.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -38,8 +39,8 @@ class Chunker {
       if (!is_new) continue;
       auto& list = lists_.emplace_back();
       for (auto k = matches.offsets[word]; k < matches.offsets[word + 1]; ++k)
-        if (const auto at = places.find(matches.words[static_cast<std::size_t>(k)]); at != places.end())
-          for (const auto j : at->second) list.push_back({j, matches.stages[static_cast<std::size_t>(k)]});
+        if (const auto at = places.find(matches.words[to_size(k)]); at != places.end())
+          for (const auto j : at->second) list.push_back({j, matches.stages[to_size(k)]});
       // From the right, so that a sweep may overwrite the runs that it reads.
       std::ranges::sort(list, std::ranges::greater(), &Place::at);
     }
@@ -112,11 +113,11 @@ std::vector<ChunkCounts> count_chunks(const WordsView& hypotheses, const WordsVi
                                       std::span<const std::int64_t> line, const MatchesView& matches, unsigned n_threads,
                                       const Progress& progress) {
   std::vector<ChunkCounts> counts(hypotheses.size());
-  parallel_chunks(
-      hypotheses.size(), kFewSentences, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-        for (std::size_t h = begin; h < end; ++h)
-          counts[h] = Chunker(hypotheses[h], references[static_cast<std::size_t>(line[h])], matches).count(poll);
-      });
+  parallel_chunks(hypotheses.size(), kFewSentences, n_threads, progress,
+                  [&](std::size_t begin, std::size_t end, Poll& poll) {
+                    for (std::size_t h = begin; h < end; ++h)
+                      counts[h] = Chunker(hypotheses[h], references[to_size(line[h])], matches).count(poll);
+                  });
   return counts;
 }
 

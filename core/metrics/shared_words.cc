@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -172,7 +174,7 @@ std::vector<SharedWords> count_shared_words(const WordsView& hypotheses, const W
   std::vector<SharedWords> counts(hypotheses.size());
   parallel_chunks(hypotheses.size(), kFewSentences, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t h = begin; h < end; ++h) {
-      auto places = matched_places(hypotheses[h], references[static_cast<std::size_t>(line[h])]);
+      auto places = matched_places(hypotheses[h], references[to_size(line[h])]);
       const auto n = static_cast<std::int64_t>(places.size());
       counts[h] = {n, count_increasing_pairs(std::move(places))};
     }

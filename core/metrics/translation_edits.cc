@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/errors.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -31,13 +32,15 @@ class Distances {
     const std::size_t width = reference.size() + 1;
     const double ratio = n_words > 0 ? static_cast<double>(reference.size()) / static_cast<double>(n_words) : 1.0;
     const double beam = kBeam < ratio / 2 ? std::ceil(ratio / 2 + kBeam) : kBeam;
-    rows_.push_back({0, width, 0});
+    rows_.push_back({.first = 0, .end = width, .start = 0});
     for (std::size_t i = 1; i <= n_words; ++i) {
       const double diagonal = std::floor(static_cast<double>(i) * ratio);
       const auto first = static_cast<std::size_t>(std::max(0.0, diagonal - beam));
       const auto end = static_cast<std::size_t>(std::min(static_cast<double>(width), diagonal + beam));
       const auto& above = rows_.back();
-      rows_.push_back({first, i == n_words ? width : std::max(first, end), above.start + (above.end - above.first)});
+      rows_.push_back({.first = first,
+                       .end = i == n_words ? width : std::max(first, end),
+                       .start = above.start + (above.end - above.first)});
     }
     const std::size_t n_cells = rows_.back().start + (rows_.back().end - rows_.back().first);
     cost_.assign(n_cells, kFar);
@@ -175,7 +178,7 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
         const std::int64_t target = start_r + k == 0 ? 0 : alignment.at[start_r + k - 1] + 1;
         if (target == previous) continue;
         previous = target;
-        const auto moved = shifted(words, start, length, static_cast<std::size_t>(target));
+        const auto moved = shifted(words, start, length, to_size(target));
         const Rank rank{before - distances(moved), length, -begin, -target};
         ++n_candidates;
         poll.check();
@@ -195,7 +198,7 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
     }
     if (n_candidates >= kMostCandidates || !best || std::get<0>(*best) <= 0) break;
     const auto [gain, length, start, target] = *best;
-    words = shifted(words, static_cast<std::size_t>(-start), length, static_cast<std::size_t>(-target));
+    words = shifted(words, to_size(-start), length, to_size(-target));
     ++n_shifts;
   }
   return n_shifts + distances(words);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -40,14 +41,14 @@ OrientationEncoder::OrientationEncoder(const HalfMatrices& arrays) : encoder_(ar
 void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& phrases, std::span<float> scores,
                                 unsigned n_threads, const Progress& progress) const {
   if (phrases.offsets.size() != text.offsets.size() || scores.size() != phrases.size() * n_classes_ ||
-      static_cast<std::size_t>(phrases.offsets.back()) != phrases.size())
+      to_size(phrases.offsets.back()) != phrases.size())
     throw Error("the phrases do not match the text");
   encoder_.for_each(text, n_threads, progress, [&](const SentenceEncoder::Encoded& encoded) {
     std::vector<float> places, sums, sum(size_), products;
     places_.apply(encoded.states, places, encoded.n_tokens);
     for (std::size_t b = 0; b < encoded.sentences.size(); ++b) {
       const std::size_t s = encoded.sentences[b];
-      const auto from = static_cast<std::size_t>(phrases.offsets[s]), to = static_cast<std::size_t>(phrases.offsets[s + 1]);
+      const auto from = to_size(phrases.offsets[s]), to = to_size(phrases.offsets[s + 1]);
       const std::int64_t n_words = text.offsets[s + 1] - text.offsets[s];
       sums.clear();
       for (std::size_t p = from; p < to; ++p) {
@@ -59,8 +60,7 @@ void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& p
         const std::array<std::int32_t, kPlaces> tokens{begin, begin + 1, end, end + 1};
         std::ranges::fill(sum, 0.0F);
         for (std::size_t k = 0; k < kPlaces; ++k) {
-          const float* values =
-              places.data() + (encoded.starts[b] + static_cast<std::size_t>(tokens[k])) * places_.width() + k * size_;
+          const float* values = places.data() + (encoded.starts[b] + to_size(tokens[k])) * places_.width() + k * size_;
           for (std::size_t i = 0; i < size_; ++i) sum[i] += values[i];
         }
         add_row(first_, first, 1, sum.data());

@@ -24,8 +24,8 @@ void put(const HalfMatrix& matrix, Panels& panels, std::size_t first, float scal
 
 // A row of an embedding.
 void embed(const HalfMatrix& embedding, std::int32_t row, float* out) {
-  if (row < 0 || static_cast<std::size_t>(row) >= embedding.n_rows) throw Error("a word or label is not in the embedding");
-  const auto* values = embedding.values.data() + static_cast<std::size_t>(row) * embedding.n_columns;
+  if (row < 0 || to_size(row) >= embedding.n_rows) throw Error("a word or label is not in the embedding");
+  const auto* values = embedding.values.data() + to_size(row) * embedding.n_columns;
   for (std::size_t i = 0; i < embedding.n_columns; ++i) out[i] = from_half(values[i]);
 }
 
@@ -48,8 +48,8 @@ const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& nam
 }
 
 void add_row(const HalfMatrix& table, std::int64_t row, float scale, float* sum) {
-  if (row < 0 || static_cast<std::size_t>(row) >= table.n_rows) throw Error("a word is not in the embedding");
-  const auto* values = table.values.data() + static_cast<std::size_t>(row) * table.n_columns;
+  if (row < 0 || to_size(row) >= table.n_rows) throw Error("a word is not in the embedding");
+  const auto* values = table.values.data() + to_size(row) * table.n_columns;
   for (std::size_t i = 0; i < table.n_columns; ++i) sum[i] += scale * from_half(values[i]);
 }
 
@@ -76,7 +76,7 @@ struct SentenceEncoder::Work {
 SentenceEncoder::SentenceEncoder(const HalfMatrices& arrays) {
   const auto shape_of = [&](const std::string& name) {
     const auto place = arrays.find(name);
-    return place == arrays.end() ? HalfMatrix{{}, 0, 0} : place->second;
+    return place == arrays.end() ? HalfMatrix{.values = {}, .n_rows = 0, .n_columns = 0} : place->second;
   };
   word_ = shape_of("word");
   label_ = shape_of("label");
@@ -121,7 +121,7 @@ void SentenceEncoder::for_each(const EncoderText& text, unsigned n_threads, cons
 void SentenceEncoder::encode(const EncoderText& text, Work& work, Encoded& encoded) const {
   for (const std::size_t s : encoded.sentences) {
     encoded.starts.push_back(encoded.n_tokens);
-    work.lengths.push_back(static_cast<std::size_t>(text.offsets[s + 1] - text.offsets[s]) + 2);
+    work.lengths.push_back(to_size(text.offsets[s + 1] - text.offsets[s]) + 2);
     encoded.n_tokens += work.lengths.back();
   }
   const std::size_t width = word_.n_columns + label_.n_columns;

@@ -32,7 +32,7 @@ std::vector<std::uint8_t> find_singletons(const SpelledBitext& bitext) {
     for (const auto link : bitext.links[s]) {
       const bool itself = of_source[link.source] == 1 && of_target[link.target] == 1 &&
                           bitext.source.word(s, link.source) == bitext.target.word(s, link.target);
-      auto& count = counts[bitext.source.tokens[static_cast<std::size_t>(bitext.source.offsets[s]) + link.source]];
+      auto& count = counts[bitext.source.tokens[to_size(bitext.source.offsets[s]) + link.source]];
       count = static_cast<std::uint8_t>(std::min(2, count + (itself ? 1 : 2)));
     }
   }
@@ -48,7 +48,7 @@ OperationText write_operations(const SpelledBitext& bitext, std::span<const std:
   for (std::size_t s = 0; s < n; ++s) {
     const auto n_source = static_cast<int>(bitext.source.length(s)), n_target = static_cast<int>(bitext.target.length(s));
     const auto plan = plan_phrase(bitext.links[s], {n_source, n_target});
-    const auto first = static_cast<std::size_t>(bitext.source.offsets[s]);
+    const auto first = to_size(bitext.source.offsets[s]);
     SourceWalk walk(n_source);
     const auto add = [&](std::string_view operation) { text.tokens.push_back(text.vocabulary.add(operation)); };
     for (const auto& word : plan.words) {

@@ -42,8 +42,8 @@ class RuleBuilder {
         source_symbols_.push_back(gap_symbols_.source);
         i = gaps[next++].source.end;
       } else {
-        places_[static_cast<std::size_t>(i)] = place;
-        source_symbols_.push_back(source_[static_cast<std::size_t>(i++)]);
+        places_[to_size(i)] = place;
+        source_symbols_.push_back(source_[to_size(i++)]);
       }
     }
     return source_symbols_;
@@ -61,12 +61,12 @@ class RuleBuilder {
         j = gap->target.end;
         continue;
       }
-      const auto word = static_cast<std::size_t>(j++);
+      const auto word = to_size(j++);
       for (std::size_t k = first_link_[word]; k < first_link_[word + 1]; ++k)
         links_.push_back({places_[by_target_[k].source], place});
       target_symbols_.push_back(target_[word]);
     }
-    return {source_symbols_, target_symbols_, links_};
+    return {.source = source_symbols_, .target = target_symbols_, .links = links_};
   }
 
  private:
@@ -123,7 +123,7 @@ class SentenceCounts {
       keys_.resize(begin);
       return;
     }
-    rules_.push_back({begin, key.size(), hash, count});
+    rules_.push_back({.begin = begin, .size = key.size(), .hash = hash, .count = count});
     slot = static_cast<std::uint32_t>(rules_.size());
     if (2 * rules_.size() > slots_.size()) grow();
   }
@@ -140,7 +140,7 @@ class SentenceCounts {
   };
   std::uint32_t& find(BytesView key, std::uint64_t hash) {
     const auto mask = slots_.size() - 1;
-    auto at = static_cast<std::size_t>(hash) & mask;
+    std::size_t at = hash & mask;
     for (; slots_[at] != 0; at = (at + 1) & mask) {
       const auto& rule = rules_[slots_[at] - 1];
       if (rule.hash == hash && std::ranges::equal(key, BytesView(keys_).subspan(rule.begin, rule.size))) break;
@@ -151,7 +151,7 @@ class SentenceCounts {
     slots_.assign(2 * slots_.size(), 0);
     const auto mask = slots_.size() - 1;
     for (std::size_t k = 0; k < rules_.size(); ++k) {
-      auto at = static_cast<std::size_t>(rules_[k].hash) & mask;
+      std::size_t at = rules_[k].hash & mask;
       while (slots_[at] != 0) at = (at + 1) & mask;
       slots_[at] = static_cast<std::uint32_t>(k + 1);
     }
@@ -187,7 +187,7 @@ class RunBuilder {
     std::uint64_t prefix = 0;
     std::memcpy(&prefix, keys_.data() + begin, std::min<std::size_t>(8, keys_.size() - begin));
     if constexpr (std::endian::native == std::endian::little) prefix = swap_bytes(prefix);
-    entries_.push_back({prefix, begin, static_cast<std::uint32_t>(keys_.size() - begin)});
+    entries_.push_back({.prefix = prefix, .begin = begin, .size = static_cast<std::uint32_t>(keys_.size() - begin)});
   }
   Bytes finish() {
     std::ranges::sort(entries_, [&](const Entry& a, const Entry& b) {
@@ -247,7 +247,7 @@ class SharedSet {
 class Matcher {
  public:
   Matcher(std::span<const WordId> sentence, const RuleLimits& limits, int max_span, WordId gap, HashSet& found)
-      : sentence_(sentence), limits_(limits), max_span_(static_cast<std::size_t>(max_span)), gap_(gap), found_(found) {}
+      : sentence_(sentence), limits_(limits), max_span_(to_size(max_span)), gap_(gap), found_(found) {}
 
   void run() {
     for (begin_ = 0; begin_ < sentence_.size(); ++begin_) extend(begin_, 0, false);
@@ -331,7 +331,7 @@ std::vector<Bytes> extract_rules(const AlignedText& text, std::span<const std::i
     SentenceCounts counts;
     SixDigits six_digits;
     RunBuilder run;
-    for (auto s = static_cast<std::size_t>(bounds[k]); s < static_cast<std::size_t>(bounds[k + 1]); ++s) {
+    for (auto s = to_size(bounds[k]); s < to_size(bounds[k + 1]); ++s) {
       poll.check();
       counts.clear();
       walk.sentence(s,

@@ -44,7 +44,7 @@ class HashSet {
   static std::uint64_t key(std::uint64_t hash) { return hash == 0 ? 1 : hash; }  // 0 marks a free slot
   std::size_t place(std::uint64_t hash) const {
     const auto mask = slots_.size() - 1;
-    auto at = static_cast<std::size_t>(hash) & mask;
+    std::size_t at = hash & mask;
     while (slots_[at] != 0 && slots_[at] != key(hash)) at = (at + 1) & mask;
     return at;
   }

@@ -85,7 +85,8 @@ float sum_counts(const SeenRule& rule, GapSymbols gaps, SortedBy sorted) {
     const Item* item;
   };
   std::vector<Line> lines;
-  for (const auto& item : rule.items) lines.push_back({rule.text(item, gaps, sorted), count_text(item.count), &item});
+  for (const auto& item : rule.items)
+    lines.push_back({.links = rule.text(item, gaps, sorted), .count = count_text(item.count), .item = &item});
   std::ranges::sort(lines,
                     [](const Line& a, const Line& b) { return std::tie(a.links, a.count) < std::tie(b.links, b.count); });
   for (const auto& line : lines) add_times(sum, line.item->count, line.item->n);
@@ -192,7 +193,7 @@ class RuleMerger::Runs {
     const auto key = readers_[run].key();
     std::uint64_t prefix = 0;
     for (std::size_t i = 0; i < 8; ++i) prefix = prefix << 8 | (i < key.size() ? key[i] : 0);
-    return {prefix, &readers_[run], run};
+    return {.prefix = prefix, .reader = &readers_[run], .run = run};
   }
   std::vector<RunReader> readers_;
   Heads<Head, Before> heads_;
@@ -206,9 +207,10 @@ class RuleMerger::Collected {
   std::vector<InnerLink> links;
 
   SeenRule rule(const RuleBatch& batch, std::size_t source, std::size_t row) const {
-    return {slice(std::span(batch.sources.words), batch.sources.offsets, source),
-            slice(std::span(batch.targets.words), batch.targets.offsets, row), slice(std::span(items), item_offsets, row),
-            links};
+    return {.source = slice(std::span(batch.sources.words), batch.sources.offsets, source),
+            .target = slice(std::span(batch.targets.words), batch.targets.offsets, row),
+            .items = slice(std::span(items), item_offsets, row),
+            .links = links};
   }
   template <class T>
   static std::span<const T> slice(std::span<const T> values, const std::vector<std::int64_t>& offsets, std::size_t i) {
@@ -264,7 +266,8 @@ RuleBatch RuleMerger::next(std::size_t n_rules, const RuleLexicon& lexicon, unsi
       ++batch.offsets.back();
       seen.item_offsets.push_back(seen.item_offsets.back());
     }
-    seen.items.push_back({seen.links.size(), decoded.links.size(), decoded.count, runs_->n()});
+    seen.items.push_back(
+        {.first_link = seen.links.size(), .n_links = decoded.links.size(), .count = decoded.count, .n = runs_->n()});
     seen.links.insert(seen.links.end(), decoded.links.begin(), decoded.links.end());
     ++seen.item_offsets.back();
     last.assign(key.begin(), key.end());
@@ -312,8 +315,8 @@ RuleBatch RuleMerger::next(std::size_t n_rules, const RuleLexicon& lexicon, unsi
   parallel_chunks(n_sources, 256, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     std::vector<std::size_t> rows;
     for (std::size_t p = begin; p < end; ++p) {
-      rows.resize(static_cast<std::size_t>(batch.offsets[p + 1] - batch.offsets[p]));
-      std::iota(rows.begin(), rows.end(), static_cast<std::size_t>(batch.offsets[p]));
+      rows.resize(to_size(batch.offsets[p + 1] - batch.offsets[p]));
+      std::iota(rows.begin(), rows.end(), to_size(batch.offsets[p]));
       const auto target = [&](std::size_t row) {
         return Collected::slice(std::span(batch.targets.words), batch.targets.offsets, row);
       };
@@ -398,7 +401,7 @@ std::vector<float> target_counts(const CountedRules& rules, std::span<const std:
                                  std::span<const std::uint32_t> shapes) {
   std::vector<float> sums(shapes.size(), 0);
   for (const auto p : source_order) {
-    const auto first = static_cast<std::size_t>(rules.offsets[p]), last = static_cast<std::size_t>(rules.offsets[p + 1]);
+    const auto first = to_size(rules.offsets[p]), last = to_size(rules.offsets[p + 1]);
     for (const std::uint8_t turn : {0, 1})
       for (std::size_t k = first; k < last; ++k)
         if (rules.second[k] == turn) sums[shapes[rules.targets[k]]] += rules.counts[k];

@@ -88,7 +88,7 @@ void RuleCodec::decode(BytesView key, Decoded& rule) const {
 }
 
 void RunWriter::add(BytesView key, std::uint64_t n) {
-  const auto shared = static_cast<std::size_t>(std::ranges::mismatch(key, last_).in1 - key.begin());
+  const auto shared = to_size(std::ranges::mismatch(key, last_).in1 - key.begin());
   write_varint(shared, bytes_);
   write_varint(key.size() - shared, bytes_);
   write_varint(n, bytes_);

@@ -19,7 +19,7 @@ std::size_t n_words(SpelledWords words, std::size_t n_gaps) {
 ByteOrder moses_order(SpelledWords words, std::size_t n_gaps) {
   constexpr std::string_view gap = "[X][X]";
   const auto n = n_words(words, n_gaps);
-  const auto kept = words.bytes.first(static_cast<std::size_t>(words.offsets[n]));
+  const auto kept = words.bytes.first(to_size(words.offsets[n]));
   std::vector<std::uint8_t> bytes(kept.begin(), kept.end());
   const auto first = words.offsets.first(n + 1);
   std::vector<std::int64_t> offsets(first.begin(), first.end());

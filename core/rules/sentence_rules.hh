@@ -39,8 +39,8 @@ class SentenceRules {
     pairs_.clear();
     matrix_.for_each(limits.max_span, [&](SourceSpan src, TargetSpan tgt) { pairs_.push_back({src, tgt}); });
     // Pairs are sorted by target begin: those that begin at j are first_[j] to first_[j + 1].
-    first_.assign(static_cast<std::size_t>(n_target) + 1, pairs_.size());
-    for (std::size_t k = pairs_.size(); k-- > 0;) first_[static_cast<std::size_t>(pairs_[k].target.begin)] = k;
+    first_.assign(to_size(n_target) + 1, pairs_.size());
+    for (std::size_t k = pairs_.size(); k-- > 0;) first_[to_size(pairs_[k].target.begin)] = k;
     for (std::size_t j = first_.size() - 1; j-- > 0;) first_[j] = std::min(first_[j], first_[j + 1]);
     order_.resize(pairs_.size());
     for (std::size_t k = 0; k < pairs_.size(); ++k) order_[k] = k;
@@ -93,7 +93,7 @@ class SentenceRules {
   void find_inside(const PhrasePair& phrase, int min_gap) {
     inside_.clear();
     for (int begin = phrase.target.begin; begin < phrase.target.end; ++begin)
-      for (std::size_t k = first_[static_cast<std::size_t>(begin)]; k < first_[static_cast<std::size_t>(begin) + 1]; ++k) {
+      for (std::size_t k = first_[to_size(begin)]; k < first_[to_size(begin) + 1]; ++k) {
         const auto& pair = pairs_[k];
         if (pair.target.end > phrase.target.end) break;  // sorted by target end
         if (pair.source.begin < phrase.source.begin || pair.source.end > phrase.source.end) continue;

@@ -92,11 +92,11 @@ BestStep LineSearch::search(std::span<const double> scores, std::span<const doub
   }
   score_intervals();
 
-  BestStep best{0, -kInfinity, 0, 0};
+  BestStep best{.step = 0, .score = -kInfinity, .low = 0, .high = 0};
   double begin = -kInfinity;
   for (std::size_t i = 0; i < ends_.size();) {
     // The step lies inside one interval, never on a corner between two with the same score, where candidates tie.
-    BestStep run{0, interval_[i], begin, begin};
+    BestStep run{.step = 0, .score = interval_[i], .low = begin, .high = begin};
     double widest = -1;
     for (; i < ends_.size() && interval_[i] == run.score; run.high = begin = ends_[i++]) {
       const double reach = begin < 0 && ends_[i] > 0 ? kInfinity : ends_[i] - begin;

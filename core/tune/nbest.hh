@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 // Candidates of sentence s are the rows [offsets[s], offsets[s + 1]). Every sentence has candidates.
@@ -16,7 +18,7 @@ struct NBestView {
   std::span<const std::int64_t> offsets;
 
   std::size_t n_sentences() const { return offsets.size() - 1; }
-  std::size_t n_candidates() const { return static_cast<std::size_t>(offsets.back()); }
+  std::size_t n_candidates() const { return to_size(offsets.back()); }
   std::span<const double> features_of(std::size_t c) const { return features.subspan(c * n_features, n_features); }
   std::span<const double> statistics_of(std::size_t c) const { return statistics.subspan(c * n_statistics, n_statistics); }
 };

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/errors.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -36,7 +37,7 @@ void subtract(const SparseRows& rows, std::size_t row, std::size_t other, std::v
     const auto column = std::min(a_column, b_column);
     const double of_a = a_column == column ? rows.values[a++] : 0.0;
     const double of_b = b_column == column ? rows.values[b++] : 0.0;
-    differences.push_back({static_cast<std::size_t>(column), of_a - of_b});
+    differences.push_back({to_size(column), of_a - of_b});
   }
 }
 
@@ -47,8 +48,7 @@ void SparseRows::check() const {
     throw Error("the rows of the candidates do not match");
   for (std::size_t row = 0; row < n_rows(); ++row)
     for (auto at = offsets[row]; at < offsets[row + 1]; ++at)
-      if (columns[at] < 0 || static_cast<std::size_t>(columns[at]) >= n_columns ||
-          (at > offsets[row] && columns[at] <= columns[at - 1]))
+      if (columns[at] < 0 || to_size(columns[at]) >= n_columns || (at > offsets[row] && columns[at] <= columns[at - 1]))
         throw Error("the columns of a row must increase");
 }
 
@@ -75,7 +75,7 @@ std::vector<double> sparse_mira(const SparseMiraInput& input, const Progress& pr
       std::size_t hope = 0, fear = 0;
       double hope_score = 0, fear_score = 0;
       double best_hope = -std::numeric_limits<double>::infinity(), best_fear = best_hope;
-      for (auto c = static_cast<std::size_t>(lists[s]); c < static_cast<std::size_t>(lists[s + 1]); ++c) {
+      for (auto c = to_size(lists[s]); c < to_size(lists[s + 1]); ++c) {
         const double model = dot(rows, c, weights);
         if (model + gains[c] > best_hope) best_hope = model + gains[c], hope = c, hope_score = model;
         if (model - gains[c] > best_fear) best_fear = model - gains[c], fear = c, fear_score = model;

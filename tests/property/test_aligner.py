@@ -45,11 +45,13 @@ def test_posteriors_equal_brute_force(pairs: list[tuple[str, str]], data: st.Dat
     both = np.array([[lexicon[s, t] for s in source] for t in target])  # (m, n, 2)
     ours = aligner.posteriors(bitext.select([pair]), threshold=0.0).values.reshape(n, m, 2)
     nulls = [
-        [aligner.model_.null_emission(way)[words.number(w)] for w in side]
-        for way, words, side in zip((False, True), aligner.vocabularies_[::-1], (target, source), strict=True)
+        [emission[words.number(w)] for w in side]
+        for emission, words, side in zip(
+            aligner.model_.null_emissions(), aligner.vocabularies_[::-1], (target, source), strict=True
+        )
     ]
-    to_target, _ = posteriors(both[:, :, 0], nulls[0], JumpModel(aligner.model_.jump_weights(False)), 0.3)
-    to_source, _ = posteriors(both[:, :, 1].T, nulls[1], JumpModel(aligner.model_.jump_weights(True)), 0.3)
+    to_target, _ = posteriors(both[:, :, 0], nulls[0], JumpModel(aligner.model_.jump_weights()[0]), 0.3)
+    to_source, _ = posteriors(both[:, :, 1].T, nulls[1], JumpModel(aligner.model_.jump_weights()[1]), 0.3)
     np.testing.assert_allclose(ours[:, :, 0], to_target.T, atol=2e-4)
     np.testing.assert_allclose(ours[:, :, 1], to_source, atol=2e-4)
 

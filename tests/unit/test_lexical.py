@@ -41,7 +41,7 @@ def test_an_aligner_gives_the_weights_of_a_phrase_table() -> None:
     assert [scores[3], scores[1]] == pytest.approx(words["house"], rel=1e-6)
     # An unlinked word on either side is charged the aligner's null probability of it.
     longer = dict(table.options_of("ein Buch"))
-    p_ein = aligner.model_.null_emission(True)[lexical.source.number("ein")]
+    p_ein = aligner.model_.null_emissions()[1][lexical.source.number("ein")]
     assert longer["book"][1] == pytest.approx(p_ein * {t: b for t, _, b in lexical.translations("buch")}["book"], rel=1e-5)
     assert np.isfinite(table.scores[:]).all()
 

@@ -47,8 +47,8 @@ def test_log_probabilities_are_those_of_brute_force() -> None:
         src, tgt = bitext.source[s], bitext.target[s]
         lexicon = {(a, b): p for a in src for b, p, _ in table.translations(a)}
         emission = np.array([[lexicon[a, b] for a in src] for b in tgt])
-        nulls = [aligner.model_.null_emission(False)[aligner.vocabularies_[1].number(b)] for b in tgt]
-        _, whole = posteriors(emission, nulls, JumpModel(aligner.model_.jump_weights(False)), 0.3)
+        nulls = [aligner.model_.null_emissions()[0][aligner.vocabularies_[1].number(b)] for b in tgt]
+        _, whole = posteriors(emission, nulls, JumpModel(aligner.model_.jump_weights()[0]), 0.3)
         assert scores.logprobs[s, 0] == pytest.approx(np.log(whole) / len(tgt), rel=1e-4)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.align.published import Task, tasks
 
-from hyperbaton.align import Aligner, evaluate_links, read_links
+from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.align.aligners.neural import Neural
 from hyperbaton.corpus import Bitext
 
@@ -24,9 +24,7 @@ TIMED = 5000  # sentence pairs
 def pack(data: Path, output: Path, n_pairs: int, names: list[str] | None, threads: int) -> None:
     """For each gold set, write a trained hidden Markov model and the training data of the networks."""
     output.mkdir(parents=True, exist_ok=True)
-    for task in tasks(data):
-        if names is not None and task.name not in names:
-            continue
+    for task in tasks(data, names):
         bitext, n_gold = _bitext(data, task, n_pairs)
         aligner = Neural()
         Aligner.fit(aligner, bitext, threads=threads)
@@ -53,8 +51,7 @@ def score(data: Path, packed: Path, trained: Path, n_pairs: int, threads: int) -
         if not (packed / f"{task.name}.hmm").exists():
             continue
         bitext, n_gold = _bitext(data, task, min(n_pairs, TIMED))
-        sure = read_links(data / task.gold / task.sure)
-        possible = None if task.possible is None else read_links(data / task.gold / task.possible)
+        sure, possible = task.links(data)
         gold = bitext.select(np.arange(n_gold))
         networks = [path for path in sorted(trained.glob(f"{task.name}.*.npz")) if not path.stem.endswith("teacher")]
         for path in (None, *networks):

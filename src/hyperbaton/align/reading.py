@@ -7,7 +7,8 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext, Links
 from hyperbaton.corpus.files import AnyPath, feed
 
-FORMATS = ("pharaoh", "giza", "giza-inverse")
+_GIZA = {"giza": _core.Direction.TO_TARGET, "giza-inverse": _core.Direction.TO_SOURCE}
+FORMATS = ("pharaoh", *_GIZA)
 
 
 def read_links(path: AnyPath, bitext: Bitext | None = None, format: str = "pharaoh") -> Links:
@@ -24,8 +25,8 @@ def read_links(path: AnyPath, bitext: Bitext | None = None, format: str = "phara
     target = None if bitext is None else bitext.target.offsets
     if format == "pharaoh":
         reader: _core.PharaohReader | _core.GizaReader = _core.PharaohReader(source, target)
-    elif format in FORMATS:
-        reader = _core.GizaReader(source, target, format == "giza")
+    elif format in _GIZA:
+        reader = _core.GizaReader(source, target, _GIZA[format])
     else:
         raise OptionError(f"unknown link format {format!r}; known: {', '.join(FORMATS)}")
     feed(reader, path)

@@ -122,8 +122,11 @@ def _token_arrays(texts: tuple[Text, Text], begin: int, end: int) -> dict[str, A
 def _model_arrays(model: _core.AlignmentModel) -> dict[str, Array]:
     """A model for the workers."""
     starts, targets, probabilities = model.lexicon(0.0)
-    parts = {"nulls": model.null_emission, "jumps": model.jump_weights}
-    both = {f"{kind}.{way}": part(way == "to-source") for kind, part in parts.items() for way in WAYS}
+    both = {
+        f"{kind}.{way}": part
+        for kind, parts in (("nulls", model.null_emissions()), ("jumps", model.jump_weights()))
+        for way, part in zip(WAYS, parts, strict=True)
+    }
     return {"starts": starts, "targets": targets, "probabilities": probabilities, **both}
 
 

@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
 from hyperbaton.base.progress import n_threads
 from hyperbaton.corpus import Links
-from hyperbaton.corpus.text import Offsets
+from hyperbaton.corpus.text import Offsets, SentenceRows, place
 
 
 class Jumps(NamedTuple):
@@ -28,25 +27,15 @@ class Jumps(NamedTuple):
 
 
 @dataclass(frozen=True)
-class VisitOrders:
+class VisitOrders(SentenceRows):
     """Visit orders of a bitext: that of pair s is `positions[offsets[s]:offsets[s + 1]]`."""
 
     positions: npt.NDArray[np.uint16]
     offsets: Offsets
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, sentence: int) -> list[int]:
-        if not -len(self) <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of {len(self)}")
-        sentence %= len(self)
-        return [int(i) for i in self.positions[self.offsets[sentence] : self.offsets[sentence + 1]]]
-
-    def select(self, sentences: npt.NDArray[np.int64]) -> VisitOrders:
-        """The visit orders of the chosen sentence pairs, in that order."""
-        where, offsets = gather(self.offsets, sentences)
-        return VisitOrders(self.positions[where], offsets)
+        at = place(sentence, len(self))
+        return [int(i) for i in self.positions[self.offsets[at] : self.offsets[at + 1]]]
 
     def jumps(self, lengths: npt.NDArray[np.int64]) -> Jumps:
         """Consecutive elements of BOS + visit order + EOS; sentences without a visit have none.

@@ -7,13 +7,17 @@ artefacts, scores and weights are computed with these functions instead. Sums (`
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array  # which is slow to import
 
 Floats = npt.NDArray[np.float64]
 
@@ -85,14 +89,14 @@ def product(left: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
     return np.asarray(_core.product(rows, columns)).reshape(len(rows), columns.shape[1])
 
 
-def sparse_product(rows: Any, vector: Array) -> Floats:
+def sparse_product(rows: csr_array, vector: Array) -> Floats:
     """The product of a CSR matrix of SciPy and a vector, each sum in the order of its terms."""
     row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     terms = np.asarray(rows.data * vector[rows.indices], np.float64)
     return np.asarray(np.bincount(row, terms, minlength=rows.shape[0]), np.float64)
 
 
-def _apply(function: Any, values: npt.ArrayLike) -> Any:
+def _apply(function: Callable[[Floats], None], values: npt.ArrayLike) -> Any:
     result = np.array(values, np.float64, order="C")
     function(result.reshape(-1))
     return result if result.ndim else np.float64(result)

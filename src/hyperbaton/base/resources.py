@@ -24,6 +24,8 @@ class Resources:
     >>> resources = Resources.of(2, progress=lambda done, total: print(done, total))
     >>> resources.part(1, of=3).report(5, 10)
     15 30
+    >>> resources.part(1, of=3, size=2).report(5, 10)
+    10 15
     >>> resources.split().shards
     1
     """
@@ -49,11 +51,11 @@ class Resources:
         """Resources for one stage of the work, with separate progress if stages have it."""
         return self if self.stages is None else replace(self, progress=self.stages(name))
 
-    def part(self, number: int, of: int) -> Resources:
-        """Resources for one of several consecutive parts of equal size."""
+    def part(self, number: int, of: int, size: int = 1) -> Resources:
+        """Resources for one of several consecutive parts of equal size, or for `size` of them from `number` on."""
         if (whole := self.progress) is None:
             return self
-        return replace(self, progress=lambda done, total: whole(number * total + done, of * total))
+        return replace(self, progress=lambda done, total: whole(number * total // size + done, of * total // size))
 
     def report(self, done: int, total: int) -> None:
         """Report progress; raises Cancelled if the callback returns False."""

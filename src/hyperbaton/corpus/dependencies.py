@@ -6,7 +6,7 @@ For languages without constituency parsers these trees can be read as constituen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
 
@@ -14,17 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, feed, read_lines, shown
 from hyperbaton.corpus.tags import Labels, Tags
-from hyperbaton.corpus.text import Offsets, Text, Vocabulary
+from hyperbaton.corpus.text import Offsets, SentenceRows, Text, Vocabulary
 from hyperbaton.corpus.trees import Trees
 
 
 @dataclass(frozen=True)
-class Dependencies:
+class Dependencies(SentenceRows):
     """Heads, relations and tags of the tokens of a text; sentence s has rows `offsets[s]` to `offsets[s + 1]`.
 
     Missing values have the label `_`.
@@ -51,9 +49,6 @@ class Dependencies:
         vocabularies = (reader.relations(), reader.upos(), reader.xpos())
         return cls(*reader.take(), *(Vocabulary(*labels.arrays()) for labels in vocabularies))
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     @property
     def upos_tags(self) -> Tags:
         """The universal tags alone."""
@@ -79,45 +74,6 @@ class Dependencies:
             self.heads, self.relations, self.upos, self.offsets, root=0, first_relation=1, first_tag=first_tag
         )
         return Trees(nodes, begins, ends, parents, offsets, labels)
-
-    def select(self, sentences: npt.ArrayLike) -> Dependencies:
-        """The rows of the chosen sentences, in that order."""
-        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
-        return replace(
-            self,
-            heads=self.heads[where],
-            relations=self.relations[where],
-            upos=self.upos[where],
-            xpos=self.xpos[where],
-            offsets=offsets,
-        )
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {
-            f"{prefix}.heads": self.heads,
-            f"{prefix}.relations": self.relations,
-            f"{prefix}.upos": self.upos,
-            f"{prefix}.xpos": self.xpos,
-            f"{prefix}.offsets": self.offsets,
-            **self.relation_vocabulary.arrays(f"{prefix}.relation_vocabulary"),
-            **self.upos_vocabulary.arrays(f"{prefix}.upos_vocabulary"),
-            **self.xpos_vocabulary.arrays(f"{prefix}.xpos_vocabulary"),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Dependencies:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(
-            heads=arrays["heads"],
-            relations=arrays["relations"],
-            upos=arrays["upos"],
-            xpos=arrays["xpos"],
-            offsets=arrays["offsets"],
-            relation_vocabulary=Vocabulary.from_arrays(arrays, "relation_vocabulary"),
-            upos_vocabulary=Vocabulary.from_arrays(arrays, "upos_vocabulary"),
-            xpos_vocabulary=Vocabulary.from_arrays(arrays, "xpos_vocabulary"),
-        )
 
 
 def read_conllu(path: AnyPath) -> tuple[Text, Dependencies]:

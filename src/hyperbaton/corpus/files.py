@@ -210,6 +210,15 @@ def _arriving_lines(path: AnyPath) -> Iterator[list[bytes]]:
         yield [last]
 
 
+def _line_groups(path: AnyPath, most: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield groups of at most `most` lines that arrive together, each with the 1-based number of its first line."""
+    first = 1
+    for lines in _arriving_lines(path):
+        for at in range(0, len(lines), most):
+            yield first + at, lines[at : at + most]
+        first += len(lines)
+
+
 def read_lines(path: AnyPath) -> Iterator[str]:
     """Yield the lines of a small text file, without their ends."""
     return itertools.chain.from_iterable(read_line_groups(path))
@@ -217,17 +226,14 @@ def read_lines(path: AnyPath) -> Iterator[str]:
 
 def read_line_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
     """Yield the lines of a text in groups of at most `most`, without waiting for more lines while one is available."""
-    n = 0
-    for lines in _arriving_lines(path):
-        for at in range(0, len(lines), most):
-            group = []
-            for line in lines[at : at + most]:
-                n += 1
-                try:
-                    group.append(line.decode("utf-8"))
-                except UnicodeDecodeError as error:
-                    raise InputError("not valid UTF-8", shown(path), n) from error
-            yield group
+    for first, group in _line_groups(path, most):
+        decoded = []
+        for number, line in enumerate(group, start=first):
+            try:
+                decoded.append(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise InputError("not valid UTF-8", shown(path), number) from error
+        yield decoded
 
 
 def read_sentences(path: AnyPath) -> Iterator[str]:
@@ -237,15 +243,11 @@ def read_sentences(path: AnyPath) -> Iterator[str]:
 
 def read_sentence_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
     """Yield the lines of a tokenized text in groups of at most `most`, without waiting for more while one is available."""
-    n = 0
-    for lines in _arriving_lines(path):
-        for at in range(0, len(lines), most):
-            group = lines[at : at + most]
-            for number, line in enumerate(group, start=n + 1):
-                if fault := _core.find_sentence_fault(line):
-                    raise InputError(_core.describe_fault(fault), shown(path), number)
-            n += len(group)
-            yield [line.decode("utf-8") for line in group]
+    for first, group in _line_groups(path, most):
+        for number, line in enumerate(group, start=first):
+            if fault := _core.find_sentence_fault(line):
+                raise InputError(_core.describe_fault(fault), shown(path), number)
+        yield [line.decode("utf-8") for line in group]
 
 
 def write_pieces(path: AnyPath, pieces: Iterable[bytes]) -> None:

@@ -10,19 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Display
-from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, write_pieces
-from hyperbaton.corpus.text import Offsets, Text, chosen, read_in_parts
+from hyperbaton.corpus.text import Offsets, SentenceRows, Text, chosen, read_in_parts
 
 
 @dataclass(frozen=True, repr=False)
-class Links(Display):
+class Links(Display, SentenceRows):
     """Links of a bitext: those of pair s are the rows `points[offsets[s]:offsets[s + 1]]`, sorted and distinct.
 
     >>> links = Links.of([[(0, 0), (1, 2)], []])
@@ -54,9 +52,6 @@ class Links(Display):
             rows.extend(sorted(set(points)))
             offsets.append(len(rows))
         return cls(np.array(rows, np.uint16).reshape(-1, 2), np.array(offsets, np.int64))
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
     def facts(self) -> dict[str, int]:
         """The numbers of links and of sentence pairs."""
@@ -96,26 +91,10 @@ class Links(Display):
         order = np.lexsort((self.points[:, 0], self.points[:, 1], np.repeat(np.arange(len(self)), np.diff(self.offsets))))
         return Links(np.ascontiguousarray(self.points[order][:, ::-1]), self.offsets)
 
-    def select(self, sentences: npt.NDArray[np.int64]) -> Links:
-        """The links of the chosen sentence pairs, in that order."""
-        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
-        return Links(self.points[where], offsets)
-
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """Pharaoh text of the chosen sentence pairs, in pieces."""
-        numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        for chunk in np.array_split(numbers, max(1, len(numbers) // 10_000)):
-            yield _core.format_links(self.points, self.offsets, np.ascontiguousarray(chunk))
+        return (_core.format_links(self.points, self.offsets, chunk) for chunk in self.chunks(sentences))
 
     def write(self, path: AnyPath) -> None:
         """Write Pharaoh links."""
         write_pieces(path, self.pieces())
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"{prefix}.points": self.points, f"{prefix}.offsets": self.offsets}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Links:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(arrays["points"], arrays["offsets"])

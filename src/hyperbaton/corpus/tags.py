@@ -11,19 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.files import AnyPath, shown
-from hyperbaton.corpus.text import Offsets, Text, Vocabulary
+from hyperbaton.corpus.text import Offsets, SentenceRows, Text, Vocabulary
 
 Labels = npt.NDArray[np.uint16]
 MAX_LABELS = np.iinfo(np.uint16).max
 
 
 @dataclass(frozen=True)
-class Tags:
+class Tags(SentenceRows):
     """Labels parallel to the tokens of a text: those of sentence s are `labels[offsets[s]:offsets[s + 1]]`.
 
     >>> tags = Tags.of(["PRP VBZ", ""], Text.of(["he eats", ""]))
@@ -60,16 +58,8 @@ class Tags:
             raise InputError(f"more than {MAX_LABELS} different labels: is this a file of tags or classes?", path)
         return cls(labels.tokens.astype(np.uint16), labels.offsets, labels.vocabulary)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __getitem__(self, sentence: int) -> list[str]:
         return self._text()[sentence]
-
-    def select(self, sentences: npt.ArrayLike) -> Tags:
-        """The labels of the chosen sentences, in that order."""
-        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
-        return Tags(self.labels[where], offsets, self.vocabulary)
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The labels of the chosen sentences as lines of text, in pieces."""
@@ -77,16 +67,3 @@ class Tags:
 
     def _text(self) -> Text:
         return Text(self.labels.astype(np.uint32), self.offsets, self.vocabulary)
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {
-            f"{prefix}.labels": self.labels,
-            f"{prefix}.offsets": self.offsets,
-            **self.vocabulary.arrays(f"{prefix}.vocabulary"),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Tags:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(arrays["labels"], arrays["offsets"], Vocabulary.from_arrays(arrays, "vocabulary"))

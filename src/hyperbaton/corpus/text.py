@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Protocol, SupportsIndex, overload
+from typing import ClassVar, NamedTuple, Protocol, Self, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,50 @@ class Vocabulary(Picklable):
         return vocabulary
 
 
+class SentenceRows:
+    """Base of data classes with columns of rows by sentence: those of sentence s are `offsets[s]` to `offsets[s + 1]`.
+
+    The fields are the columns, then `offsets`, then vocabularies, whose names end in `vocabulary`.
+    """
+
+    offsets: Offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @classmethod
+    def _names(cls) -> tuple[list[str], list[str]]:
+        """The names of the columns, and of the vocabularies."""
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # derived classes are data classes
+        return names[: names.index("offsets")], [name for name in names if name.endswith("vocabulary")]
+
+    def select(self, sentences: npt.ArrayLike) -> Self:
+        """The rows of the chosen sentences, in that order, over the same vocabularies."""
+        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
+        columns = {name: getattr(self, name)[where] for name in self._names()[0]}
+        return replace(self, **columns, offsets=offsets)  # type: ignore[type-var]
+
+    def chunks(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[npt.NDArray[np.int64]]:
+        """The numbers of the chosen sentences, or of all, in chunks for writing."""
+        numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
+        return map(np.ascontiguousarray, np.array_split(numbers, max(1, len(numbers) // 10_000)))
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Everything as named arrays, for the store."""
+        columns, vocabularies = self._names()
+        arrays = {f"{prefix}.{name}": getattr(self, name) for name in (*columns, "offsets")}
+        for name in vocabularies:
+            arrays |= getattr(self, name).arrays(f"{prefix}.{name}")
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """The inverse of `arrays`, names without the prefix."""
+        columns, vocabularies = cls._names()
+        values = (arrays[name] for name in (*columns, "offsets"))
+        return cls(*values, *(Vocabulary.from_arrays(arrays, name) for name in vocabularies))
+
+
 class PartReader(Reader, Protocol):
     """A reader of the core that returns its data in parts."""
 
@@ -133,6 +177,11 @@ def chosen(sentence: SupportsIndex | slice, n: int, what: str = "sentence") -> i
     """
     if isinstance(sentence, slice):
         return np.arange(n, dtype=np.int64)[sentence]
+    return place(sentence, n, what)
+
+
+def place(sentence: SupportsIndex, n: int, what: str = "sentence") -> int:
+    """The number of a sentence among n, from 0; IndexError if there is none."""
     at = operator.index(sentence)
     if not -n <= at < n:
         raise IndexError(f"{what} {at} of {n}")
@@ -140,7 +189,7 @@ def chosen(sentence: SupportsIndex | slice, n: int, what: str = "sentence") -> i
 
 
 @dataclass(frozen=True, repr=False)
-class Text(Display):
+class Text(Display, SentenceRows):
     """Tokenized sentences: sentence s is `tokens[offsets[s]:offsets[s + 1]]`.
 
     >>> text = Text.of(["the cat sleeps", "the dog"])
@@ -196,9 +245,6 @@ class Text(Display):
         """The text of a finished builder, and the lines that it emptied."""
         tokens, offsets = builder.take()
         return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()), path), Faults(*builder.faults())
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
     def facts(self) -> dict[str, int]:
         """The number of sentences, of words, and of words in the vocabulary."""
@@ -276,29 +322,9 @@ class Text(Display):
         )
         return replace(self, tokens=numbers[self.tokens], vocabulary=both)
 
-    def select(self, sentences: npt.NDArray[np.int64]) -> Text:
-        """The chosen sentences, in that order, over the same vocabulary."""
-        where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
-        return replace(self, tokens=self.tokens[where], offsets=offsets)
-
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""
-        numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        for chunk in np.array_split(numbers, max(1, len(numbers) // 10_000)):
-            yield _core.format_text(*self.columns, np.ascontiguousarray(chunk))
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {
-            f"{prefix}.tokens": self.tokens,
-            f"{prefix}.offsets": self.offsets,
-            **self.vocabulary.arrays(f"{prefix}.vocabulary"),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Text:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(arrays["tokens"], arrays["offsets"], Vocabulary.from_arrays(arrays, "vocabulary"))
+        return (_core.format_text(*self.columns, chunk) for chunk in self.chunks(sentences))
 
 
 def _copy(vocabulary: Vocabulary | None) -> _core.Vocabulary:

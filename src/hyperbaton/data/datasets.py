@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from hyperbaton.base.errors import Cancelled, HyperbatonError, InputError, OptionError, import_failure
 from hyperbaton.base.progress import Progress
@@ -23,13 +23,36 @@ N_NEAR = 3  # names suggested for an unknown one
 OTHER_CODES = {"cmn": "zh"}
 
 
+class _Language(Protocol):
+    """A language as mtdata names it."""
+
+    lang: str
+
+
+Languages = tuple[_Language, _Language]
+
+
+class _DatasetId(Protocol):
+    """The name of a dataset in mtdata's index."""
+
+    langs: Languages
+
+
+class _Entry(Protocol):
+    """A dataset in mtdata's index."""
+
+    did: _DatasetId
+    url: str | list[str]
+    in_ext: str | None
+
+
 @dataclass(frozen=True)
 class Dataset:
     """One of mtdata's datasets, read from the source to the target language."""
 
     name: str
-    entry: Any
-    languages: tuple[Any, Any]
+    entry: _Entry
+    languages: Languages
     swapped: bool
 
 
@@ -54,7 +77,7 @@ class Catalogue:
         self._mtdata = mtdata
         self.version: str = mtdata.__version__
 
-    def find(self, name: str, languages: tuple[Any, Any] | None = None) -> Dataset:
+    def find(self, name: str, languages: Languages | None = None) -> Dataset:
         """The dataset of a name, from the first of `languages` to the second; without them, as its name says."""
         parts = name.split("-")
         pair = self._languages(parts[3:])
@@ -70,19 +93,19 @@ class Catalogue:
                 return self._directed(name, entries[key], languages or pair)
         raise self._unknown(name, pair)
 
-    def parse_languages(self, text: str) -> tuple[Any, Any]:
+    def parse_languages(self, text: str) -> Languages:
         """The two languages of a text like de-en."""
         pair = self._languages(text.split("-"))
         if pair is None:
             raise OptionError(f"languages are two codes like de-en, not {text!r}")
         return pair
 
-    def code(self, language: Any) -> str:
+    def code(self, language: _Language) -> str:
         """The code of a language that files and tokenizers use: of two letters where there is one."""
         code2 = self._mtdata.iso.bcp47.bcp47.languages[language.lang][0]
         return OTHER_CODES.get(language.lang) or code2 or str(language.lang)
 
-    def names(self, languages: tuple[Any, Any], containing: str = "") -> list[str]:
+    def names(self, languages: Languages, containing: str = "") -> list[str]:
         """The names of all datasets of two languages, in either direction."""
         with _without_its_manners():
             entries = self._mtdata.index.get_entries(languages, fuzzy_match=True)
@@ -111,7 +134,7 @@ class Catalogue:
             hint = "if the file is damaged, remove it and try again"
             raise InputError(f"{dataset.name}: cannot be read: {_reason(error)}; {hint}", str(where)) from error
 
-    def _copy(self, dataset: Dataset, paths: Any, source: Path, target: Path) -> int:
+    def _copy(self, dataset: Dataset, paths: Path | list[Path], source: Path, target: Path) -> int:
         """Add the pairs to two files, one line for each; those without one of the sides are left out."""
         n_pairs = 0
         rows = self._mtdata.parser.Parser(paths, ext=dataset.entry.in_ext or None, ent=dataset.entry).read_segs(
@@ -131,7 +154,7 @@ class Catalogue:
             raise ValueError("it has no sentence pairs")
         return n_pairs
 
-    def _directed(self, name: str, entry: Any, languages: tuple[Any, Any]) -> Dataset:
+    def _directed(self, name: str, entry: _Entry, languages: Languages) -> Dataset:
         tags = self._mtdata.iso.bcp47.BCP47Tag
         with contextlib.suppress(AssertionError):  # two languages that could be either of the others
             fits, swapped = tags.check_compat_swap(languages, entry.did.langs)
@@ -140,7 +163,7 @@ class Catalogue:
         wanted, own = ("-".join(map(str, pair)) for pair in (languages, entry.did.langs))
         raise OptionError(f"{name}: its languages are {own}, not {wanted}; datasets of one corpus need the same two")
 
-    def _languages(self, codes: list[str]) -> tuple[Any, Any] | None:
+    def _languages(self, codes: list[str]) -> Languages | None:
         """Two languages, or None where the codes are not two known ones."""
         try:
             first, second = (self._mtdata.iso.bcp47.bcp47(code) for code in codes)
@@ -148,7 +171,7 @@ class Catalogue:
             return None
         return first, second
 
-    def _unknown(self, name: str, pair: tuple[Any, Any] | None) -> OptionError:
+    def _unknown(self, name: str, pair: Languages | None) -> OptionError:
         """Names that are near: of the same languages if they are known, otherwise of any."""
         if pair is not None:
             names = self.names(pair)

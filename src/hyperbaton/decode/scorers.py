@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, Reordering
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 from hyperbaton.phrases.orientation import Side
 from hyperbaton.phrases.reordering import DistinctRows
+
+if TYPE_CHECKING:
+    from hyperbaton.models import JumpLogProbs
 
 FLOOR = -100.0
 LOWEST_SCORE = -1e4  # for scores that are normalised later
@@ -210,7 +213,7 @@ class ModelUse:
 
 
 @singledispatch
-def scorer_of(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
+def scorer_of(model: object, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     """The scorers of a model in this use for these sentences, by the model's shape.
 
     There is one weight, or one for each orientation class.
@@ -222,11 +225,11 @@ def scorer_of(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> 
 
 
 @scorer_of.register(PerOption)
-def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
+def _(model: PerOption, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     return _class_scores(model, use, batch).scorer(weights)
 
 
-def _class_scores(model: Any, use: ModelUse, batch: Batch) -> OptionScores:
+def _class_scores(model: PerOption, use: ModelUse, batch: Batch) -> OptionScores:
     """The scores of an orientation model in this use."""
     scores = np.asarray(model.option_logprobs(batch.source, batch.options, *needed(model, batch.annotations)))
     if scores.shape[0] != len(batch.options):
@@ -239,7 +242,7 @@ def _class_scores(model: Any, use: ModelUse, batch: Batch) -> OptionScores:
     return found
 
 
-def scores_of(model: Any, scores: Array) -> OptionScores:
+def scores_of(model: PerOption, scores: Array) -> OptionScores:
     """Scores (n_options, n_classes) of an orientation model, with its classes and its use of the coverage."""
     return OptionScores(
         scores,
@@ -251,14 +254,14 @@ def scores_of(model: Any, scores: Array) -> OptionScores:
 
 
 @scorer_of.register(PerJump)
-def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
+def _(model: PerJump, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     logprobs = model.jump_logprobs(batch.source, *needed(model, batch.annotations))
     remaining = getattr(model, "candidates", "all") == "remaining"
     return _jump_scorer(logprobs, weights[0], use.inside, remaining)
 
 
 @scorer_of.register(PerStep)
-def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
+def _(model: PerStep, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
     if hasattr(model, "step_scorer"):
         return cast(_core.Feature, model.step_scorer(batch, weights[0]))
     from hyperbaton.models import python_steps  # which imports the base classes of models; tables do without
@@ -266,13 +269,13 @@ def _(model: Any, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Fe
     return python_steps(model, batch, weights[0])
 
 
-def orientations_of(model: Any) -> OrientationSet:
+def orientations_of(model: PerOption) -> OrientationSet:
     """The orientation set of a model, which may be given by name."""
     orientations = model.orientations
     return orientation_set(orientations) if isinstance(orientations, str) else orientations
 
 
-def _jump_scorer(jumps: Any, weight: float, inside: bool, remaining: bool) -> _core.JumpScorer:
+def _jump_scorer(jumps: JumpLogProbs | Sequence[Array], weight: float, inside: bool, remaining: bool) -> _core.JumpScorer:
     if hasattr(jumps, "values") and hasattr(jumps, "starts"):
         values, starts = jumps.values, jumps.starts
     else:

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, singledispatch
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import VisitOrders
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Integers
+from hyperbaton.base.arrays import Array, Integers
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
@@ -108,13 +107,13 @@ def _of_derivation(found: Derivations, way: Path) -> list[list[Expectation]]:
 
 
 @singledispatch
-def expected(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+def expected(model: object, name: str, way: Path) -> Sequence[Expectation | None]:
     """The expectations of a model at each step; None if it has none."""
     return []
 
 
 @expected.register(PerOption)
-def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+def _(model: PerOption, name: str, way: Path) -> Sequence[Expectation | None]:
     logprobs = model.option_logprobs(way.source, way.own_options(), *needed(model, way.annotations))
     scores, spans = scores_of(model, np.asarray(logprobs)), [(step.begin, step.end) for step in way.steps]
     probabilities = numeric.exp(scores.step_logprobs(np.arange(len(spans)), spans, way.source.n_tokens))
@@ -122,7 +121,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
 
 
 @expected.register(PerJump)
-def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+def _(model: PerJump, name: str, way: Path) -> Sequence[Expectation | None]:
     jumps = _jumps(model, way)
     matrix = np.asarray(jumps[0], np.float64)
     remaining = getattr(model, "candidates", "all") == "remaining"
@@ -144,7 +143,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     return rows
 
 
-def _jumps(model: Any, way: Path) -> Any:
+def _jumps(model: PerJump, way: Path) -> JumpLogProbs | Sequence[Array]:
     """The scores of a jump model for the single sentence."""
     return model.jump_logprobs(way.source, *needed(model, way.annotations))
 
@@ -182,7 +181,7 @@ def _visits(links: Sequence[tuple[int, int]]) -> list[int]:
 
 
 @expected.register(PerStep)
-def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+def _(model: PerStep, name: str, way: Path) -> Sequence[Expectation | None]:
     own_scorer = getattr(type(model), "step_scorer", StepModel.step_scorer)
     if own_scorer is not StepModel.step_scorer or hasattr(model, "search_feature"):
         return _options_left(model, name, way)
@@ -204,7 +203,7 @@ def _(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
     return rows
 
 
-def _options_left(model: Any, name: str, way: Path) -> Sequence[Expectation | None]:
+def _options_left(model: PerStep, name: str, way: Path) -> Sequence[Expectation | None]:
     """Scores of a model in the core for the options that could have been chosen at each step, one for each remaining
     word."""
     options, offsets = way.found.batch.options, way.found.batch.options.sentence_offsets

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +50,11 @@ class Outputs:
     line: npt.NDArray[np.int64]
     orders: Orders | None = None
     reference_orders: Sequence[Orders] = ()
+
+    def lowercased(self) -> Outputs:
+        """These outputs without upper case."""
+        hypotheses, *references = ([line.lower() for line in text] for text in (self.hypotheses, *self.references))
+        return replace(self, hypotheses=hypotheses, references=references)
 
     @classmethod
     def of(

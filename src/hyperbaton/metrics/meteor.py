@@ -50,14 +50,9 @@ class Meteor(Metric):
     wordnet: str | None = option(None, "folder of WordNet, for synonyms", path=True)
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        stages = self._stages()
-
-        def lower(lines: Sequence[str]) -> Sequence[str]:
-            return [line.lower() for line in lines] if self.lowercase else lines
-
-        statistics = []
+        outputs, stages, statistics = outputs.lowercased() if self.lowercase else outputs, self._stages(), []
         for text in outputs.references:
-            counts, *lengths = count_matches(lower(outputs.hypotheses), lower(text), outputs.line, stages)
+            counts, *lengths = count_matches(outputs.hypotheses, text, outputs.line, stages)
             statistics.append(np.column_stack([counts, *lengths]).astype(np.float64))
         return self.best_reference(statistics)
 

@@ -35,10 +35,8 @@ class Nist(Metric):
     lowercase: bool = option(False, "ignore case")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        texts = [outputs.hypotheses, *outputs.references]
-        if self.lowercase:
-            texts = [[line.lower() for line in text] for text in texts]
-        numbered = number_words(*texts)
+        outputs = outputs.lowercased() if self.lowercase else outputs
+        numbered = number_words(outputs.hypotheses, *outputs.references)
         lengths = numbered[0].lengths
         information = []
         shorter = np.array([sum(text.lengths.sum() for text in numbered[1:])])

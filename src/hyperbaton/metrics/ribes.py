@@ -37,8 +37,8 @@ class Ribes(Metric):
     lowercase: bool = option(False, "ignore case")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        texts = (outputs.hypotheses, *outputs.references)
-        hypotheses, *references = number_words(*([line.lower() for line in t] if self.lowercase else t for t in texts))
+        outputs = outputs.lowercased() if self.lowercase else outputs
+        hypotheses, *references = number_words(outputs.hypotheses, *outputs.references)
         values = [self._sentences(hypotheses, reference, outputs.line) for reference in references]
         return np.column_stack([100 * np.max(values, axis=0), np.ones(len(outputs.line))])
 

@@ -33,10 +33,8 @@ class Wer(Metric):
     lowercase: bool = option(False, "ignore case")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        texts = [outputs.hypotheses, *outputs.references]
-        if self.lowercase:
-            texts = [[line.lower() for line in text] for text in texts]
-        hypotheses, *references = number_words(*texts)
+        outputs = outputs.lowercased() if self.lowercase else outputs
+        hypotheses, *references = number_words(outputs.hypotheses, *outputs.references)
         each = zip(edits_of(_core.edit_distances, hypotheses, references, outputs.line), references, strict=True)
         return self.best_reference(
             [np.column_stack([edits, reference.lengths[outputs.line]]).astype(np.float64) for edits, reference in each]

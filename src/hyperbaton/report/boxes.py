@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from hyperbaton.align import visit_order
+from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import extract
 
@@ -45,6 +46,16 @@ def smallest(boxes: list[Box]) -> list[Box]:
     [Box(source=(0, 1), target=(0, 1), distance=0), Box(source=(1, 2), target=(1, 2), distance=0)]
     """
     return [box for box in boxes if not any(other != box and other.inside(box) for other in boxes)]
+
+
+def read_pair(
+    bitext: Bitext, sentence: int, max_length: int
+) -> tuple[list[str], list[str], list[tuple[int, int]], list[Box]]:
+    """The words, links and phrase pairs of one sentence pair."""
+    if not 0 <= sentence < len(bitext):
+        raise OptionError(f"line {sentence + 1} of {len(bitext)}")
+    links = bitext.need_links()[sentence]
+    return bitext.source[sentence], bitext.target[sentence], links, phrase_boxes(bitext, sentence, max_length)
 
 
 def describe_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> dict[str, object]:

@@ -63,9 +63,7 @@ def draw_by_support(
     return figure
 
 
-def draw_by_size(
-    figures: Mapping[str, Sequence[tuple[float, float, float]]], ylabel: str, xlabel: str = "sentence pairs (thousands)"
-) -> Figure:
+def draw_by_size(figures: Mapping[str, Sequence[tuple[float, float, float]]], ylabel: str) -> Figure:
     """Lines over training sizes: for each model (size, mean, deviation) in order; deviations are error bars."""
     with style():
         figure = Figure(figsize=(6.0, 3.6), layout="constrained")
@@ -73,7 +71,7 @@ def draw_by_size(
         for (name, points), look in zip(figures.items(), looks(), strict=False):
             sizes, means, deviations = zip(*points, strict=True)
             axes.errorbar(sizes, means, yerr=deviations, capsize=2, label=name, **look)
-        axes.set_xlabel(xlabel)
+        axes.set_xlabel("sentence pairs (thousands)")
         axes.set_ylabel(ylabel)
         legend(axes)
     return figure

@@ -7,9 +7,8 @@ from itertools import pairwise
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
-from hyperbaton.report.boxes import Box, phrase_boxes, smallest
+from hyperbaton.report.boxes import Box, read_pair, smallest
 from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, style
 
 
@@ -24,10 +23,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
     Columns are source words, rows target words, dots links. Boxes are the smallest phrase pairs (or all of them), and an
     arrow connects each to the next one in target order, labelled with its distance d.
     """
-    if not 0 <= sentence < len(bitext):
-        raise OptionError(f"line {sentence + 1} of {len(bitext)}")
-    src, tgt, links = bitext.source[sentence], bitext.target[sentence], bitext.need_links()[sentence]
-    boxes = phrase_boxes(bitext, sentence, max_length)
+    src, tgt, links, boxes = read_pair(bitext, sentence, max_length)
     steps = smallest(boxes)
     with style():
         figure = Figure(figsize=(1.6 + 0.42 * len(src), 1.6 + 0.36 * len(tgt)))

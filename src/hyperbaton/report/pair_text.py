@@ -7,9 +7,8 @@ from itertools import zip_longest
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
-from hyperbaton.report.boxes import phrase_boxes, smallest
+from hyperbaton.report.boxes import read_pair, smallest
 
 LINK, INSIDE, OUTSIDE = "■", "░", "·"
 LABEL = 16  # largest width of the column of target words
@@ -22,10 +21,7 @@ def pair_text(bitext: Bitext, sentence: int, *, width: int = 80, max_length: int
     Source words are written above their columns, from top to bottom. A pair too long for a grid of that width is drawn
     only as the list of its phrases.
     """
-    if not 0 <= sentence < len(bitext):
-        raise OptionError(f"line {sentence + 1} of {len(bitext)}")
-    src, tgt, links = bitext.source[sentence], bitext.target[sentence], bitext.need_links()[sentence]
-    boxes = phrase_boxes(bitext, sentence, max_length)
+    src, tgt, links, boxes = read_pair(bitext, sentence, max_length)
     steps = smallest(boxes)
     marks = [[OUTSIDE] * len(src) for _ in tgt]
     for box in steps:

@@ -55,17 +55,27 @@ class Candidates(NamedTuple):
             "features": self.features,
             "hypotheses": lines_as_array(self.hypotheses),
         }
-        if self.sparse is not None:
-            arrays |= {f"sparse.{name}": array for name, array in csr_arrays(self.sparse).items()}
-            arrays["sparse.shape"] = np.array(self.sparse.shape)
-        return arrays
+        return arrays | _sparse_arrays(self.sparse)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Candidates:
         """The inverse of `arrays`."""
-        sparse = group(arrays, "sparse")
-        rows = csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
-        return cls(arrays["sentence"], arrays["features"], array_as_lines(arrays["hypotheses"]), rows)
+        hypotheses = array_as_lines(arrays["hypotheses"])
+        return cls(arrays["sentence"], arrays["features"], hypotheses, _sparse_rows(arrays))
+
+
+def _sparse_arrays(rows: csr_array | None) -> dict[str, Array]:
+    """Sparse features as named arrays."""
+    if rows is None:
+        return {}
+    parts = {**csr_arrays(rows), "shape": np.array(rows.shape, np.int64)}
+    return {f"sparse.{name}": part for name, part in parts.items()}
+
+
+def _sparse_rows(arrays: Arrays) -> csr_array | None:
+    """The inverse of `_sparse_arrays`."""
+    sparse = group(arrays, "sparse")
+    return csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
 
 
 class Decode(Protocol):
@@ -201,20 +211,15 @@ class CandidateLists:
     def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         arrays = {"features": self.features, "statistics": self.statistics, "keys": self.keys, "offsets": self.offsets}
-        if self.sparse is not None:
-            parts = {**csr_arrays(self.sparse), "shape": np.array(self.sparse.shape, np.int64)}
-            arrays |= {f"sparse.{name}": part for name, part in parts.items()}
-        return arrays
+        return arrays | _sparse_arrays(self.sparse)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> CandidateLists:
         """The inverse of `arrays`."""
-        sparse = group(arrays, "sparse")
-        rows = csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
         features, statistics, keys, offsets = (
             np.array(arrays[name]) for name in ("features", "statistics", "keys", "offsets")
         )
-        return cls(features, statistics, keys, offsets, rows)
+        return cls(features, statistics, keys, offsets, _sparse_rows(arrays))
 
 
 def check_nbest(nbest: Candidates, n_sentences: int, n_features: int) -> None:

@@ -116,7 +116,7 @@ class TuningRuns:
             self.options,
             fixed=decoder.fixed,
             seed=self.seed + number,
-            threads=self.resources.threads,
+            threads=self.resources.split().threads,
             folder=None if self.folder is None else self.folder / f"run{number + 1}",
             inputs=inputs,
             report=lambda iteration, turn: self.report(number, iteration, turn),

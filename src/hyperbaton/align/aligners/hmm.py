@@ -63,6 +63,7 @@ from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import Arguments, from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
 from hyperbaton.corpus.removal import restore_links
@@ -163,11 +164,13 @@ class Aligner(WordAligner):
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
-        n_before = self._stem_iterations(source, target)
-        before, after = in_turn(progress, n_before, self.model1_iterations + self.hmm_iterations)
+        n_before, n_own = self._stem_iterations(source, target), self.model1_iterations + self.hmm_iterations
+        whole = Resources.of(threads, progress)
+        after = whole.part(n_before, of=n_before + n_own, size=n_own).progress
         stems = None
         if n_before:
             place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
+            before = whole.part(0, of=n_before + n_own, size=n_before).progress
             stems = self._stem_counts(source, target, threads, before, place)
         corpus: Arguments = {
             "n_source_words": len(self.vocabularies_[0]),
@@ -181,7 +184,7 @@ class Aligner(WordAligner):
                 max_length=self.max_length,
             ),
             "prior": self._prior(source, target, stems),
-            "n_threads": threads or default_threads(),
+            "n_threads": whole.threads,
         }
         if sharding is None:
             self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=after, **corpus)
@@ -208,7 +211,7 @@ class Aligner(WordAligner):
             lexicon = model.model_.lexicon(SMALLEST_PRIOR)
             known = translations(model.vocabularies_, self.vocabularies_, lexicon, self.prior_weight)
             counts = known if counts is None else counts + known
-            jumps = model.model_.jump_weights(False), model.model_.jump_weights(True)
+            jumps = model.model_.jump_weights()
         if stems is not None:
             counts = stems if counts is None else counts + stems
         if counts is None or len(counts.sources) == 0:
@@ -275,9 +278,9 @@ class Aligner(WordAligner):
         """
         if self.precision is None:
             return self._links(bitext, threads, progress)
-        before, after = in_turn(progress, 1, 1)
-        links = self._links(bitext, threads, before)
-        return most_certain(links, self.score(bitext, links, threads=threads, progress=after).confidences, self.precision)
+        first, second = (Resources.of(threads, progress).part(n, of=2).progress for n in range(2))
+        links = self._links(bitext, threads, first)
+        return most_certain(links, self.score(bitext, links, threads=threads, progress=second).confidences, self.precision)
 
     def _links(self, bitext: Bitext, threads: int | None, progress: Progress | None) -> Links:
         """Links chosen by their posteriors, before `precision` drops any."""
@@ -362,7 +365,7 @@ class Aligner(WordAligner):
         `PhraseTable.build` accepts it for its lexical weights, instead of link frequencies.
         """
         starts, targets, probabilities = self._fitted().model_.lexicon(smallest)
-        nulls = self.model_.null_emission(False), self.model_.null_emission(True)
+        nulls = self.model_.null_emissions()
         pairs = LexicalTable.with_empty_words(*self.vocabularies_, starts, targets, probabilities, *nulls)
         return replace(pairs, normalizations=self.normalizations_)
 
@@ -375,7 +378,11 @@ class Aligner(WordAligner):
         arrays = {**self._fitted()._model_arrays(smallest), "logprobs": self.logprobs_}
         for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
             arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
-        save(path, STORED, arrays, options=to_mapping(self), details=self._details())
+        save(path, STORED, arrays, options=to_mapping(self), seed=self._saved_seed(), details=self._details())
+
+    def _saved_seed(self) -> int | None:
+        """The seed that the model depends on, if it does."""
+        return None
 
     def _details(self) -> JsonObject:
         """Saved values other than arrays and options."""
@@ -400,9 +407,9 @@ class Aligner(WordAligner):
         """The arrays of the model, without word pairs whose probabilities are below `smallest` in both directions."""
         starts, targets, probabilities = self.model_.lexicon(smallest)
         arrays = {"lexicon.starts": starts, "lexicon.targets": targets, "lexicon.probabilities": probabilities}
-        for direction in ("to-source", "to-target"):
-            arrays[f"null.{direction}"] = self.model_.null_emission(direction == "to-source")
-            arrays[f"jumps.{direction}"] = self.model_.jump_weights(direction == "to-source")
+        nulls, jumps = self.model_.null_emissions(), self.model_.jump_weights()
+        for k, direction in ((1, "to-source"), (0, "to-target")):
+            arrays[f"null.{direction}"], arrays[f"jumps.{direction}"] = nulls[k], jumps[k]
         return arrays
 
     def _model_of(self, arrays: Arrays) -> _core.AlignmentModel:
@@ -445,20 +452,6 @@ def _read(artefact: Artefact) -> Aligner:
     aligner = from_mapping(cls, artefact.options)
     aligner._restore(artefact)
     return aligner
-
-
-def in_turn(progress: Progress | None, first: int, second: int) -> tuple[Progress | None, Progress | None]:
-    """Combined progress of two training runs with these numbers of iterations."""
-    if progress is None or first == 0:
-        return progress, progress
-
-    def before(done: int, total: int) -> bool | None:
-        return progress(done, total * (first + second) // first)
-
-    def after(done: int, total: int) -> bool | None:
-        return progress(done + total * first // second, total * (first + second) // second)
-
-    return before, after
 
 
 def _reduced_points(links: Links, sides: Removals) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.bool_]]:

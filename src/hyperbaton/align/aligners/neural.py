@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from hyperbaton import _core
-from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner, in_turn
+from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
@@ -31,7 +31,8 @@ from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.store import Arrays, Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.network.words import frequent_rows, needing_torch
 
@@ -75,17 +76,18 @@ class Neural(Aligner):
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         vars(self).pop("network_", None)
-        before, after = in_turn(progress, 1, 9)
-        super().fit(bitext, threads=threads, progress=before, sharding=sharding)
-        training = side.Training(self, self.prepare(bitext, threads), threads or default_threads())
+        whole = Resources.of(threads, progress)
+        super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress, sharding=sharding)
+        training = side.Training(self, self.prepare(bitext, threads), whole.threads)
         if training.n_pairs == 0:
             return self  # without corrections
-        teachers = []
-        for number in range(self.teachers):
-            others = 3 * self.teacher_epochs * (self.teachers - 1 - number) + (1 + self.teachers) * self.epochs
-            before, after = in_turn(after, 3 * self.teacher_epochs, others)
-            teachers.append(training.teach(number, before)[0])
-        arrays, _ = training.learn(teachers, after)
+        n_teach, n_learn = 3 * self.teacher_epochs, (1 + self.teachers) * self.epochs
+        rest, total = whole.part(1, of=10, size=9), self.teachers * n_teach + n_learn
+        teachers = [
+            training.teach(number, rest.part(number * n_teach, of=total, size=n_teach).progress)[0]
+            for number in range(self.teachers)
+        ]
+        arrays, _ = training.learn(teachers, rest.part(total - n_learn, of=total, size=n_learn).progress)
         self.take(arrays)
         return self
 
@@ -124,7 +126,14 @@ class Neural(Aligner):
         return words, frequent_rows(stems[text.tokens], len(numbers), len(numbers), _MIN_COUNT)[stems]
 
     def _details(self) -> JsonObject:
-        return {**super()._details(), "aligner": "neural", "seed": self.seed}
+        return {**super()._details(), "aligner": "neural"}
+
+    def _saved_seed(self) -> int:
+        return self.seed
+
+    def _restore(self, artefact: Artefact) -> None:
+        super()._restore(artefact)
+        self.seed = artefact.manifest["seed"] or self.seed
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
         arrays = super()._model_arrays(smallest)

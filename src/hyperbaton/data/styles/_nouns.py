@@ -43,3 +43,49 @@ def heads(kind: str, *, adjective: float, compound: float) -> list[Rule]:
         Rule(head, f"(ADJP JJ) {nn}", f"JJ {nn}", weight=adjective),
         Rule(head, f"NN-THING.2 {nn}", f"NN-THING.2 {nn}", weight=compound),
     ]
+
+
+def objects(conjunction: str, *, joined: float) -> list[Rule]:
+    """Objects of verbs: nouns, two or three of them joined, or a pronoun."""
+    both = f"CC:{conjunction}"
+    return [
+        Rule("NP-OBJ", "NP-THING", "NP-THING", weight=6),
+        Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
+        Rule("NP-OBJ", "NP-PLACE", "NP-PLACE", weight=0.5),
+        Rule("NP-OBJ", f"NP-THING {both} NP-OBJ", "NP-THING and+CC NP-OBJ", weight=joined),
+        Rule(
+            "NP-OBJ",
+            f"NP-THING.1 PU:、 NP-THING.2 {both} NP-THING",
+            "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING",
+            weight=joined,
+        ),
+        Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
+        Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
+        Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
+    ]
+
+
+def predicates(particle: str, *, adjective: float, compound: float) -> list[Rule]:
+    """What a person is: the noun of an owner, and nouns alone, with an adjective, or with another noun."""
+    return [
+        Rule(
+            "NP-PRED",
+            f"(DNP NP-OWNER DEG:{particle}) NP-PERSON-PRED*",
+            Move("the NP-PERSON-PRED of+DEG the NP-OWNER", when="NP-OWNER:bare"),
+            "the NP-PERSON-PRED of+DEG NP-OWNER",
+        ),
+        Rule("NP-PERSON-PRED", "NN-PERSON", "NN-PERSON/num", weight=4),
+        Rule("NP-PERSON-PRED", "(ADJP JJ) NN-PERSON", "JJ NN-PERSON/num", weight=adjective),
+        Rule("NP-PERSON-PRED", "NN-THING.2 NN-PERSON", "NN-THING.2 NN-PERSON/num", weight=compound),
+    ]
+
+
+def owners(*, person: float) -> list[Rule]:
+    """Owners of nouns."""
+    return [
+        Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=person),
+        Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
+        Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),
+        Rule("NP-OWNER", "NP-PLACE", "NP-PLACE", weight=1.5),
+        Rule("NP-OWNER", "NR", "NR", weight=1.5),
+    ]

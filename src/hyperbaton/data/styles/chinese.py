@@ -20,7 +20,7 @@ from hyperbaton.data.english import Draw
 from hyperbaton.data.grammar import Move, Rule
 from hyperbaton.data.lexicon import Words
 from hyperbaton.data.style import Style
-from hyperbaton.data.styles._nouns import described, heads, owned
+from hyperbaton.data.styles._nouns import described, heads, objects, owned, owners, predicates
 
 SENTENCES = [
     Rule("IP-ROOT", "IP PU:。", "IP .+PU", weight=12),
@@ -171,31 +171,12 @@ NOUNS = [
     Rule("NP-SBJ", "PN", "PN", weight=2.5),
     Rule("NP-SBJ", "NR", "NR", weight=1.5),
     Rule("NP-SBJ", "NP-PERSON CC:he NR", "NP-PERSON and+CC NR", weight=1, adds="plural"),
-    Rule("NP-OBJ", "NP-THING", "NP-THING", weight=6),
-    Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
-    Rule("NP-OBJ", "NP-PLACE", "NP-PLACE", weight=0.5),
-    Rule("NP-OBJ", "NP-THING CC:he NP-OBJ", "NP-THING and+CC NP-OBJ", weight=1),
-    Rule("NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:he NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1),
-    Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
-    Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
-    Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
+    *objects("he", joined=1),
     Rule("NP-NEW", "(QP CD:yi (CLP M-THING)) NP-THING-HEAD*", "a+CD+M-THING NP-THING-HEAD", weight=2),
     Rule("NP-NEW", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-HEAD*", "a+CD+M-PERSON NP-PERSON-HEAD"),
     Rule("NP-PRED", "(QP CD:yi (CLP M-PERSON)) NP-PERSON-PRED*", "a/num+CD+M-PERSON NP-PERSON-PRED"),
-    Rule(
-        "NP-PRED",
-        "(DNP NP-OWNER DEG:de) NP-PERSON-PRED*",
-        Move("the NP-PERSON-PRED of+DEG the NP-OWNER", when="NP-OWNER:bare"),
-        "the NP-PERSON-PRED of+DEG NP-OWNER",
-    ),
-    Rule("NP-PERSON-PRED", "NN-PERSON", "NN-PERSON/num", weight=4),
-    Rule("NP-PERSON-PRED", "(ADJP JJ) NN-PERSON", "JJ NN-PERSON/num", weight=1.5),
-    Rule("NP-PERSON-PRED", "NN-THING.2 NN-PERSON", "NN-THING.2 NN-PERSON/num", weight=1.2),
-    Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=4),
-    Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
-    Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),
-    Rule("NP-OWNER", "NP-PLACE", "NP-PLACE", weight=1.5),
-    Rule("NP-OWNER", "NR", "NR", weight=1.5),
+    *predicates("de", adjective=1.5, compound=1.2),
+    *owners(person=4),
 ]
 
 ADJUNCTS = [

@@ -22,7 +22,7 @@ from hyperbaton.data.english import Draw
 from hyperbaton.data.grammar import Move, Rule
 from hyperbaton.data.lexicon import Words
 from hyperbaton.data.style import Style
-from hyperbaton.data.styles._nouns import described, heads, owned
+from hyperbaton.data.styles._nouns import described, heads, objects, owned, owners, predicates
 
 SENTENCES = [
     Rule("IP-ROOT", "IP PU:。", "IP .+PU", weight=12),
@@ -187,32 +187,13 @@ NOUNS = [
     Rule("NP-SBJ", "PN", "PN", weight=2.5),
     Rule("NP-SBJ", "NR NN:san", Move("Mr NR", chance=0.5), "NR", weight=1.5),
     Rule("NP-SBJ", "NP-PERSON CC:to NR", "NP-PERSON and+CC NR", weight=0.5, adds="plural"),
-    Rule("NP-OBJ", "NP-THING", "NP-THING", weight=6),
-    Rule("NP-OBJ", "NP-PERSON", "NP-PERSON", weight=2),
-    Rule("NP-OBJ", "NP-PLACE", "NP-PLACE", weight=0.5),
-    Rule("NP-OBJ", "NP-THING CC:to NP-OBJ", "NP-THING and+CC NP-OBJ", weight=1.5),
-    Rule("NP-OBJ", "NP-THING.1 PU:、 NP-THING.2 CC:to NP-THING", "NP-THING.1 ,+PU NP-THING.2 and+CC NP-THING", weight=1.5),
-    Rule("NP-OBJ", "PN-OBJ", "PN-OBJ", weight=0.5),
+    *objects("to", joined=1.5),
     Rule("NP-THAN", "NP-SBJ", "NP-SBJ"),
-    Rule("NP-TO", "PN-OBJ", "PN-OBJ", weight=1),
-    Rule("NP-TO", "NP-PERSON", "NP-PERSON", weight=2),
     Rule("NP-NEW", "NP-THING-HEAD", "a NP-THING-HEAD", weight=2),
     Rule("NP-NEW", "NP-PERSON-HEAD", "a NP-PERSON-HEAD"),
     Rule("NP-PRED", "NP-PERSON-PRED", "a/num NP-PERSON-PRED"),
-    Rule(
-        "NP-PRED",
-        "(DNP NP-OWNER DEG:no) NP-PERSON-PRED*",
-        Move("the NP-PERSON-PRED of+DEG the NP-OWNER", when="NP-OWNER:bare"),
-        "the NP-PERSON-PRED of+DEG NP-OWNER",
-    ),
-    Rule("NP-PERSON-PRED", "NN-PERSON", "NN-PERSON/num", weight=4),
-    Rule("NP-PERSON-PRED", "(ADJP JJ) NN-PERSON", "JJ NN-PERSON/num", weight=1),
-    Rule("NP-PERSON-PRED", "NN-THING.2 NN-PERSON", "NN-THING.2 NN-PERSON/num", weight=1.5),
-    Rule("NP-OWNER", "NP-PERSON", "NP-PERSON", weight=3),
-    Rule("NP-OWNER", "NN-THING", "NN-THING", weight=1.5, adds="bare"),
-    Rule("NP-OWNER", "NP-THING", "NP-THING", weight=1.5),
-    Rule("NP-OWNER", "NP-PLACE", "NP-PLACE", weight=1.5),
-    Rule("NP-OWNER", "NR", "NR", weight=1.5),
+    *predicates("no", adjective=1, compound=1.5),
+    *owners(person=3),
 ]
 
 ADJUNCTS = [

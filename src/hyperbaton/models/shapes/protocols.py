@@ -6,10 +6,15 @@ A function whose work depends on the shape is generic (`functools.singledispatch
 from __future__ import annotations
 
 from abc import ABC, ABCMeta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hyperbaton.corpus import Annotations
+    from collections.abc import Sequence
+
+    from hyperbaton.base.arrays import Array
+    from hyperbaton.corpus import Annotations, Text
+    from hyperbaton.models.shapes.next_position import JumpLogProbs
+    from hyperbaton.phrases import Options, OrientationSet
 
 
 class _Answers(ABCMeta):
@@ -20,7 +25,7 @@ class _Answers(ABCMeta):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return any(callable(getattr(subclass, name, None)) for name in cls.methods)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return issubclass(type(instance), cls)
 
 
@@ -33,6 +38,11 @@ class PerOption(ABC, metaclass=_Answers):
 
     methods = ("option_logprobs",)
 
+    if TYPE_CHECKING:
+        orientations: str | OrientationSet
+
+        def option_logprobs(self, source: Text, options: Options, *annotations: Annotations) -> Array: ...
+
 
 class PerJump(ABC, metaclass=_Answers):
     """`jump_logprobs(source)`: a matrix for each sentence, row 0 the start, last column the end.
@@ -42,6 +52,10 @@ class PerJump(ABC, metaclass=_Answers):
     """
 
     methods = ("jump_logprobs",)
+
+    if TYPE_CHECKING:
+
+        def jump_logprobs(self, source: Text, *annotations: Annotations) -> JumpLogProbs | Sequence[Array]: ...
 
 
 class PerStep(ABC, metaclass=_Answers):
