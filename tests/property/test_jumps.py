@@ -117,6 +117,26 @@ def test_counts_of_a_worked_example() -> None:
     assert len(oracle.pair_features(["a"], ["X"], 0, 1)) == 42
 
 
+@settings(max_examples=20, deadline=None)
+@given(corpora(), st.integers(0, 3))
+def test_features_are_numbered_as_sentences_have_them(corpus: list[Sentence], n_last: int) -> None:
+    """Whole or in parts; the first and last features keep their numbers."""
+    text, n = core_text(corpus), len(corpus)
+    keys = _core.count_jump_features(text, min_count=1, n_threads=1, progress=None)
+    features = _core.JumpFeatures(keys, tagged=corpus[0][1] is not None)
+    n_features = N_CONSTANTS + len(keys) + n_last
+    met = list(dict.fromkeys(features.lists(text, 0, n, n_threads=1)[1].tolist()))
+    for cut in (0, n // 2):
+        numbers = _core.FeatureNumbers(n_features=n_features, n_first=N_CONSTANTS, n_last=n_last)
+        for begin, end in ((0, cut), (cut, n)):
+            features.packed_lists(text, numbers, begin, end, n_threads=2)
+        order = numbers.order().tolist()
+        assert order[: N_CONSTANTS + len(met)] == [*range(N_CONSTANTS), *met]
+        assert sorted(order) == list(range(n_features)) and order[n_features - n_last :] == list(
+            range(n_features - n_last, n_features)
+        )
+
+
 @settings(max_examples=30, deadline=None)
 @given(corpora(), st.sampled_from([1, 3]), st.integers(0, 2**32 - 1))
 def test_probabilities_are_those_of_the_equations(corpus: list[Sentence], planes: int, seed: int) -> None:
