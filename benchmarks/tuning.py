@@ -4,8 +4,8 @@
     python -m benchmarks.tuning DATA WORK --table                       the table of finished runs
 
 DATA has the corpora (`tatoeba-ar-en`, `tanaka-ja-en`, `twlaw-zh-en`, `kyoto-ja-en`, `gold-links`). For each text, a system
-with the distance alone (9 weights) and one with two lexicalized tables (25 weights) are built; each method tunes each
-system once for each seed and translates held-out text. The methods `initial weights` and `all weights 1` do not
+with the distance alone (9 weights) and one with two lexicalized tables (25 weights; 17 with one) are built; each method
+tunes each system once for each seed and translates held-out text. The methods `initial weights` and `all weights 1` do not
 tune. Every result is a file in WORK, so repeating the command continues an interrupted run; scores on the tuning and test
 texts are printed on stderr. The result of `--average` of each run is tested too. Means of runs are tested for every three
 consecutive seeds; each seed is in three of these means, so their range is smaller than that of independent runs.
@@ -39,6 +39,7 @@ from hyperbaton.tune.system import SystemDecoder
 
 METRIC = "bleu:tokenize=none"
 TABLES = ("hier-mslr-bidirectional-fe", "wbe-mslr-bidirectional-fe")
+SIZES = {"9": TABLES[:0], "17": TABLES[:1], "25": TABLES}  # lexicalized tables by the number of weights
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,8 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--texts", nargs="+", choices=TEXTS, default=["arabic"])
-    parser.add_argument("--systems", nargs="+", choices=("9", "25"), default=["9", "25"])
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--systems", nargs="+", choices=SIZES, default=["9", "25"])
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=[name for name in METHODS if name not in UNTUNED])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--pop-limit", type=int, default=200)
     parser.add_argument("--iterations", type=int, default=Tuning().iterations)
@@ -186,8 +187,8 @@ def prepare(data: Path, work: Path, text: Text, size: str, pop_limit: int) -> Tu
         if not (work / "lm").exists():
             _run("extract", *(str(work / f"train.{s}") for s in (text.source, "en", "links")), "-o", str(work / "phrases"))
             _run("lm", str(work / "train.en"), "-o", str(work / "lm"), "--order", "4", "--discount-fallback")
-        tables = [flag for i, kind in enumerate(TABLES) for flag in ("--reordering", f"LR{i}={kind}")]
-        parts = ["--phrases", str(work / "phrases"), "--lm", str(work / "lm"), *(tables if size == "25" else [])]
+        tables = [flag for i, kind in enumerate(SIZES[size]) for flag in ("--reordering", f"LR{i}={kind}")]
+        parts = ["--phrases", str(work / "phrases"), "--lm", str(work / "lm"), *tables]
         _run("system", "-o", str(system), *parts)
     loaded = System.load(system)
     n = text.n_tune
@@ -222,7 +223,7 @@ def table(args: argparse.Namespace) -> Iterator[str]:
                     scores = [result["test"][name] for result in results if name in result["test"]]
                     if scores:
                         yield _row(text, size, method + note, scores, seconds)
-                if METHODS[method].runs == 1 and len(results) > 3:
+                if method not in UNTUNED and METHODS[method].runs == 1 and len(results) > 3:
                     means = _means_of_three(args, text, size, method, results)
                     yield _row(text, size, f"{method}, mean of 3 seeds", means, 3 * seconds)
 

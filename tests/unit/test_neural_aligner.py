@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.align.aligners.neural import Neural
 from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
+from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.data import generate
@@ -114,6 +116,14 @@ def test_a_saved_model_is_read_by_its_kind(bitext: Bitext, untrained: Neural, sa
     assert not np.array_equal(Aligner().fit(bitext, threads=1).align(bitext, threads=1).points, links.points)
     scores = loaded.score(bitext, links, threads=1)
     assert scores.posteriors.max() <= 1 and (scores.confidences >= 0.1).mean() > 0.9
+
+
+def test_the_seed_is_in_the_manifest(untrained: Neural, tmp_path: Path) -> None:
+    seeded = copy.copy(untrained)
+    seeded.seed = 7
+    seeded.save(tmp_path / "model")
+    assert Artefact(tmp_path / "model").manifest["seed"] == 7
+    assert Aligner.load(tmp_path / "model").seed == 7
 
 
 def test_commands_use_a_saved_model(bitext: Bitext, untrained: Neural, saved: Path, tmp_path: Path) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.executors import Sharding
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.tune import OPTIMIZERS, Tuning, tune
 from hyperbaton.tune.nbest import check_nbest, first_of_each
+from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 from hyperbaton.tune.system import SystemDecoder, fix_weights
 from tests.program import hyperbaton
 
@@ -65,6 +69,17 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert not (tmp_path / "tuned.tuning").exists()
     assert result["system"] == str(tmp_path / "tuned") and result["start"]["LM0"] == [0.01]
     assert "run 2 of 2, iteration 1 of at most 2: bleu" in done.stderr
+
+
+@pytest.mark.parametrize("in_shards", [False, True])
+def test_in_shards_the_optimizer_has_the_threads_of_a_task(
+    system: System, in_shards: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    threads = []
+    monkeypatch.setattr("hyperbaton.tune.runs.tune", lambda *_, **options: threads.append(options["threads"]) or Mock())
+    resources = Resources(8, sharding=Sharding(tmp_path, 2) if in_shards else None)
+    TuningRuns(system, Tuning(), resources=resources).on(DevelopmentText(SOURCE[:2], [REFERENCE[:2]]))
+    assert threads == [1 if in_shards else 8]
 
 
 @pytest.mark.parametrize("name", list(OPTIMIZERS))

@@ -30,7 +30,7 @@ from math import prod
 from os import PathLike
 from pathlib import Path
 from types import UnionType
-from typing import Any, BinaryIO, NamedTuple, TypedDict, TypeVar, cast
+from typing import BinaryIO, NamedTuple, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -581,7 +581,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
+def _check_header(file: BinaryIO, path: Path, dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> int:
     """Check that a file has the header of an array of this type and shape; returns the offset of the data.
 
     The header is compared, not parsed, since the manifest contains all of its information.

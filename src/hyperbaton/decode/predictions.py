@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode.result import NO_CLASS, Translations
 from hyperbaton.decode.scorers import ModelUse, OptionScores
@@ -50,13 +50,13 @@ class ClassSums:
         for i, values in enumerate(columns):
             self.sums[:, i] += np.bincount(classes, values, len(self.names))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The figures of all phrases, and of those of each class."""
         classes = {name: _figures(row) for name, row in zip(self.names, self.sums, strict=True)}
         return {**_figures(self.sums.sum(axis=0)), "classes": classes}
 
 
-def _figures(sums: Array) -> dict[str, Any]:
+def _figures(sums: Array) -> JsonObject:
     """Percent of correct predictions, their mean probability in percent, mean log p of the class; None without phrases."""
     n, *rest = sums.tolist()
     correct, logprob, best = (total / n if n else None for total in rest)
@@ -103,7 +103,7 @@ class Predictions:
                 options = translations.options[translations.step_offsets[path] : translations.step_offsets[path + 1]]
                 self._sums(name, scores, phrases).add(_step_logprobs(scores, translations, piece, options), classes)
 
-    def as_json(self) -> list[dict[str, Any]]:
+    def as_json(self) -> list[JsonObject]:
         return [
             {"model": name, "side": side, "phrases": phrases, **sums.as_json()}
             for (name, side, phrases), sums in sorted(self.found.items(), key=lambda item: item[0][:2])

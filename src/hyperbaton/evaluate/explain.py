@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Tags, Text
@@ -301,7 +301,7 @@ def stand_out(explanations: list[Explanation]) -> list[Explanation]:
     return sorted(explanations, key=lambda e: (e.expected == usual, -e.probabilities[e.expected]))
 
 
-def _strongest(weights: list[tuple[str, Any]], k: int, top: int) -> Evidence:
+def _strongest(weights: list[tuple[str, Array]], k: int, top: int) -> Evidence:
     """The features whose weight for class k is largest relative to the mean of the classes."""
     margins = [(name, float(w[k] - np.mean(w))) for name, w in weights]
     return sorted(margins, key=lambda item: -abs(item[1]))[:top]
@@ -312,7 +312,7 @@ def _explanations(
     text: Text,
     options: Options,
     logprobs: LogProbs,
-    counts: Any,
+    counts: Array | None,
     features: list[dict[str, Evidence]],
     spans: bool,
 ) -> list[Explanation]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
@@ -141,7 +141,7 @@ def explain_blocks(
     return [_feature(model, int(f), int(key[f])) for f in chosen[order[:top]]]
 
 
-def _about(model: BlockMe, source: str) -> Any:
+def _about(model: BlockMe, source: str) -> npt.NDArray[np.bool_]:
     """Which keys are about a source phrase, or a tag."""
     columns, table = model.features_, model.table_
     tagged = np.isin(columns["asks"], [i for i, ask in enumerate(_ASKS) if ask.about_tags])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text, Trees
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.data import generate
-from hyperbaton.evaluate.explain_blocks import TagAnswer, explain_blocks, explain_tag
+from hyperbaton.evaluate.explain_blocks import BlockFeature, TagAnswer, explain_blocks, explain_tag
 from hyperbaton.models.block_me import BlockMe
 from hyperbaton.report.block_jumps import draw_tag_jumps
 from hyperbaton.report.elements import CaptionedFigure, Element, Number
@@ -306,7 +305,7 @@ class Xi11(Paper):
         return [ours, table(f"{key}-paper", "The paper's.", ["", *titles], [(PAPER, theirs)])]
 
 
-def _row(feature: Any) -> JsonObject:
+def _row(feature: BlockFeature) -> JsonObject:
     return {
         "count": feature.count,
         "exp λ": round(feature.alpha, 3),

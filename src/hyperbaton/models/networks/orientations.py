@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -132,7 +132,7 @@ class Orientations(DecisionTask):
         return torch.log_softmax(scores.masked_fill(impossible, _NOTHING), -1), batch.classes
 
 
-def scores(network: OrientationNetwork, phrases: PhraseSpans) -> Any:
+def scores(network: OrientationNetwork, phrases: PhraseSpans) -> Array:
     """Scores of the classes of phrase pairs without the coverage, as computed by the core."""
     data = OrientationData(phrases, "cpu")
     network.eval()

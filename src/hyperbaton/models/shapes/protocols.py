@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hyperbaton.base.arrays import Array
     from hyperbaton.corpus import Annotations, Text
     from hyperbaton.models.shapes.next_position import JumpLogProbs
+    from hyperbaton.models.shapes.step import Steps
     from hyperbaton.phrases import Options, OrientationSet
 
 
@@ -62,6 +63,10 @@ class PerStep(ABC, metaclass=_Answers):
     """`step_scores(steps)`: scores and states of many steps; or `step_scorer(batch, weight)`: a scorer in the core."""
 
     methods = ("step_scores", "step_scorer")
+
+    if TYPE_CHECKING:
+
+        def step_scores(self, steps: Steps) -> tuple[Array, Array]: ...
 
 
 def needed(model: object, annotations: Annotations) -> tuple[Annotations, ...]:

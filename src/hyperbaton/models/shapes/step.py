@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.batch import Batch
+from hyperbaton.models.shapes.protocols import PerStep
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import Options
 
@@ -58,10 +59,10 @@ class Steps:
         return self.begin + self.batch.options.source.length[self.options]
 
 
-def python_steps(model: Any, batch: Batch, weight: float) -> _core.StepScorer:
+def python_steps(model: PerStep | StepModel, batch: Batch, weight: float) -> _core.StepScorer:
     """A step scorer for the decoder that calls a Python method `step_scores(steps)`."""
 
-    def ask(sentence: int, states: Array, coverage: Array, begin: Array, end: Array, options: Array) -> Any:
+    def ask(sentence: int, states: Array, coverage: Array, begin: Array, end: Array, options: Array) -> tuple[Array, Array]:
         steps = Steps(batch, sentence, states, coverage.astype(np.bool_), begin, end, options)
         scores, behind = model.step_scores(steps)
         return np.ascontiguousarray(scores, np.float32), np.ascontiguousarray(behind, np.int64)
@@ -107,7 +108,7 @@ class StepModel(ReorderingModel):
         self._check_fitted()
         links = bitext.need_links()
         orders = visit_order(links)
-        columns: dict[str, list[Any]] = {"sentence": [], "begin": [], "logprob": [], "right": []}
+        columns: dict[str, list[float]] = {"sentence": [], "begin": [], "logprob": [], "right": []}
         for s in range(len(bitext)):
             order, target = orders[s], bitext.target[s]
             linked: dict[int, list[str]] = {}
