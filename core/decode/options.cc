@@ -76,7 +76,9 @@ class Collector {
   void fill_features(std::uint32_t phrase, std::int64_t pair, std::size_t n_target) {
     features_.assign(options_.n_features, 0.0F);
     const auto n_scores = input_.scores.n();
-    if (pair >= 0) {
+    if (const auto known = ranked_values(pair); !known.empty()) {
+      std::ranges::copy(known, features_.begin());
+    } else if (pair >= 0) {
       const auto row = static_cast<std::size_t>(pair);
       input_.scores.copy({row, phrase, input_.table.targets[row]}, features_.data());
       // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
@@ -86,6 +88,14 @@ class Collector {
     features_[n_scores] = -static_cast<float>(n_target);
     features_[n_scores + 1] = 1;
     features_[n_scores + 2] = pair == kUnknownPair ? kLogFloor : 0;
+  }
+
+  // The table's features of a pair of the phrase that was ranked last; none if its ranking was cached.
+  std::span<const float> ranked_values(std::int64_t pair) const {
+    const auto n_scores = input_.scores.n();
+    if (pair < first_ranked_) return {};
+    const auto at = static_cast<std::size_t>(pair - first_ranked_) * n_scores;
+    return at < values_.size() ? std::span(values_).subspan(at, n_scores) : std::span<const float>();
   }
 
   // Whether a target phrase occurs in the forced translation.
@@ -98,13 +108,17 @@ class Collector {
     const auto begin = input_.table.offsets[phrase];
     const auto end = begin + static_cast<std::int64_t>(input_.table.targets_of(phrase).size());
     const bool many = end - begin > kMany && !input_.forced.any();
+    values_.clear();
+    first_ranked_ = begin;
     if (many)
       if (auto known = cache_.find(phrase)) return known;
     std::vector<RankedPair> ranked;
+    const auto n_scores = static_cast<std::ptrdiff_t>(input_.scores.n());
     for (auto pair = begin; pair < end; ++pair) {
       if (!possible(s, pair)) continue;
       const auto target = target_of(pair);
       fill_features(phrase, pair, target.size());
+      if (!input_.forced.any()) values_.insert(values_.end(), features_.begin(), features_.begin() + n_scores);
       const float score = weighted(features_);
       ranked.push_back({pair, score, score + estimate_inside(input_.lms, target)});
     }
@@ -178,6 +192,8 @@ class Collector {
   RankCache& cache_;
   TranslationOptions options_;
   std::vector<float> features_;
+  std::int64_t first_ranked_ = 0;  // the first pair of the phrase that was ranked last
+  std::vector<float> values_;      // the table's features of its pairs
 };
 
 template <class T>
