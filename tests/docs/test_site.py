@@ -84,6 +84,7 @@ def test_navigation_has_every_page_once(site: Path) -> None:
 
 def test_search_box_works_on_pages_opened_from_disk(site: Path, chromium: Any) -> None:
     opened = chromium.new_page(viewport={"width": 1280, "height": 900})
+    opened.set_default_timeout(1000 * PATIENCE)
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("request", lambda request: complaints.append(request.url) if request.url.startswith("http") else None)
@@ -99,6 +100,7 @@ def test_search_box_works_on_pages_opened_from_disk(site: Path, chromium: Any) -
 
 def test_no_page_is_wider_than_a_phone(site: Path, chromium: Any) -> None:
     opened = chromium.new_page(viewport={"width": 390, "height": 844})
+    opened.set_default_timeout(1000 * PATIENCE)
     wide = []
     for file in sorted(site.rglob("*.html")):
         opened.goto(file.as_uri(), wait_until="domcontentloaded")  # scripts have made tables scroll by then
@@ -119,6 +121,7 @@ def test_pictures_follow_the_page_into_the_dark(site: Path, chromium: Any) -> No
     }"""
     for scheme in ("light", "dark"):
         opened = chromium.new_page(color_scheme=scheme)
+        opened.set_default_timeout(1000 * PATIENCE)
         # From disk, canvases may not be read: each picture is put into a separate page.
         for file in sorted((site / "pictures").glob("*.svg")):
             opened.set_content('<meta name="color-scheme" content="light dark"><img>')

@@ -15,6 +15,7 @@ from hyperbaton.align import Aligner
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.report.pair_page import PairScores, choose_shown, pair_page
+from tests.clocks import PATIENCE
 from tests.program import hyperbaton
 
 
@@ -70,6 +71,7 @@ def test_words_light_up_on_both_sides(tmp_path: Path, chromium: Any) -> None:
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
     for width in (390, 1280):
         opened = chromium.new_page(viewport={"width": width, "height": 800})
+        opened.set_default_timeout(1000 * PATIENCE)
         complaints: list[str] = []
         opened.on("pageerror", lambda error, errors=complaints: errors.append(str(error)))
         opened.goto((tmp_path / "page.html").as_uri())

@@ -23,6 +23,7 @@ from hyperbaton.report.figures import FORWARD
 from hyperbaton.report.latex import as_latex
 from hyperbaton.report.sentences import draw_translation, segments_of
 from hyperbaton.report.whole import sections_of
+from tests.clocks import PATIENCE
 from tests.once import made_once
 from tests.unit.plausible_results import TEN_SYSTEMS, plausible_results
 
@@ -363,6 +364,7 @@ def test_verb_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_browser_shows_it_without_complaint(report: Path, chromium: Any, width: int, scheme: str) -> None:
     page = chromium.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page.set_default_timeout(1000 * PATIENCE)
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -416,6 +418,7 @@ WIDE_TABLES = """[...document.querySelectorAll('.scroll')].filter(box =>
 def test_browser_compares_two_of_ten_systems(tmp_path: Path, chromium: Any) -> None:
     results = plausible_results(TEN_SYSTEMS)
     page = chromium.new_page(viewport={"width": 1280, "height": 844})
+    page.set_default_timeout(1000 * PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(write_report(write(tmp_path, results), tmp_path / "out").as_uri())
@@ -443,6 +446,7 @@ def test_browser_compares_two_of_ten_systems(tmp_path: Path, chromium: Any) -> N
 def test_browser_without_scripts_shows_every_sentence(report: Path, chromium: Any) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     page.goto((report / "index.html").as_uri())
     assert page.locator(".pair:visible").count() == 3
     assert page.locator(".pager:visible").count() == 0

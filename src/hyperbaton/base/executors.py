@@ -263,9 +263,10 @@ def _dask(host: str) -> Iterator[Executor]:
         try:
             yield executor
         finally:
-            executor.shutdown(wait=False)
+            with contextlib.suppress(Exception):
+                executor.shutdown(wait=False)
     finally:
-        # Errors on leaving do not affect the results, which are files.
+        # Errors on leaving do not affect the results, which are files; without a scheduler both calls may fail.
         with contextlib.suppress(Exception):
             client.close(timeout=2)
 
