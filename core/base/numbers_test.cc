@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/hash.hh"
+#include "base/size.hh"
 #include "testing/testing.hh"
 
 using namespace hyperbaton;
@@ -25,7 +26,7 @@ double power_of_ten(int exponent) {
 
 std::string printed(double value) {
   char text[32];
-  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.6g", value))};
+  return {text, to_size(std::snprintf(text, sizeof text, "%.6g", value))};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/size.hh"
 #include "base/slices.hh"
 
 namespace hyperbaton {
@@ -26,7 +27,7 @@ struct SmallNumbersView {
  private:
   std::uint32_t large_at(std::int64_t row) const {
     const auto found = std::ranges::lower_bound(rows, row);
-    return found != rows.end() && *found == row ? large[static_cast<std::size_t>(found - rows.begin())] : 0;
+    return found != rows.end() && *found == row ? large[to_size(found - rows.begin())] : 0;
   }
 };
 

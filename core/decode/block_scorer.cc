@@ -2,6 +2,8 @@
 
 #include <deque>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -36,7 +38,7 @@ class BlockScorer::Sentence {
     const auto& options = scorer.options_;
     PathFinder finder;
     std::vector<WordId> words;
-    for (auto o = static_cast<std::size_t>(first_option_); o < static_cast<std::size_t>(options.offsets[s + 1]); ++o) {
+    for (auto o = to_size(first_option_); o < to_size(options.offsets[s + 1]); ++o) {
       const int begin = options.begin[o];
       const auto& path = finder.find(options.links[o], options.length[o]);
       options_.push_back({options.targets[o], begin, static_cast<std::uint32_t>(steps_.size())});
@@ -53,7 +55,7 @@ class BlockScorer::Sentence {
 
   // Starts from the state and leaves it after the option.
   double score(std::int64_t option) {
-    const Option* chosen = &options_[static_cast<std::size_t>(option - first_option_)];
+    const Option* chosen = &options_[to_size(option - first_option_)];
     const auto steps = std::span(steps_).subspan(chosen->first, chosen[1].first - chosen->first);
     const Block* block = &blocks_[chosen->first];
     double total = 0;
@@ -66,7 +68,7 @@ class BlockScorer::Sentence {
   }
 
   double estimate(std::int64_t option) {
-    const Option* chosen = &options_[static_cast<std::size_t>(option - first_option_)];
+    const Option* chosen = &options_[to_size(option - first_option_)];
     double total = 0;
     for (auto k = chosen->first; k < chosen[1].first; ++k) {
       const auto& place = places_[blocks_[k].place].place;
@@ -224,7 +226,7 @@ void BlockOptions::check(const BlockText& text) const {
       targets.offsets.size() != n + 1 || links.offsets.size() != n + 1)
     throw Error("the columns of the options do not match");
   for (std::size_t s = 0; s < text.size(); ++s)
-    for (auto o = static_cast<std::size_t>(offsets[s]); o < static_cast<std::size_t>(offsets[s + 1]); ++o) {
+    for (auto o = to_size(offsets[s]); o < to_size(offsets[s + 1]); ++o) {
       if (begin[o] + length[o] > static_cast<int>(text.words[s].size()))
         throw Error("an option is out of range for its sentence");
       for (const auto link : links[o])

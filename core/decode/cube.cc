@@ -8,6 +8,7 @@
 #include <deque>
 #include <vector>
 
+#include "base/size.hh"
 #include "decode/search.hh"
 
 namespace hyperbaton {
@@ -116,7 +117,7 @@ class Cubes {
           search_.counts_.spans_cut += n_rows - static_cast<std::int64_t>(last_row_ - first_row_);
           if (first_row_ == last_row_) continue;
         }
-        grids_[s + static_cast<std::size_t>(span.source.end - begin)].push_back({first_row_, last_row_, &span});
+        grids_[s + to_size(span.source.end - begin)].push_back({first_row_, last_row_, &span});
       }
     }
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -18,7 +20,7 @@ struct Translated {
 
 Translated translate(const DecodeInput& input, std::size_t sentence, const DecodeSettings& settings, Poll& poll) {
   Translated result;
-  result.first_option = static_cast<std::size_t>(input.options.offsets[sentence]);
+  result.first_option = to_size(input.options.offsets[sentence]);
   auto search_settings = settings.search;
   while (true) {
     Space space(input, sentence, search_settings.limits);

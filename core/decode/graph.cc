@@ -1,6 +1,7 @@
 #include "decode/graph.hh"
 
 #include "base/math.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -29,11 +30,11 @@ std::vector<GraphRow> search_graph(const Search& search) {
   std::vector<double> rest(rows.size(), -kInfinity);
   const auto last = static_cast<std::int64_t>(stacks.size()) - 1;
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    const auto at = static_cast<std::size_t>(row->recombined < 0 ? row->hypothesis : row->recombined);
+    const auto at = to_size(row->recombined < 0 ? row->hypothesis : row->recombined);
     if (row->stack == last) rest[at] = 0;
     row->best = row->score + rest[at];
     if (row->back >= 0) {
-      auto& before = rest[static_cast<std::size_t>(row->back)];
+      auto& before = rest[to_size(row->back)];
       before = std::max(before, row->transition + rest[at]);
     }
   }

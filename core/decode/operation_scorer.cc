@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/size.hh"
 #include "decode/options.hh"
 
 namespace hyperbaton {
@@ -9,7 +10,7 @@ namespace hyperbaton {
 OperationSentence::OperationSentence(const OperationInput& input, std::size_t sentence)
     : input_(input),
       sentence_(sentence),
-      first_(static_cast<std::size_t>(input.options.offsets[sentence])),
+      first_(to_size(input.options.offsets[sentence])),
       n_words_(static_cast<int>(input.units[0].source.length(sentence))) {
   Histories start;
   for (std::size_t m = 0; m < input.units.size(); ++m) start[m] = input.units[m].model.begin_state();
@@ -19,7 +20,7 @@ OperationSentence::OperationSentence(const OperationInput& input, std::size_t se
 }
 
 void OperationSentence::find_phrases() {
-  const auto end = static_cast<std::size_t>(input_.options.offsets[sentence_ + 1]);
+  const auto end = to_size(input_.options.offsets[sentence_ + 1]);
   const auto pairs = input_.pairs.subspan(first_, end - first_);
   phrases_.resize(pairs.size());
   if (input_.cache) input_.cache->find(pairs, phrases_);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "phrases/extract.hh"
 
 namespace hyperbaton {
@@ -45,7 +46,7 @@ class Collector {
     for (int begin = 0; begin < n; ++begin) {
       for (int end = begin + 1; end <= std::min(n, begin + std::clamp(settings_.max_length, 1, kMaxPhraseLength)); ++end) {
         if (std::ranges::any_of(demands, [&](const Demand& d) { return d.begin < end && begin < d.end; })) break;
-        const auto phrase = words.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        const auto phrase = words.subspan(to_size(begin), to_size(end - begin));
         const auto number = std::ranges::find(phrase, kUnknownWord) == phrase.end() ? input_.index.find(phrase) : kNoPhrase;
         const bool any = number != kNoPhrase && add_phrase(s, {begin, end}, number);
         if (!any && end == begin + 1) add_unknown(s, begin);
@@ -65,7 +66,7 @@ class Collector {
   }
 
   std::span<const WordId> target_of(std::int64_t pair) const {
-    const auto words = input_.table.target[input_.table.targets[static_cast<std::size_t>(pair)]];
+    const auto words = input_.table.target[input_.table.targets[to_size(pair)]];
     if (words.size() > kMaxPhraseLength) throw_damaged("a target phrase is too long");
     for (const auto word : words)
       if (word >= input_.n_target_words) throw_damaged("a target phrase has a word that is not in the vocabulary");
@@ -79,7 +80,7 @@ class Collector {
     if (const auto known = ranked_values(pair); !known.empty()) {
       std::ranges::copy(known, features_.begin());
     } else if (pair >= 0) {
-      const auto row = static_cast<std::size_t>(pair);
+      const auto row = to_size(pair);
       input_.scores.copy({row, phrase, input_.table.targets[row]}, features_.data());
       // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
       for (auto& value : std::span(features_).first(n_scores))
@@ -94,7 +95,7 @@ class Collector {
   std::span<const float> ranked_values(std::int64_t pair) const {
     const auto n_scores = input_.scores.n();
     if (pair < first_ranked_) return {};
-    const auto at = static_cast<std::size_t>(pair - first_ranked_) * n_scores;
+    const auto at = to_size(pair - first_ranked_) * n_scores;
     return at < values_.size() ? std::span(values_).subspan(at, n_scores) : std::span<const float>();
   }
 
@@ -136,7 +137,7 @@ class Collector {
     for (const auto& row : *ranked) {
       const auto first = static_cast<std::ptrdiff_t>(options_.links.size());
       const auto target = target_of(row.pair);
-      for (const auto link : input_.table.links_of(static_cast<std::size_t>(row.pair))) {
+      for (const auto link : input_.table.links_of(to_size(row.pair))) {
         if (link.source >= span.end - span.begin || link.target >= target.size())
           throw_damaged("a phrase pair has a link that is out of range");
         options_.links.push_back({link.source, link.target});
@@ -150,16 +151,16 @@ class Collector {
   }
 
   void add_unknown(std::size_t s, int position) {
-    const auto at = static_cast<std::size_t>(input_.source.offsets[s] + position);
+    const auto at = to_size(input_.source.offsets[s] + position);
     const auto copy = settings_.drop_unknown ? std::span<const WordId>() : input_.copies.subspan(at, 1);
     if (!copy.empty()) options_.links.push_back({0, 0});
     add_single(s, {position, position + 1}, kUnknownPair, copy);
   }
 
   void add_demand(std::size_t s, const Demand& demand) {
-    const auto i = static_cast<std::size_t>(&demand - input_.demands.spans.data());
-    const auto from = static_cast<std::size_t>(input_.demands.offsets[i]);
-    const auto words = input_.demands.words.subspan(from, static_cast<std::size_t>(input_.demands.offsets[i + 1]) - from);
+    const auto i = to_size(&demand - input_.demands.spans.data());
+    const auto from = to_size(input_.demands.offsets[i]);
+    const auto words = input_.demands.words.subspan(from, to_size(input_.demands.offsets[i + 1]) - from);
     // The word alignment is unknown: all words of the span are linked to the first target word.
     if (!words.empty())
       for (int w = demand.begin; w < demand.end; ++w)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/parallel.hh"
+#include "base/size.hh"
 #include "corpus/text.hh"
 #include "lm/ngram_model.hh"
 #include "phrases/pair_scores.hh"
@@ -79,7 +80,7 @@ struct ForcedView {
   std::span<const std::int64_t> offsets;
   bool any() const { return !offsets.empty(); }
   std::span<const WordId> operator[](std::size_t s) const {
-    return words.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+    return words.subspan(to_size(offsets[s]), to_size(offsets[s + 1] - offsets[s]));
   }
 };
 
@@ -124,12 +125,11 @@ struct TranslationOptions {
   std::size_t size() const { return sentence.size(); }
   std::span<const WordId> target(std::size_t option) const {
     return std::span(target_words)
-        .subspan(static_cast<std::size_t>(target_offsets[option]),
-                 static_cast<std::size_t>(target_offsets[option + 1] - target_offsets[option]));
+        .subspan(to_size(target_offsets[option]), to_size(target_offsets[option + 1] - target_offsets[option]));
   }
   std::span<const Link> links_of(std::size_t option) const {
-    return std::span(links).subspan(static_cast<std::size_t>(link_offsets[option]),
-                                    static_cast<std::size_t>(link_offsets[option + 1] - link_offsets[option]));
+    return std::span(links).subspan(to_size(link_offsets[option]),
+                                    to_size(link_offsets[option + 1] - link_offsets[option]));
   }
 };
 

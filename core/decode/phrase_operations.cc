@@ -2,6 +2,7 @@
 
 #include "base/errors.hh"
 #include "base/math.hh"
+#include "base/size.hh"
 #include "decode/options.hh"
 #include "operations/names.hh"
 
@@ -45,7 +46,7 @@ void OperationInput::complete() {
   std::size_t longest = 0;
   for (std::size_t s = 0; s + 1 < options.offsets.size(); ++s) {
     longest = std::max(longest, units[0].source.length(s));
-    for (auto o = static_cast<std::size_t>(options.offsets[s]); o < static_cast<std::size_t>(options.offsets[s + 1]); ++o) {
+    for (auto o = to_size(options.offsets[s]); o < to_size(options.offsets[s + 1]); ++o) {
       if (options.length[o] == 0 ||
           static_cast<std::size_t>(options.begin[o]) + options.length[o] > units[0].source.length(s))
         throw Error("an option is out of range for its sentence");
@@ -82,7 +83,7 @@ float OperationInput::logprob(OperationHistories& histories, const OperationIds&
 
 OperationIds OperationInput::find(std::size_t sentence, std::size_t option, const PhrasePlan& plan, const PlannedWord& word,
                                   std::string& name) const {
-  const auto begin = static_cast<std::size_t>(source(option).begin);
+  const auto begin = to_size(source(option).begin);
   OperationIds ids{};
   for (std::size_t m = 0; m < units.size(); ++m) {
     const auto& unit = units[m];

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/size.hh"
 #include "corpus/text.hh"
 #include "decode/block_scorer.hh"
 #include "decode/u64_map.hh"
@@ -113,7 +114,7 @@ struct OperationInput {
     return {begin, begin + options.length[option]};
   }
   const OperationIds& move(Move move, int gap) const {
-    const auto at = static_cast<std::size_t>(move) + static_cast<std::size_t>(move == Move::JumpBack ? gap - 1 : 0);
+    const auto at = static_cast<std::size_t>(move) + to_size(move == Move::JumpBack ? gap - 1 : 0);
     return moves[std::min(at, moves.size() - 1)];
   }
   // log p(operation | histories); advances the histories.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/size.hh"
 #include "decode/decode.hh"
 #include "testing/testing.hh"
 
@@ -130,8 +131,8 @@ TEST("without pruning, every search algorithm finds the best of all orders") {
       CHECK(decoded.scores[0] >= decoded.scores[1]);
       // Weighted values add up to the score.
       for (std::size_t path = 0; path < decoded.scores.size(); ++path) {
-        const auto first = static_cast<std::size_t>(decoded.step_offsets[path]) + path;
-        const auto last = static_cast<std::size_t>(decoded.step_offsets[path + 1]) + path + 1;
+        const auto first = to_size(decoded.step_offsets[path]) + path;
+        const auto last = to_size(decoded.step_offsets[path + 1]) + path + 1;
         double score = 0;
         for (std::size_t i = first * weights.size(); i < last * weights.size(); ++i)
           score += decoded.features[i] * weights[i % weights.size()];

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
 #include "decode/options.hh"
 
 namespace hyperbaton {
@@ -15,8 +16,8 @@ class Sentence {
       : options_(options),
         number_(number),
         n_words_(n_words),
-        first_(static_cast<std::size_t>(options.offsets[number])),
-        n_options_(static_cast<std::size_t>(options.offsets[number + 1]) - first_) {
+        first_(to_size(options.offsets[number])),
+        n_options_(to_size(options.offsets[number + 1]) - first_) {
     targets_.reserve(n_options_);
     for (std::size_t o = 0; o < n_options_; ++o) targets_.push_back(options.target(first_ + o));
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -42,12 +44,12 @@ Space::~Space() {
 }
 
 void Space::find_spans() {
-  span_offsets_.assign(static_cast<std::size_t>(n_words()) + 1, 0);
+  span_offsets_.assign(to_size(n_words()) + 1, 0);
   for (std::uint32_t o = 0; o < sentence_.n_options(); ++o) {
     const auto source = sentence_.source(o);
     if (spans_.empty() || spans_.back().source.begin != source.begin || spans_.back().source.end != source.end) {
       spans_.push_back({source, o, o});
-      ++span_offsets_[static_cast<std::size_t>(source.begin) + 1];
+      ++span_offsets_[to_size(source.begin) + 1];
     }
     ++spans_.back().last;
   }
@@ -68,7 +70,7 @@ float Space::expected(const Span& span) const {
 // The best estimate of a span's options, or of its two parts.
 void Space::fill_future() {
   const int n = n_words();
-  future_.assign((static_cast<std::size_t>(n) + 1) * (static_cast<std::size_t>(n) + 1), kNever);
+  future_.assign((to_size(n) + 1) * (to_size(n) + 1), kNever);
   for (int i = 0; i <= n; ++i) future_cost(i, i) = 0;
   for (const auto& span : spans_) future_cost(span.source.begin, span.source.end) = expected(span);
   for (int length = 2; length <= n; ++length)

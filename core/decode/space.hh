@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
 #include "decode/features.hh"
 #include "decode/span_stack.hh"
 
@@ -52,7 +53,7 @@ class Space {
 
   int n_words() const { return sentence_.n_words(); }
   std::span<const Span> spans_from(int begin) const {
-    const auto i = static_cast<std::size_t>(begin);
+    const auto i = to_size(begin);
     return std::span(spans_).subspan(span_offsets_[i], span_offsets_[i + 1] - span_offsets_[i]);
   }
   std::span<const WordId> target(std::uint32_t option) const { return sentence_.target(option); }
@@ -109,10 +110,7 @@ class Space {
   void fill_future();
   const Span& span_of(std::uint32_t option) const;
   float expected(const Span& span) const;
-  float& future_cost(int begin, int end) {
-    return future_[static_cast<std::size_t>(begin) * (static_cast<std::size_t>(n_words()) + 1) +
-                   static_cast<std::size_t>(end)];
-  }
+  float& future_cost(int begin, int end) { return future_[to_size(begin) * (to_size(n_words()) + 1) + to_size(end)]; }
   float future_cost(int begin, int end) const { return const_cast<Space&>(*this).future_cost(begin, end); }
   void add_values(const GraphStep& way, const Move& move, float* row) const;
   void add_batched_values(std::span<const BatchedStep> steps, float* rows);

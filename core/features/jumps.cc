@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -63,7 +65,7 @@ class JumpKeys {
     const int n = parts_.n_words();
     visits_.next_positions(s, n, next_);
     for (int i = 0; i <= n; ++i) {
-      const int made = next_[static_cast<std::size_t>(i)];
+      const int made = next_[to_size(i)];
       for (int j = 1; j <= n + 1; ++j) {
         const std::size_t o = goes_back(i, j);
         const auto emit_pair = [&](std::size_t t) {
@@ -98,12 +100,12 @@ class JumpKeys {
 }  // namespace
 
 void VisitsView::next_positions(std::size_t s, int n_words, std::vector<int>& next) const {
-  next.assign(static_cast<std::size_t>(n_words) + 1, 0);
+  next.assign(to_size(n_words) + 1, 0);
   std::size_t here = 0;
   for (auto at = offsets[s]; at < offsets[s + 1]; ++at) {
-    const int visited = positions[static_cast<std::size_t>(at)] + 1;
+    const int visited = positions[to_size(at)] + 1;
     next[here] = visited;
-    here = static_cast<std::size_t>(visited);
+    here = to_size(visited);
   }
   next[here] = n_words + 1;
 }
@@ -114,8 +116,7 @@ void check_jumps(const TaggedText& text, const VisitsView& visits) {
   if (visits.offsets.size() != text.words.offsets.size()) throw Error("there must be one visit order for each sentence");
   for (std::size_t s = 0; s < text.size(); ++s)
     for (auto at = visits.offsets[s]; at < visits.offsets[s + 1]; ++at)
-      if (visits.positions[static_cast<std::size_t>(at)] >= text.words[s].size())
-        throw Error("a visit is out of range for its sentence");
+      if (visits.positions[to_size(at)] >= text.words[s].size()) throw Error("a visit is out of range for its sentence");
 }
 
 std::vector<std::uint64_t> count_jump_features(const TaggedText& text, const VisitsView& visits, const Counting& options,
@@ -150,7 +151,7 @@ void JumpFeatures::append(const TaggedText& text, std::size_t sentence, Position
     std::uint8_t count = 0;
     for (std::size_t k = 0; k < n_likely; ++k)
       if (const std::int32_t rank = index_.find(keys[k]); rank >= 0) {
-        lists.ids.push_back(static_cast<std::uint32_t>(kJumpConstants + static_cast<std::size_t>(rank)));
+        lists.ids.push_back(static_cast<std::uint32_t>(kJumpConstants + to_size(rank)));
         ++count;
       }
     lists.counts.push_back(count);

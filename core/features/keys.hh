@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "base/parallel.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
 // Throws Error if there are too many features to number.
 inline void check_number(std::size_t n_features) {
-  if (n_features >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+  if (n_features >= to_size(std::numeric_limits<std::int32_t>::max()))
     throw Error("more features than can be numbered: raise the minimum count");
 }
 
@@ -38,7 +39,7 @@ class KeyIndex {
     for (std::size_t b = 1; b < starts_.size(); ++b) starts_[b] += starts_[b - 1];
   }
   std::size_t size() const { return keys_.size(); }
-  std::uint64_t key(std::int32_t rank) const { return keys_[static_cast<std::size_t>(rank)]; }
+  std::uint64_t key(std::int32_t rank) const { return keys_[to_size(rank)]; }
   void prefetch_filter(std::uint64_t key) const { __builtin_prefetch(&filter_[filter_word(key)]); }
   bool may_have(std::uint64_t key) const { return (filter_[filter_word(key)] & filter_bit(key)) != 0; }
   void prefetch_bucket(std::uint64_t key) const { __builtin_prefetch(&starts_[static_cast<std::size_t>(key >> shift_)]); }

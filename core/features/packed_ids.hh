@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 static_assert(std::endian::native == std::endian::little, "packed numbers have their lowest byte first");
@@ -26,7 +28,7 @@ inline void pack_ids(std::span<const std::uint32_t> ids, std::vector<std::uint8_
     data += 1 + more;
   }
   std::memset(data, 0, kSpare);
-  packed.resize(static_cast<std::size_t>(data - packed.data()) + kSpare);
+  packed.resize(to_size(data - packed.data()) + kSpare);
 }
 
 inline void unpack_ids(const std::uint8_t* packed, std::span<std::uint32_t> ids) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.hh"
+#include "base/size.hh"
 #include "corpus/text.hh"
 
 namespace hyperbaton {
@@ -45,14 +46,13 @@ class PositionParts {
   void assign(const TaggedText& text, std::size_t sentence, bool tagged) {
     const auto words = text.words[sentence];
     n_words_ = static_cast<int>(words.size());
-    const auto first = static_cast<std::size_t>(text.words.offsets[sentence]);
+    const auto first = to_size(text.words.offsets[sentence]);
     parts_.assign(words.size() + 2, {});
     const auto word = [&](int p) { return at(p, [&](std::size_t w) { return words[w]; }); };
     const auto tag = [&](int p) { return at(p, [&](std::size_t w) { return text.tags[first + w]; }); };
     for (int p = 0; p <= n_words_ + 1; ++p) {
-      auto& part = parts_[static_cast<std::size_t>(p)];
-      for (int offset = -2; offset <= 2; ++offset)
-        part[static_cast<std::size_t>(offset + 2)] = combine(1, word(p + offset));
+      auto& part = parts_[to_size(p)];
+      for (int offset = -2; offset <= 2; ++offset) part[to_size(offset + 2)] = combine(1, word(p + offset));
       if (!tagged) continue;
       part[kTag] = combine(2, tag(p));
       part[kTagBefore] = combine(combine(3, tag(p - 1)), tag(p));
@@ -62,12 +62,12 @@ class PositionParts {
   }
 
   int n_words() const { return n_words_; }
-  const std::array<std::uint64_t, kParts>& operator[](int p) const { return parts_[static_cast<std::size_t>(p)]; }
+  const std::array<std::uint64_t, kParts>& operator[](int p) const { return parts_[to_size(p)]; }
 
  private:
   template <class Inside>
   WordId at(int p, const Inside& inside) const {
-    if (p >= 1 && p <= n_words_) return inside(static_cast<std::size_t>(p - 1));
+    if (p >= 1 && p <= n_words_) return inside(to_size(p - 1));
     return p == 0 ? kBos : p == n_words_ + 1 ? kEos : kPadding;
   }
 

@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -49,8 +51,7 @@ void Occurrences::check() const {
 
 void check_templates(std::span<const Template> templates, const Occurrences& where) {
   const auto is_layer = [&](std::int32_t number, bool of_target) {
-    return number >= 0 && static_cast<std::size_t>(number) < where.layers.size() &&
-           where.layers[static_cast<std::size_t>(number)].of_target == of_target;
+    return number >= 0 && to_size(number) < where.layers.size() && where.layers[to_size(number)].of_target == of_target;
   };
   for (const Template& t : templates) {
     if (t.region == Region::Links) {
@@ -59,7 +60,7 @@ void check_templates(std::span<const Template> templates, const Occurrences& whe
     } else {
       if (!is_layer(t.layer, false) && !is_layer(t.layer, true)) throw Error("a template has a wrong layer");
       const bool counts = t.region >= Region::NumberBefore;
-      if (t.length < 1 || (!counts && static_cast<std::size_t>(t.length) > kMaxWords)) throw Error("an n-gram is too long");
+      if (t.length < 1 || (!counts && to_size(t.length) > kMaxWords)) throw Error("an n-gram is too long");
     }
   }
 }

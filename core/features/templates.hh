@@ -12,6 +12,7 @@
 
 #include "align/links.hh"
 #include "base/hash.hh"
+#include "base/size.hh"
 #include "phrases/inventory.hh"
 
 namespace hyperbaton {
@@ -66,12 +67,12 @@ template <class OnFeature>
 void for_each_feature(std::span<const Template> templates, const Occurrences& where, std::size_t i,
                       const OnFeature& on_feature) {
   for (const Template& t : templates) {
-    const Layer& layer = where.layers[static_cast<std::size_t>(t.layer)];
+    const Layer& layer = where.layers[to_size(t.layer)];
     const SpansView& spans = layer.of_target ? where.target : where.source;
     const auto words = layer.text[spans.sentence[i]];
     const int begin = spans.begin[i], end = begin + spans.length[i];
     if (t.region == Region::Links) {
-      const Layer& other = where.layers[static_cast<std::size_t>(t.linked_layer)];
+      const Layer& other = where.layers[to_size(t.linked_layer)];
       const auto linked = other.text[where.target.sentence[i]];
       const int target_begin = where.target.begin[i], target_end = target_begin + where.target.length[i];
       const auto points = where.links[where.target.sentence[i]];
@@ -95,7 +96,7 @@ void for_each_feature(std::span<const Template> templates, const Occurrences& wh
     const int low = t.region == Region::Before ? 0 : t.region == Region::Inside ? begin : end;
     const int high = t.region == Region::Before ? begin : t.region == Region::Inside ? end : static_cast<int>(words.size());
     if (from < low || to > high) continue;
-    const auto gram = words.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(t.length));
+    const auto gram = words.subspan(to_size(from), to_size(t.length));
     on_feature(feature_key(t.name, gram), t.name, gram);
   }
 }

@@ -12,6 +12,7 @@
 #include "base/errors.hh"
 #include "base/hash.hh"
 #include "base/large_array.hh"
+#include "base/size.hh"
 #include "features/templates.hh"
 
 namespace hyperbaton {
@@ -86,7 +87,7 @@ class GramNumbers {
   template <class OnGram>
   void each_gram(std::size_t length, const OnGram& on_gram) const {
     for (std::size_t s = 0; s + 1 < text_.offsets.size(); ++s) {
-      const auto begin = static_cast<std::size_t>(text_.offsets[s]), end = static_cast<std::size_t>(text_.offsets[s + 1]);
+      const auto begin = to_size(text_.offsets[s]), end = to_size(text_.offsets[s + 1]);
       for (std::size_t p = begin; p + length <= end; ++p) on_gram(p);
     }
   }
@@ -113,8 +114,7 @@ class LinkNumbers {
       for (std::size_t t = 0; t < source_of.size(); ++t) {
         if (source_of[t] == kNoNumber) continue;
         const auto source_words = source[source_of[t]], target_words = target[t];
-        for (auto k = static_cast<std::size_t>(where.links.offsets[t]);
-             k < static_cast<std::size_t>(where.links.offsets[t + 1]); ++k) {
+        for (auto k = to_size(where.links.offsets[t]); k < to_size(where.links.offsets[t + 1]); ++k) {
           const Link link = where.links.points[k];
           on_link(k, std::array<WordId, 2>{source_words[link.source], target_words[link.target]});
         }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/size.hh"
 #include "features/keys.hh"
 #include "features/text_numbers.hh"
 
@@ -51,11 +52,11 @@ class TrainingFeatures::Slots {
           std::tuple(kind_of(first.region), first.layer, first.linked_layer))
         throw Error("templates of one name must be of one kind and one layer");
       if (kind_of(t.region) == Kind::Gram) {
-        std::size_t& most = longest[static_cast<std::size_t>(t.layer)];
-        most = std::max(most, static_cast<std::size_t>(t.length));
+        std::size_t& most = longest[to_size(t.layer)];
+        most = std::max(most, to_size(t.length));
       } else if (kind_of(t.region) == Kind::Link && !links_) {
-        links_ = std::make_unique<LinkNumbers>(where, where.layers[static_cast<std::size_t>(t.layer)].text,
-                                               where.layers[static_cast<std::size_t>(t.linked_layer)].text, room);
+        links_ = std::make_unique<LinkNumbers>(where, where.layers[to_size(t.layer)].text,
+                                               where.layers[to_size(t.linked_layer)].text, room);
       }
     }
     grams_.resize(where.layers.size());
@@ -90,7 +91,7 @@ class TrainingFeatures::Slots {
     for (std::size_t l = 0; l < where_.layers.size(); ++l) {
       const Layer& layer = where_.layers[l];
       const SpansView& spans = layer.of_target ? where_.target : where_.source;
-      const auto begin = static_cast<std::size_t>(layer.text.offsets[spans.sentence[i]]) + spans.begin[i];
+      const auto begin = to_size(layer.text.offsets[spans.sentence[i]]) + spans.begin[i];
       __builtin_prefetch(grams_[l]->at(begin));
       __builtin_prefetch(grams_[l]->at(begin + spans.length[i]));
     }
@@ -118,17 +119,17 @@ class TrainingFeatures::Slots {
   void add_name(std::int32_t name, const std::vector<Template>& templates) {
     std::map<std::tuple<Region, int>, std::map<int, std::uint32_t>> places;
     std::map<std::size_t, std::uint32_t> begins;  // by length
-    const auto layer = static_cast<std::size_t>(templates.front().layer);
+    const auto layer = to_size(templates.front().layer);
     const Kind kind = kind_of(templates.front().region);
     std::size_t longest = 0;
     if (kind == Kind::Count) {
       const auto& offsets = where_.layers[layer].text.offsets;
       for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
-        longest = std::max(longest, static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+        longest = std::max(longest, to_size(offsets[s + 1] - offsets[s]));
     }
     for (const Template& t : templates) {
       // All numbers of words form one family, all links another.
-      const std::size_t length = kind == Kind::Gram ? static_cast<std::size_t>(t.length) : kind == Kind::Link ? 2 : 1;
+      const std::size_t length = kind == Kind::Gram ? to_size(t.length) : kind == Kind::Link ? 2 : 1;
       if (!begins.contains(length)) {
         begins[length] = static_cast<std::uint32_t>(n_slots_);
         const std::size_t size = kind == Kind::Gram   ? grams_[layer]->n_grams(length)
@@ -168,25 +169,24 @@ class TrainingFeatures::Slots {
     const bool inside = place.region == Region::Inside, after = place.region == Region::After;
     if (place.offset < (after ? 1 : 0) && place.region != Region::Before) return;
     const int longest = inside ? place.offset + place.grams.back().first : 0;
-    const auto width = static_cast<std::size_t>(longest) + 1;
+    const auto width = to_size(longest) + 1;
     std::vector<std::uint32_t> phrases;  // by edge and length, where `longest` includes all longer ones
     for (std::size_t i = 0; i < spans.size();) {
       poll();
       const std::uint32_t sentence = spans.sentence[i];
       const std::int64_t start = layer.text.offsets[sentence];
       const int n_words = static_cast<int>(layer.text.offsets[sentence + 1] - start);
-      phrases.assign((static_cast<std::size_t>(n_words) + 1) * width, 0);
+      phrases.assign((to_size(n_words) + 1) * width, 0);
       for (; i < spans.size() && spans.sentence[i] == sentence; ++i) {
         const int edge = spans.begin[i] + (after ? spans.length[i] : 0);
-        ++phrases[static_cast<std::size_t>(edge) * width +
-                  static_cast<std::size_t>(std::min<int>(spans.length[i], longest))];
+        ++phrases[to_size(edge) * width + to_size(std::min<int>(spans.length[i], longest))];
       }
       for (int edge = 0; edge <= n_words; ++edge) {
-        std::uint32_t* at_least = &phrases[static_cast<std::size_t>(edge) * width];  // by length
+        std::uint32_t* at_least = &phrases[to_size(edge) * width];  // by length
         for (int length = longest; length > 0; --length) at_least[length - 1] += at_least[length];
         const int from = edge + place.offset - (after ? 1 : 0), to = place.region == Region::Before ? edge : n_words;
         if (at_least[0] == 0 || from < 0) continue;
-        const std::uint32_t* numbers = grams_[place.layer]->at(static_cast<std::size_t>(start + from));
+        const std::uint32_t* numbers = grams_[place.layer]->at(to_size(start + from));
         for (const auto& [length, first] : place.grams) {
           const std::uint32_t n = at_least[inside ? place.offset + length : 0];
           if (from + length > to || n == 0) break;
@@ -228,7 +228,7 @@ class TrainingFeatures::Slots {
         return;
       }
     }
-    const std::uint32_t* numbers = grams_[place.layer]->at(static_cast<std::size_t>(start + from));
+    const std::uint32_t* numbers = grams_[place.layer]->at(to_size(start + from));
     for (const auto& [length, first] : place.grams) {
       if (from + length > to) return;
       on_slot(first + numbers[length - 1]);
@@ -243,7 +243,7 @@ class TrainingFeatures::Slots {
     auto point = std::lower_bound(points.begin(), points.end(), begin, [](const Link& a, int b) { return a.source < b; });
     for (; point != points.end() && point->source < end; ++point)
       if (point->target >= target_begin && point->target < target_end)
-        on_slot(first + links_->at(static_cast<std::size_t>(&*point - where_.links.points.data())));
+        on_slot(first + links_->at(to_size(&*point - where_.links.points.data())));
   }
 
   const Occurrences& where_;
@@ -284,7 +284,7 @@ void sort_by_key(LargeArray<Entry>& entries, const Room& room) {
 template <class Iterator>
 void sort_distinct(Iterator begin, Iterator end) {
   constexpr std::size_t most = 40;
-  const auto n = static_cast<std::size_t>(end - begin);
+  const auto n = to_size(end - begin);
   if (n > most) return std::sort(begin, end);
   std::array<std::int32_t, most> numbers, places{};
   std::copy(begin, end, numbers.begin());
@@ -313,7 +313,7 @@ TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Oc
   const auto& families = slots_->families();
   // An n-gram may be in a place that no phrase pair looks at.
   const auto is_kept = [&](std::uint32_t count) { return count > 0 && count >= min_count; };
-  LargeArray<Entry> kept(static_cast<std::size_t>(std::count_if(counts.begin(), counts.end(), is_kept)), room);
+  LargeArray<Entry> kept(to_size(std::count_if(counts.begin(), counts.end(), is_kept)), room);
   std::size_t n_kept = 0;
   WordId number_of_words;
   for (std::size_t f = 0; f < families.size(); ++f)
@@ -342,7 +342,7 @@ TrainingFeatures::TrainingFeatures(std::span<const Template> templates, const Oc
   std::fill(space.words.begin(), space.words.end(), WordId{0});
   for (const Entry& e : kept) {
     const Slots::Family& family = families[e.family];
-    const auto number = static_cast<std::size_t>(numbers_[e.slot]);
+    const auto number = to_size(numbers_[e.slot]);
     const auto words = slots_->words(family, static_cast<std::uint32_t>(e.slot - family.begin), number_of_words);
     space.keys[number] = e.key;
     space.names[number] = family.name;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/hash.hh"
+#include "base/size.hh"
 #include "learn/rows.hh"
 
 namespace hyperbaton {
@@ -29,7 +30,7 @@ class AlikeFeatures {
     for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
       const std::uint64_t hash = mix(i + 1);
       for (auto j = starts[i]; j < starts[i + 1]; ++j) {
-        const auto feature = static_cast<std::size_t>(indices[static_cast<std::size_t>(j)]);
+        const auto feature = to_size(indices[to_size(j)]);
         sums_[feature].first += hash;
       }
     }
@@ -38,15 +39,15 @@ class AlikeFeatures {
     firsts_.resize(n_features);
     for (std::size_t s = 0, first = 0; s < n_features; ++s) {
       if (sums_[s].first != sums_[first].first) first = s;
-      firsts_[static_cast<std::size_t>(sums_[s].second)] = sums_[first].second;
+      firsts_[to_size(sums_[s].second)] = sums_[first].second;
     }
     groups_.resize(n_features);
     roots_.clear();
     for (std::size_t f = 0; f < n_features; ++f) {
-      const auto first = static_cast<std::size_t>(firsts_[f]);
+      const auto first = to_size(firsts_[f]);
       groups_[f] = first == f ? static_cast<FeatureId>(roots_.size()) : groups_[first];
       if (first == f) roots_.push_back(0);
-      ++roots_[static_cast<std::size_t>(groups_[f])];
+      ++roots_[to_size(groups_[f])];
     }
     for (double& root : roots_) root = std::sqrt(root);
   }
@@ -59,11 +60,11 @@ class AlikeFeatures {
     values.clear();
     std::size_t from = 0;
     for (std::size_t i = 1; i < starts.size(); ++i) {
-      for (const auto end = static_cast<std::size_t>(starts[i]); from < end; ++from) {
-        const auto feature = static_cast<std::size_t>(indices[from]);
+      for (const auto end = to_size(starts[i]); from < end; ++from) {
+        const auto feature = to_size(indices[from]);
         if (firsts_[feature] != indices[from]) continue;
         indices[values.size()] = groups_[feature];
-        values.push_back(roots_[static_cast<std::size_t>(groups_[feature])]);
+        values.push_back(roots_[to_size(groups_[feature])]);
       }
       starts[i] = static_cast<std::int64_t>(values.size());
     }
@@ -75,7 +76,7 @@ class AlikeFeatures {
     std::vector<double> split;
     split.reserve(groups_.size() * n_classes + weights.size() - n_groups() * n_classes);
     for (const FeatureId group : groups_) {
-      const auto g = static_cast<std::size_t>(group);
+      const auto g = to_size(group);
       for (std::size_t k = 0; k < n_classes; ++k) split.push_back(weights[g * n_classes + k] / roots_[g]);
     }
     const auto rest = weights.subspan(n_groups() * n_classes);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/hash.hh"
+#include "base/size.hh"
 #include "learn/alike_features.hh"
 
 namespace hyperbaton {
@@ -19,7 +20,7 @@ constexpr std::int64_t kRowsTogether = 4096;
 constexpr std::size_t kScoreChunk = 4096;
 
 std::span<const std::uint32_t> members_of(const RowGroups& groups, std::size_t c) {
-  const auto begin = static_cast<std::size_t>(groups.starts[c]), end = static_cast<std::size_t>(groups.starts[c + 1]);
+  const auto begin = to_size(groups.starts[c]), end = to_size(groups.starts[c + 1]);
   return std::span(groups.rows.begin(), groups.rows.size()).subspan(begin, end - begin);
 }
 
@@ -35,7 +36,7 @@ void sort_by_feature(std::vector<Entry>& entries, std::vector<Entry>& other, std
   constexpr std::size_t kDigits = std::size_t{1} << kBits;
   other.resize(entries.size());
   for (unsigned shift = 0; (n_features - 1) >> shift != 0; shift += kBits) {
-    const auto digit = [&](const Entry& entry) { return (static_cast<std::size_t>(entry.feature) >> shift) % kDigits; };
+    const auto digit = [&](const Entry& entry) { return (to_size(entry.feature) >> shift) % kDigits; };
     std::array<std::uint32_t, kDigits> next{};
     for (const Entry& entry : entries) ++next[digit(entry)];
     exclusive_sum(next);
@@ -135,7 +136,7 @@ class LocalProblem {
   void keep_known(Copy& rows) const {
     std::size_t from = 0, to = 0;
     for (std::size_t i = 1; i < rows.starts.size(); ++i) {
-      for (; from < static_cast<std::size_t>(rows.starts[i]); ++from) {
+      for (; from < to_size(rows.starts[i]); ++from) {
         const auto id = std::lower_bound(ids_.begin(), ids_.end(), rows.indices[from]);
         if (id == ids_.end() || *id != rows.indices[from]) continue;
         rows.indices[to] = static_cast<FeatureId>(id - ids_.begin());
@@ -227,8 +228,8 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
     idle.push_back(std::move(local));
   });
   for (std::size_t c = 0; c < n_clusters; ++c) all.offsets[c + 1] += all.offsets[c];
-  all.features.reserve(static_cast<std::size_t>(all.offsets.back()));
-  all.weights.reserve(static_cast<std::size_t>(all.offsets.back()) * problem.n_classes);
+  all.features.reserve(to_size(all.offsets.back()));
+  all.weights.reserve(to_size(all.offsets.back()) * problem.n_classes);
   for (Part& part : parts) {
     append(all.features, std::move(part.features));
     append(all.weights, std::move(part.weights));
@@ -242,13 +243,13 @@ std::vector<double> score_clusters(const Rows& rows, std::span<const std::int64_
   parallel_chunks(rows.size(), kScoreChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (clusters[i] < 0) continue;
-      const std::size_t c = static_cast<std::size_t>(clusters[i]);
+      const std::size_t c = to_size(clusters[i]);
       auto at = model.features.begin() + model.offsets[c];
       const auto last = model.features.begin() + model.offsets[c + 1];
       rows[i].visit([&](FeatureId feature, double value) {
         at = std::lower_bound(at, last, feature);
         if (at == last || *at != feature) return;
-        const float* w = model.weights.data() + static_cast<std::size_t>(at - model.features.begin()) * n_classes;
+        const float* w = model.weights.data() + to_size(at - model.features.begin()) * n_classes;
         for (std::size_t k = 0; k < n_classes; ++k) scores[i * n_classes + k] += value * static_cast<double>(w[k]);
       });
     }

@@ -1,6 +1,7 @@
 // Many independent sub-models at once: one for each cluster of rows, over only the features that occur in it.
 #pragma once
 
+#include "base/size.hh"
 #include "learn/trainer.hh"
 
 namespace hyperbaton {
@@ -29,12 +30,11 @@ template <class Cluster>
 RowGroups group_rows(std::span<const Cluster> clusters, std::size_t n_clusters, const Room& room) {
   RowGroups groups{std::vector<std::int64_t>(n_clusters + 1, 0), {}};
   for (const Cluster c : clusters)
-    if (c >= 0) ++groups.starts[static_cast<std::size_t>(c)];
-  groups.rows = LargeArray<std::uint32_t>(static_cast<std::size_t>(exclusive_sum(groups.starts)), room);
+    if (c >= 0) ++groups.starts[to_size(c)];
+  groups.rows = LargeArray<std::uint32_t>(to_size(exclusive_sum(groups.starts)), room);
   std::vector<std::int64_t> next = groups.starts;
   for (std::size_t i = 0; i < clusters.size(); ++i)
-    if (clusters[i] >= 0)
-      groups.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(clusters[i])]++)] = static_cast<std::uint32_t>(i);
+    if (clusters[i] >= 0) groups.rows[to_size(next[to_size(clusters[i])]++)] = static_cast<std::uint32_t>(i);
   return groups;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "learn/passes.hh"
 #include "learn/random.hh"
 #include "learn/svm.hh"
@@ -91,7 +92,7 @@ class CrammerSinger {
       const auto far = std::max_element(gradient_.begin(), gradient_.end()) - gradient_.begin();
       for (std::size_t k = 0; k < n_; ++k) next_[k] = 0;
       next_[y] += options_.cost;
-      next_[static_cast<std::size_t>(far)] -= options_.cost;
+      next_[to_size(far)] -= options_.cost;
     } else {
       for (std::size_t k = 0; k < n_; ++k) next_[k] = alpha[k] - gradient_[k] / curvature;
       const double shift = find_shift(y);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "learn/mmr_coordinate.hh"
 
 namespace hyperbaton {
@@ -14,10 +15,10 @@ class Spread {
  public:
   explicit Spread(std::size_t width) : values_(width, 0.0) {}
   void put(const Row& row) {
-    row.visit([&](FeatureId f, double value) { values_[static_cast<std::size_t>(f)] = value; });
+    row.visit([&](FeatureId f, double value) { values_[to_size(f)] = value; });
   }
   void clear(const Row& row) {
-    row.visit([&](FeatureId f, double) { values_[static_cast<std::size_t>(f)] = 0; });
+    row.visit([&](FeatureId f, double) { values_[to_size(f)] = 0; });
   }
   double product(const Row& row) const { return score_class(row, values_.data(), 1, 0); }
 

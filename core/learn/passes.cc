@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 namespace {
@@ -80,7 +82,7 @@ double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function
 std::vector<double> squared_columns(const Rows& rows) {
   std::vector<double> sums(rows.width(), 0.0);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i].visit([&](FeatureId f, double value) { sums[static_cast<std::size_t>(f)] += value * value; });
+    rows[i].visit([&](FeatureId f, double value) { sums[to_size(f)] += value * value; });
   return sums;
 }
 

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
 #include "learn/psl.hh"
 #include "learn/visited_rows.hh"
 
@@ -152,9 +153,7 @@ class ByWeights {
         score_row(row, weights.data(), scores);
       } else {
         Pairs<K> sums;
-        row.visit([&](FeatureId feature, double value) {
-          sums.add(value, &weights[static_cast<std::size_t>(feature) * kStride]);
-        });
+        row.visit([&](FeatureId feature, double value) { sums.add(value, &weights[to_size(feature) * kStride]); });
         for (std::size_t k = 0; k < K; ++k) scores[k] = sums[k];
       }
       wrong += judges_.is_wrong(j, scores);
@@ -168,7 +167,7 @@ class ByWeights {
     for (Matrix* done : {&weights_, &lag_, &mean_}) Matrix().swap(*done);
     std::vector<double> weights(width_ * n_classes_);
     for (std::size_t f = 0; f < width_; ++f) {
-      const std::size_t rank = f < ranks_.size() ? static_cast<std::size_t>(ranks_[f]) : f;
+      const std::size_t rank = f < ranks_.size() ? to_size(ranks_[f]) : f;
       std::copy_n(&kept_[rank * stride()], n_classes_, &weights[f * n_classes_]);
     }
     return weights;
@@ -182,7 +181,7 @@ class ByWeights {
   void move(const Row& row, double size, std::size_t truth, std::size_t worst, Matrix& weights) const {
     if constexpr (K == 0) {
       row.visit([&](FeatureId feature, double value) {
-        double* w = &weights[static_cast<std::size_t>(feature) * n_classes_];
+        double* w = &weights[to_size(feature) * n_classes_];
         w[truth] += size * value;
         w[worst] -= size * value;
       });
@@ -194,13 +193,13 @@ class ByWeights {
       row.visit([&](FeatureId feature, double value) {
         Pairs<K> change;
         change.add(size * value, direction.data());
-        change.add_to(&weights[static_cast<std::size_t>(feature) * kStride]);
+        change.add_to(&weights[to_size(feature) * kStride]);
       });
     }
   }
 
   FeatureId filler() const { return static_cast<FeatureId>(width_); }
-  const double* at(FeatureId feature) const { return &weights_[static_cast<std::size_t>(feature) * kStride]; }
+  const double* at(FeatureId feature) const { return &weights_[to_size(feature) * kStride]; }
 
   // The weights that would be returned now.
   const Matrix& current(std::size_t n_visits) {
@@ -295,7 +294,7 @@ class ByPairs {
       std::fill_n(own, b + 1, shared);
       row.constant = kNoConstant;
       row.visit([&](FeatureId feature, double value) {
-        std::uint32_t& head = last[static_cast<std::size_t>(feature)];
+        std::uint32_t& head = last[to_size(feature)];
         for (std::uint32_t e = head; e != none; e = entries[e].next) own[entries[e].row] += value * entries[e].value;
         own[b] += value * value;
         entries.push_back({static_cast<std::uint32_t>(b), head, value});

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/errors.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -21,8 +22,8 @@ void Rows::add(const Shard& shard) {
                   std::to_string(shard.indices.size()) + " entries");
     std::int64_t previous = -1;
     for (std::int64_t j = from; j < to; ++j) {
-      const FeatureId feature = shard.indices[static_cast<std::size_t>(j)];
-      if (feature < 0 || static_cast<std::size_t>(feature) >= n_features_)
+      const FeatureId feature = shard.indices[to_size(j)];
+      if (feature < 0 || to_size(feature) >= n_features_)
         fail(i, "feature " + std::to_string(feature) + " is outside 0…" + std::to_string(n_features_) + " (exclusive)");
       if (feature <= previous)
         fail(i, "feature ids must increase, but " + std::to_string(feature) + " follows " + std::to_string(previous));
@@ -36,7 +37,7 @@ void Rows::add(const Shard& shard) {
 }
 
 void Rows::add_trusted(const Shard& shard) {
-  n_entries_ += static_cast<std::size_t>(shard.starts.back() - shard.starts.front());
+  n_entries_ += to_size(shard.starts.back() - shard.starts.front());
   shards_.push_back(shard);
   begins_.push_back(begins_.back() + shard.size());
 }

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 using FeatureId = std::int32_t;
@@ -92,7 +94,7 @@ class Rows {
   }
   void prefetch_entries(std::size_t i) const {
     const std::size_t s = shard_of(i);
-    const std::size_t from = static_cast<std::size_t>(shards_[s].starts[i - begins_[s]]);
+    const std::size_t from = to_size(shards_[s].starts[i - begins_[s]]);
     __builtin_prefetch(shards_[s].indices.data() + from);
     if (shards_[s].values != nullptr) __builtin_prefetch(shards_[s].values + from);
   }
@@ -100,10 +102,10 @@ class Rows {
  private:
   std::size_t shard_of(std::size_t i) const {
     if (shards_.size() == 1) return 0;
-    return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), i) - begins_.begin()) - 1;
+    return to_size(std::upper_bound(begins_.begin(), begins_.end(), i) - begins_.begin()) - 1;
   }
   static Entries entries(const Shard& shard, std::size_t i) {
-    const std::size_t from = static_cast<std::size_t>(shard.starts[i]), to = static_cast<std::size_t>(shard.starts[i + 1]);
+    const std::size_t from = to_size(shard.starts[i]), to = to_size(shard.starts[i + 1]);
     return {shard.indices.subspan(from, to - from), shard.values == nullptr ? nullptr : shard.values + from};
   }
   Row row(const Shard& shard, std::size_t i) const {
@@ -143,7 +145,7 @@ template <std::size_t K>
 void score_fixed(const Row& row, const double* weights, double* scores) {
   double sums[K] = {};
   row.visit([&](FeatureId feature, double value) {
-    const double* w = weights + static_cast<std::size_t>(feature) * K;
+    const double* w = weights + to_size(feature) * K;
     for (std::size_t k = 0; k < K; ++k) sums[k] += value * w[k];
   });
   for (std::size_t k = 0; k < K; ++k) scores[k] = sums[k];
@@ -153,7 +155,7 @@ void add_fixed(const Row& row, const double* factors, double* weights) {
   double f[K];
   for (std::size_t k = 0; k < K; ++k) f[k] = factors[k];
   row.visit([&](FeatureId feature, double value) {
-    double* w = weights + static_cast<std::size_t>(feature) * K;
+    double* w = weights + to_size(feature) * K;
     for (std::size_t k = 0; k < K; ++k) w[k] += value * f[k];
   });
 }
@@ -177,7 +179,7 @@ inline void score_row(const Row& row, const double* weights, std::span<double> s
   }
   for (double& score : scores) score = 0;
   row.visit([&](FeatureId feature, double value) {
-    const double* w = weights + static_cast<std::size_t>(feature) * scores.size();
+    const double* w = weights + to_size(feature) * scores.size();
     for (std::size_t k = 0; k < scores.size(); ++k) scores[k] += value * w[k];
   });
 }
@@ -199,7 +201,7 @@ inline void add_row(const Row& row, std::span<const double> factors, double* wei
       break;
   }
   row.visit([&](FeatureId feature, double value) {
-    double* w = weights + static_cast<std::size_t>(feature) * factors.size();
+    double* w = weights + to_size(feature) * factors.size();
     for (std::size_t k = 0; k < factors.size(); ++k) w[k] += value * factors[k];
   });
 }
@@ -207,11 +209,11 @@ inline void add_row(const Row& row, std::span<const double> factors, double* wei
 // One class alone: Σ_f row[f] · weights[f, k] in a matrix of n_classes columns, and its update.
 inline double score_class(const Row& row, const double* weights, std::size_t n_classes, std::size_t k) {
   double sum = 0;
-  row.visit([&](FeatureId f, double value) { sum += value * weights[static_cast<std::size_t>(f) * n_classes + k]; });
+  row.visit([&](FeatureId f, double value) { sum += value * weights[to_size(f) * n_classes + k]; });
   return sum;
 }
 inline void add_class(const Row& row, double factor, std::size_t n_classes, std::size_t k, double* weights) {
-  row.visit([&](FeatureId f, double value) { weights[static_cast<std::size_t>(f) * n_classes + k] += value * factor; });
+  row.visit([&](FeatureId f, double value) { weights[to_size(f) * n_classes + k] += value * factor; });
 }
 
 }  // namespace hyperbaton

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "learn/losses.hh"
 #include "learn/passes.hh"
 
@@ -117,13 +118,12 @@ Trainer iis_trainer(const ScalingOptions& options) {
     };
     std::vector<std::size_t> starts(width + 1, 0);
     for (std::size_t i = 0; i < problem.rows.size(); ++i)
-      problem.rows[i].visit([&](FeatureId f, double) { ++starts[static_cast<std::size_t>(f)]; });
+      problem.rows[i].visit([&](FeatureId f, double) { ++starts[to_size(f)]; });
     std::vector<Entry> entries(exclusive_sum(starts));
     std::vector<std::size_t> next = starts;
     for (std::size_t i = 0; i < problem.rows.size(); ++i)
-      problem.rows[i].visit([&](FeatureId f, double value) {
-        entries[next[static_cast<std::size_t>(f)]++] = {static_cast<std::uint32_t>(i), value};
-      });
+      problem.rows[i].visit(
+          [&](FeatureId f, double value) { entries[next[to_size(f)]++] = {static_cast<std::uint32_t>(i), value}; });
     // Sorted by row sum, so that equal powers are adjacent and are added up before the equation is solved.
     for (std::size_t f = 0; f < width; ++f)
       std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(starts[f]),

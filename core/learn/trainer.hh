@@ -13,6 +13,7 @@
 
 #include "base/large_array.hh"
 #include "base/parallel.hh"
+#include "base/size.hh"
 #include "learn/rows.hh"
 
 namespace hyperbaton {
@@ -39,7 +40,7 @@ struct Problem {
   std::span<const std::uint32_t> order = {};
   Room room = {};  // for arrays that learners keep for each row
 
-  std::size_t label(std::size_t row) const { return static_cast<std::size_t>(labels[row]); }
+  std::size_t label(std::size_t row) const { return to_size(labels[row]); }
   // Report progress; throws Cancelled when asked to stop.
   void report(std::size_t done, std::size_t total) const {
     if (progress && !progress(done, total)) throw Cancelled();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/size.hh"
 #include "learn/rows.hh"
 
 namespace hyperbaton {
@@ -31,7 +32,7 @@ class VisitedRows {
       constant_ = row.constant;
       places_.push_back(
           {static_cast<std::uint32_t>(indices_.size()), static_cast<std::uint32_t>(row.features.size()), row.scale});
-      for (const FeatureId feature : row.features) indices_.push_back(numbers[static_cast<std::size_t>(feature)]);
+      for (const FeatureId feature : row.features) indices_.push_back(numbers[to_size(feature)]);
       while (is_filled_ && indices_.size() % kTogether != 0) indices_.push_back(filler);
     }
   }
@@ -73,7 +74,7 @@ class VisitedRows {
 // The rank of each feature by decreasing frequency.
 inline std::vector<FeatureId> frequency_ranks(const Rows& rows) {
   std::vector<std::uint32_t> counts(rows.n_features(), 0), next(rows.size() + 1, 0);
-  for (const FeatureId feature : rows.shard(0).indices) ++counts[static_cast<std::size_t>(feature)];
+  for (const FeatureId feature : rows.shard(0).indices) ++counts[to_size(feature)];
   for (std::uint32_t& count : counts) ++next[count = static_cast<std::uint32_t>(rows.size()) - count];
   exclusive_sum(next);
   std::vector<FeatureId> ranks(counts.size());

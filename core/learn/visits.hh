@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
 #include "learn/random.hh"
 #include "learn/trainer.hh"
 
@@ -58,7 +59,7 @@ class Visits {
         for (std::size_t t = begin; t < end; ++t) {
           if (n_visits++ % kReportRows == 0) report();
           const std::size_t local = group[t], in_copy = is_whole() ? local : t;
-          const bool keep = visit(group.begin + local, copy_[in_copy], static_cast<std::size_t>(labels_[in_copy]));
+          const bool keep = visit(group.begin + local, copy_[in_copy], to_size(labels_[in_copy]));
           if (!keep) list_active(group);
           if (keep && kept < t) group.active[kept] = static_cast<std::uint32_t>(local);
           kept += keep;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "next_position/jump_logprobs.hh"
 
 namespace hyperbaton {
@@ -17,7 +18,7 @@ constexpr std::size_t kBuckets = 2 * kDistances.size();
 
 std::size_t bucket(std::size_t distance, bool forward) {
   const auto above = std::upper_bound(kDistances.begin(), kDistances.end(), distance);
-  const auto place = static_cast<std::size_t>(std::max<std::ptrdiff_t>(above - kDistances.begin(), 1) - 1);
+  const auto place = to_size(std::max<std::ptrdiff_t>(above - kDistances.begin(), 1) - 1);
   return forward ? kDistances.size() + place : kDistances.size() - 1 - place;
 }
 
@@ -86,14 +87,14 @@ void Encoder::write_logprobs(std::size_t first, std::size_t n_words, Work& work,
 void Encoder::jump_logprobs(const EncoderText& text, std::span<double> logprobs, unsigned n_threads,
                             const Progress& progress) const {
   const auto starts = jump_starts(text.offsets);
-  if (logprobs.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not match the text");
+  if (logprobs.size() != to_size(starts.back())) throw Error("the output does not match the text");
   encoder_.for_each(text, n_threads, progress, [&](const SentenceEncoder::Encoded& encoded) {
     Work work;
     query_.apply(encoded.states, work.queries, encoded.n_tokens);
     key_.apply(encoded.states, work.keys, encoded.n_tokens);
     for (std::size_t b = 0; b < encoded.sentences.size(); ++b) {
       const std::size_t s = encoded.sentences[b];
-      const auto n_words = static_cast<std::size_t>(text.offsets[s + 1] - text.offsets[s]);
+      const auto n_words = to_size(text.offsets[s + 1] - text.offsets[s]);
       write_logprobs(encoded.starts[b], n_words, work, logprobs.data() + starts[s]);
     }
   });

@@ -1,5 +1,6 @@
 #include "next_position/jump_logprobs.hh"
 
+#include "base/size.hh"
 #include "next_position/jump_scores.hh"
 
 namespace hyperbaton {
@@ -40,7 +41,7 @@ std::vector<std::int64_t> jump_starts(std::span<const std::int64_t> offsets) {
 void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::span<const double> weights,
                    std::size_t planes, std::span<double> logprobs, unsigned n_threads, const Progress& progress) {
   const auto starts = jump_starts(text.words.offsets);
-  if (logprobs.size() != static_cast<std::size_t>(starts.back())) throw Error("the output does not match the text");
+  if (logprobs.size() != to_size(starts.back())) throw Error("the output does not match the text");
   if (planes == 1)
     write_all<1>(text, features, weights.data(), starts, logprobs.data(), n_threads, progress);
   else

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/size.hh"
 #include "features/packed_ids.hh"
 
 namespace hyperbaton {
@@ -61,7 +62,7 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
       at += n_lists(text_.words[sentences_[place]].size());
     }
   }
-  if (at != lists.counts.size() || static_cast<std::size_t>(lists.starts.back()) != lists.packed.size())
+  if (at != lists.counts.size() || to_size(lists.starts.back()) != lists.packed.size())
     throw Error("the lists belong to different sentences");
 }
 
@@ -118,8 +119,8 @@ PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visit
     std::span<const std::uint32_t> ids = lists[p].ids;
     for (const std::int64_t n : lists[p].n_ids) {
       const std::size_t before = parts[p].packed.size();
-      pack_ids(ids.first(static_cast<std::size_t>(n)), parts[p].packed);
-      ids = ids.subspan(static_cast<std::size_t>(n));
+      pack_ids(ids.first(to_size(n)), parts[p].packed);
+      ids = ids.subspan(to_size(n));
       parts[p].n_bytes.push_back(static_cast<std::int64_t>(parts[p].packed.size() - before));
     }
     parts[p].counts = std::move(lists[p].counts);
@@ -140,7 +141,7 @@ void JumpObjective::find_sentences() {
   for (std::size_t s = 0; s < text_.size(); ++s)
     if (visits_.has_jumps(s)) {
       sentences_.push_back(static_cast<std::uint32_t>(s));
-      n_jumps_ += static_cast<std::size_t>(visits_.offsets[s + 1] - visits_.offsets[s]) + 1;
+      n_jumps_ += to_size(visits_.offsets[s + 1] - visits_.offsets[s]) + 1;
     }
   if (sentences_.empty()) throw Error("there is nothing to learn from: no sentence pair has links");
 }
@@ -201,8 +202,8 @@ SentenceLists JumpObjective::lists_of(std::size_t place, Scratch& scratch) const
   const std::size_t at = place - chunk.begin, list = chunk.list_starts[at];
   if (kept_) {
     auto& ids = scratch.lists.ids;
-    ids.resize(static_cast<std::size_t>(kept_->n_ids[place]));
-    unpack_ids(&kept_->packed[static_cast<std::size_t>(kept_->starts[place])], ids);
+    ids.resize(to_size(kept_->n_ids[place]));
+    unpack_ids(&kept_->packed[to_size(kept_->starts[place])], ids);
     return {n_words, &kept_->counts[list], ids.data(), ids.size()};
   }
   const std::size_t first = chunk.id_starts[at];

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "features/jumps.hh"
 #include "phrases/remaining.hh"
 
@@ -120,7 +121,7 @@ class JumpScores {
     class_derivatives_.fill(0);
     set_visits(next);
     for (int i = 0; i <= n_; ++i) {
-      const int true_next = next[static_cast<std::size_t>(i)];
+      const int true_next = next[to_size(i)];
       if (true_next == 0) continue;
       find_candidates(i);
       double top = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -153,7 +154,7 @@ class JumpScores {
     class_derivatives_.fill(0);
     set_visits(next);
     for (int i = 0; i <= n_; ++i) {
-      if (next[static_cast<std::size_t>(i)] == 0) continue;
+      if (next[to_size(i)] == 0) continue;
       find_candidates(i);
       const double flat = 1.0 / (of_.remaining ? static_cast<double>(candidates_.size()) : std::max(1, n_));
       for (const Candidate& each : candidates_) {
@@ -225,12 +226,10 @@ class JumpScores {
     running_.resize(side);
   }
 
-  std::size_t at(int i, int j) const { return static_cast<std::size_t>(i * (n_ + 1) + j - 1); }
-  std::size_t left_at(int i, std::size_t o) const { return 2 * static_cast<std::size_t>(i) + o; }
-  std::size_t right_at(int j, std::size_t o) const { return 2 * static_cast<std::size_t>(n_ + j) + o; }
-  static bool skipped(int i, std::span<const int> next) {
-    return Planes == 1 && !next.empty() && next[static_cast<std::size_t>(i)] == 0;
-  }
+  std::size_t at(int i, int j) const { return to_size(i * (n_ + 1) + j - 1); }
+  std::size_t left_at(int i, std::size_t o) const { return 2 * to_size(i) + o; }
+  std::size_t right_at(int j, std::size_t o) const { return 2 * to_size(n_ + j) + o; }
+  static bool skipped(int i, std::span<const int> next) { return Planes == 1 && !next.empty() && next[to_size(i)] == 0; }
 
   double log_normaliser(int i) const {
     double top = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -250,9 +249,9 @@ class JumpScores {
   // When each position is visited.
   void set_visits(std::span<const int> next) {
     if (!of_.remaining) return;
-    when_.assign(static_cast<std::size_t>(n_) + 2, std::numeric_limits<int>::max());
+    when_.assign(to_size(n_) + 2, std::numeric_limits<int>::max());
     int time = 0;
-    for (int i = 0; i <= n_; i = next[static_cast<std::size_t>(i)]) when_[static_cast<std::size_t>(i)] = time++;
+    for (int i = 0; i <= n_; i = next[to_size(i)]) when_[to_size(i)] = time++;
   }
 
   // The candidates of the NP of a visited CP.
@@ -264,16 +263,16 @@ class JumpScores {
       return;
     }
     visited_.assign(Coverage::n_words(n_), 0);
-    const int now = when_[static_cast<std::size_t>(i)];
+    const int now = when_[to_size(i)];
     for (int word = 0; word < n_; ++word)
-      if (when_[static_cast<std::size_t>(word) + 1] <= now) Coverage::set(visited_.data(), {word, word + 1});
+      if (when_[to_size(word) + 1] <= now) Coverage::set(visited_.data(), {word, word + 1});
     const Remaining remaining(Coverage(visited_.data(), n_), n_, i - 1);
     remaining.each([&](int candidate) {
       candidates_.push_back({candidate + 1, of_.first_class == 0 ? 0 : remaining.class_of(candidate), 0});
     });
   }
 
-  double& running(int j) { return running_[static_cast<std::size_t>(j - 1)]; }
+  double& running(int j) { return running_[to_size(j - 1)]; }
 
   // From cells to scores.
   void run_forward() {

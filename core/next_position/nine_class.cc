@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "next_position/jump_logprobs.hh"
 
 namespace hyperbaton {
@@ -47,8 +48,7 @@ struct PositionKeys {
     parts.assign(text, s, text.tagged());
     visits.next_positions(s, parts.n_words(), next);
     for (int i = 0; i <= parts.n_words(); ++i)
-      if (const int j = next[static_cast<std::size_t>(i)]; j != 0)
-        for_each_key(parts, shift == 0 ? i : j, text.tagged(), emit);
+      if (const int j = next[to_size(i)]; j != 0) for_each_key(parts, shift == 0 ? i : j, text.tagged(), emit);
   }
 };
 
@@ -100,11 +100,10 @@ std::vector<std::int32_t> position_classes(const TaggedText& text, const VisitsV
     if (visits.has_jumps(s)) {
       visits.next_positions(s, n, next);
       for (int i = 0; i <= n; ++i)
-        if (const int j = next[static_cast<std::size_t>(i)]; j != 0)
-          classes[first + static_cast<std::size_t>(bound == Bound::Out ? i : j - 1)] =
-              static_cast<std::int32_t>(nine_class(j - i - 1));
+        if (const int j = next[to_size(i)]; j != 0)
+          classes[first + to_size(bound == Bound::Out ? i : j - 1)] = static_cast<std::int32_t>(nine_class(j - i - 1));
     }
-    first += static_cast<std::size_t>(n) + 1;
+    first += to_size(n) + 1;
   }
   return classes;
 }
@@ -115,10 +114,10 @@ void nine_class_logprobs(std::span<const std::int64_t> offsets, std::span<const 
   const auto starts = jump_starts(offsets);
   parallel_chunks(n_sentences, kSentencesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t s = begin; s < end; ++s) {
-      const auto side = static_cast<std::size_t>(offsets[s + 1] - offsets[s]) + 1;
-      const std::size_t first = static_cast<std::size_t>(offsets[s]) + s;  // positions before this sentence
+      const auto side = to_size(offsets[s + 1] - offsets[s]) + 1;
+      const std::size_t first = to_size(offsets[s]) + s;  // positions before this sentence
       for (std::size_t i = 0; i < side; ++i) {
-        const auto row = logprobs.subspan(static_cast<std::size_t>(starts[s]) + i * side, side);
+        const auto row = logprobs.subspan(to_size(starts[s]) + i * side, side);
         const auto class_to = [&](std::size_t c) { return nine_class(static_cast<int>(c) - static_cast<int>(i)); };
         std::array<double, kNineClasses> mass;
         mass.fill(-kInfinity);

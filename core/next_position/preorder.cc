@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "next_position/jump_logprobs.hh"
 
 namespace hyperbaton {
@@ -152,21 +153,20 @@ void attach_unvisited(std::span<const std::uint16_t> visited, std::span<std::uin
 void preorder(std::span<const double> scores, std::span<const std::int64_t> offsets, const PreorderOptions& options,
               std::span<std::uint16_t> orders, std::span<double> logprobs, const Progress& progress) {
   const auto starts = jump_starts(offsets);
-  if (scores.size() != static_cast<std::size_t>(starts.back()) || logprobs.size() + 1 != offsets.size() ||
-      orders.size() != static_cast<std::size_t>(offsets.back()))
+  if (scores.size() != to_size(starts.back()) || logprobs.size() + 1 != offsets.size() ||
+      orders.size() != to_size(offsets.back()))
     throw Error("the scores do not match the text");
   if (options.beam == 0) throw Error("the beam must be at least 1");
-  parallel_chunks(
-      logprobs.size(), kTogether, options.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-        Search search(options);
-        std::vector<std::uint16_t> best;
-        for (std::size_t s = begin; s < end; ++s) {
-          const auto order =
-              orders.subspan(static_cast<std::size_t>(offsets[s]), static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
-          logprobs[s] = search(scores.data() + starts[s], order.size(), best, poll);
-          attach_unvisited(best, order);
-        }
-      });
+  parallel_chunks(logprobs.size(), kTogether, options.n_threads, progress,
+                  [&](std::size_t begin, std::size_t end, Poll& poll) {
+                    Search search(options);
+                    std::vector<std::uint16_t> best;
+                    for (std::size_t s = begin; s < end; ++s) {
+                      const auto order = orders.subspan(to_size(offsets[s]), to_size(offsets[s + 1] - offsets[s]));
+                      logprobs[s] = search(scores.data() + starts[s], order.size(), best, poll);
+                      attach_unvisited(best, order);
+                    }
+                  });
 }
 
 }  // namespace hyperbaton

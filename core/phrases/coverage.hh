@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/size.hh"
 #include "phrases/orientation.hh"
 
 namespace hyperbaton {
@@ -13,7 +14,7 @@ namespace hyperbaton {
 class Coverage {
  public:
   Coverage(const std::uint32_t* words, int n_positions) : words_(words), n_(n_positions) {}
-  static std::size_t n_words(int n_positions) { return (static_cast<std::size_t>(n_positions) + 31) / 32; }
+  static std::size_t n_words(int n_positions) { return (to_size(n_positions) + 31) / 32; }
   static void set(std::uint32_t* words, SourceSpan span) {
     for (int i = span.begin; i < span.end; ++i) words[i / 32] |= 1U << (i % 32);
   }

@@ -3,6 +3,7 @@
 #include <random>
 #include <vector>
 
+#include "base/size.hh"
 #include "testing/testing.hh"
 
 using namespace hyperbaton;
@@ -12,15 +13,15 @@ TEST("coverage agrees with a vector of booleans, also across word boundaries") {
   for (int round = 0; round < 200; ++round) {
     const int n = 1 + static_cast<int>(random() % 100);
     std::vector<std::uint32_t> words(Coverage::n_words(n), 0);
-    std::vector<bool> plain(static_cast<std::size_t>(n), false);
+    std::vector<bool> plain(to_size(n), false);
     for (int k = 0; k < 4; ++k) {
       const int begin = static_cast<int>(random() % static_cast<unsigned>(n));
       const int end = std::min(n, begin + 1 + static_cast<int>(random() % 40));
       Coverage::set(words.data(), {begin, end});
-      for (int i = begin; i < end; ++i) plain[static_cast<std::size_t>(i)] = true;
+      for (int i = begin; i < end; ++i) plain[to_size(i)] = true;
     }
     const Coverage covered(words.data(), n);
-    const auto is_covered = [&](int i) { return static_cast<bool>(plain[static_cast<std::size_t>(i)]); };
+    const auto is_covered = [&](int i) { return static_cast<bool>(plain[to_size(i)]); };
     for (int i = 0; i < n; ++i) {
       CHECK(covered[i] == is_covered(i));
       int gap = i, next = i, begin = i;

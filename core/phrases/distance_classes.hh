@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 // The class of a distance: the number of cut points less than or equal to it. Cut points increase strictly.
@@ -41,7 +43,7 @@ inline constexpr auto kJumpCuts = [] {
 
 // The class of the jump from one source word to another, by arithmetic, for the inner loop of the search.
 inline constexpr std::size_t jump_class(int from, int to) {
-  return static_cast<std::size_t>(kFarthestJump - std::clamp(to - from, -kFarthestJump, kFarthestJump));
+  return to_size(kFarthestJump - std::clamp(to - from, -kFarthestJump, kFarthestJump));
 }
 // The jump of a class.
 inline constexpr int jump_of(std::size_t jump_class) { return kFarthestJump - static_cast<int>(jump_class); }

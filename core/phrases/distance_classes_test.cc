@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/errors.hh"
+#include "base/size.hh"
 #include "testing/testing.hh"
 
 using namespace hyperbaton;
@@ -31,7 +32,7 @@ TEST("classes of jumps by arithmetic agree with the cut points") {
 TEST("lengths of jumps are cut after 1 and after 5, alike in both directions") {
   const std::vector<std::size_t> expected{0, 1, 1, 1, 1, 2, 2};
   for (int length = 1; length <= 7; ++length) {
-    CHECK(length_class(10, 10 + length) == expected[static_cast<std::size_t>(length) - 1]);
-    CHECK(length_class(10, 10 - length) == expected[static_cast<std::size_t>(length) - 1]);
+    CHECK(length_class(10, 10 + length) == expected[to_size(length) - 1]);
+    CHECK(length_class(10, 10 - length) == expected[to_size(length) - 1]);
   }
 }

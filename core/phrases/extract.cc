@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/errors.hh"
+#include "base/size.hh"
 #include "phrases/orientation.hh"
 #include "phrases/pair_matrix.hh"
 
@@ -76,7 +77,7 @@ Samples extract_samples(SentenceLengths source, SentenceLengths target, LinksVie
       samples.offsets[s] = count;
     }
   });
-  samples.resize(static_cast<std::size_t>(exclusive_sum(samples.offsets)));
+  samples.resize(to_size(exclusive_sum(samples.offsets)));
 
   parallel_chunks(n, chunk, options.n_threads, filling, [&](std::size_t begin, std::size_t end) {
     PairMatrix matrix;
@@ -86,7 +87,7 @@ Samples extract_samples(SentenceLengths source, SentenceLengths target, LinksVie
       matrix.reset(source[s], target[s], links[s]);
       fill_grid(grid, matrix, links[s], options.max_length);
       neighbours.reset(matrix);
-      auto at = static_cast<std::size_t>(samples.offsets[s]);
+      auto at = to_size(samples.offsets[s]);
       matrix.for_each(options.max_length, [&](SourceSpan src, TargetSpan tgt) {
         samples.sentence[at] = static_cast<std::uint32_t>(s);
         samples.source_begin[at] = static_cast<std::uint16_t>(src.begin);

@@ -8,6 +8,7 @@
 
 #include "base/errors.hh"
 #include "base/hash.hh"
+#include "base/size.hh"
 #include "base/varint.hh"
 #include "phrases/extract.hh"
 
@@ -86,7 +87,7 @@ std::vector<std::int64_t> partition(std::size_t n, std::size_t n_keys, unsigned 
   offsets[n_keys] = at;
   parallel_chunks(n, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     auto& next = counts[begin / chunk];
-    for (std::size_t i = begin; i < end; ++i) put(static_cast<std::size_t>(next[key(i)]++), i);
+    for (std::size_t i = begin; i < end; ++i) put(to_size(next[key(i)]++), i);
   });
   return offsets;
 }
@@ -153,7 +154,7 @@ ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<c
   const auto* bytes = reinterpret_cast<const char*>(vocabulary_bytes.data());
   const auto word = [&](std::uint32_t id) -> std::string_view {
     if (id == n) return terminator;
-    return {bytes + vocabulary_offsets[id], static_cast<std::size_t>(vocabulary_offsets[id + 1] - vocabulary_offsets[id])};
+    return {bytes + vocabulary_offsets[id], to_size(vocabulary_offsets[id + 1] - vocabulary_offsets[id])};
   };
   // A word in a line is followed by a space, so "ab" and "ab!" compare as "ab " and "ab! ".
   const auto less = [&](std::uint32_t a, std::uint32_t b) {
@@ -193,7 +194,7 @@ NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansVie
     const auto offsets = partition(
         n, kPartitions, n_threads, [&](std::size_t i) { return hashes[i] >> (64 - kPartitionBits); },
         [&](std::size_t at, std::size_t i) {
-          const auto begin = static_cast<std::size_t>(text.offsets[spans.sentence[i]]) + spans.begin[i];
+          const auto begin = to_size(text.offsets[spans.sentence[i]]) + spans.begin[i];
           found[at] = {{begin, spans.length[i]}, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(hashes[i])};
         });
     std::vector<std::uint64_t>().swap(hashes);
@@ -248,8 +249,7 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
   pairs.sample_order.resize(n);
   {
     auto next = starts;
-    for (std::size_t i = 0; i < n; ++i)
-      pairs.sample_order[static_cast<std::size_t>(next[source_ids[i]]++)] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < n; ++i) pairs.sample_order[to_size(next[source_ids[i]]++)] = static_cast<std::uint32_t>(i);
   }
   // Sort each source phrase's samples by target phrase, counting the pairs; then write them.
   constexpr std::size_t chunk = 8192;
@@ -265,14 +265,14 @@ PhrasePairs pair_phrases(std::span<const std::uint32_t> source_ids, std::span<co
       pairs.offsets[p] = count;
     }
   });
-  const auto n_pairs = static_cast<std::size_t>(exclusive_sum(pairs.offsets));
+  const auto n_pairs = to_size(exclusive_sum(pairs.offsets));
   pairs.targets.resize(n_pairs);
   pairs.sample_offsets.assign(n_pairs + 1, static_cast<std::int64_t>(n));
   parallel_chunks(n_source_phrases, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      auto pair = static_cast<std::size_t>(pairs.offsets[p]);
+      auto pair = to_size(pairs.offsets[p]);
       for (auto i = starts[p]; i < starts[p + 1]; ++i) {
-        const auto target = target_ids[pairs.sample_order[static_cast<std::size_t>(i)]];
+        const auto target = target_ids[pairs.sample_order[to_size(i)]];
         if (i > starts[p] && target == pairs.targets[pair - 1]) continue;
         pairs.targets[pair] = target;
         pairs.sample_offsets[pair] = i;
@@ -331,7 +331,7 @@ std::vector<std::uint8_t> encode_pairs(const PhrasePairsView& pairs) {
   for (std::size_t p = 0; p + 1 < pairs.offsets.size(); ++p) {
     const auto targets = slice(pairs.targets, pairs.offsets, p);
     write_varint(targets.size(), bytes);
-    auto pair = static_cast<std::size_t>(pairs.offsets[p]);
+    auto pair = to_size(pairs.offsets[p]);
     std::uint32_t last_target = 0;
     for (const auto target : targets) {
       write_varint(target - last_target, bytes);

@@ -8,6 +8,7 @@
 #include "base/errors.hh"
 #include "base/hash.hh"
 #include "base/numbers.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -30,7 +31,7 @@ char* write_words(char* text, std::span<const WordId> words, SpelledWords view) 
     if (!first) *text++ = ' ';
     first = false;
     const auto spelled = slice(view.bytes, view.offsets, word);
-    const bool short_word = spelled.size() <= kWordBytes && static_cast<std::size_t>(end - spelled.data()) >= kWordBytes;
+    const bool short_word = spelled.size() <= kWordBytes && to_size(end - spelled.data()) >= kWordBytes;
     if (short_word)
       std::memcpy(text, spelled.data(), kWordBytes);
     else
@@ -101,20 +102,20 @@ char* ScoreWriter::write(char* text, std::span<const double> scores) {
   auto* known_text = texts_.data() + entry * room_;
   if (lengths_[entry] == 0 || std::memcmp(known, scores.data(), scores.size_bytes()) != 0) {
     std::ranges::copy(scores, known);
-    lengths_[entry] = static_cast<std::size_t>(write_numbers(known_text, scores, digits_) - known_text);
+    lengths_[entry] = to_size(write_numbers(known_text, scores, digits_) - known_text);
   }
   std::memcpy(text, known_text, lengths_[entry]);
   return text + lengths_[entry];
 }
 
 std::string_view PairRows::format(const PairNumbersView& numbers, std::size_t first, std::size_t last) {
-  const auto base = static_cast<std::size_t>(pairs_.offsets[first]), n_scores = scores_.n_scores();
+  const auto base = to_size(pairs_.offsets[first]), n_scores = scores_.n_scores();
   const auto& [scores, counts] = numbers;
   text_.clear();
   for (std::size_t p = first; p < last; ++p) {
     source_.clear();
     source_.close(write_words(source_.room(words_room(pairs_.source[p], source_words_)), pairs_.source[p], source_words_));
-    auto k = static_cast<std::size_t>(pairs_.offsets[p]);
+    auto k = to_size(pairs_.offsets[p]);
     for (const auto target : pairs_.targets_of(p)) {
       if (k < base || (k - base + 1) * n_scores > scores.size()) throw_damaged("offsets of phrase pairs do not increase");
       const auto words = pairs_.target[target];

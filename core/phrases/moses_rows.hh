@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/size.hh"
 #include "corpus/vocabulary.hh"
 #include "phrases/score.hh"
 
@@ -25,7 +26,7 @@ class TextBuffer {
     if (capacity_ - size_ < n) grow(n);
     return text_.get() + size_;
   }
-  void close(const char* end) { size_ = static_cast<std::size_t>(end - text_.get()); }
+  void close(const char* end) { size_ = to_size(end - text_.get()); }
   std::string_view view() const { return {text_.get(), size_}; }
   void clear() { size_ = 0; }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/size.hh"
+
 namespace hyperbaton {
 
 void OrientationGrid::reset(int n_source, int n_target, std::span<const Link> links) {
@@ -10,7 +12,7 @@ void OrientationGrid::reset(int n_source, int n_target, std::span<const Link> li
   cells_.assign(cell(n_target, n_source) + 1, 0);
   Extents none;
   none.fill({n_source, -1});
-  extents_.assign(static_cast<std::size_t>(n_target) + 2, none);
+  extents_.assign(to_size(n_target) + 2, none);
   for (const auto link : links) mark(link.target, link.source, ALink);
   // The sentence starts are linked to each other, and so are the sentence ends.
   cells_[cell(-1, -1)] = cells_[cell(n_target, n_source)] = 1 << ALink;
@@ -18,7 +20,7 @@ void OrientationGrid::reset(int n_source, int n_target, std::span<const Link> li
 
 void OrientationGrid::mark(int row, int column, Thing thing) {
   cells_[cell(row, column)] |= static_cast<std::uint8_t>(1 << thing);
-  auto& extent = extents_[static_cast<std::size_t>(row + 1)][thing];
+  auto& extent = extents_[to_size(row + 1)][thing];
   extent.least = std::min(extent.least, column);
   // Like Moses, the search for phrase pairs farther to the right stops before the last source word.
   if (thing == ALink || column + 1 < n_source_) extent.greatest = std::max(extent.greatest, column);
@@ -33,8 +35,7 @@ void OrientationGrid::add_phrase(SourceSpan source, TargetSpan target, Widening 
 
 OrientationGrid::Neighbours OrientationGrid::neighbours(SourceSpan source, TargetSpan target, Side side) const {
   const int row = side == Side::Before ? target.begin - 1 : target.end;
-  return {source, side, cells_[cell(row, source.begin - 1)], cells_[cell(row, source.end)],
-          extents_[static_cast<std::size_t>(row + 1)]};
+  return {source, side, cells_[cell(row, source.begin - 1)], cells_[cell(row, source.end)], extents_[to_size(row + 1)]};
 }
 
 Orientation OrientationGrid::decide(const Neighbours& row, Unit unit) {

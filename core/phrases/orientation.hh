@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "align/links.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -76,10 +77,7 @@ class OrientationGrid {
   Neighbours neighbours(SourceSpan source, TargetSpan target, Side side) const;
   static Orientation decide(const Neighbours& row, Unit unit);
 
-  std::size_t cell(int row, int column) const {
-    return static_cast<std::size_t>(row + 1) * static_cast<std::size_t>(n_source_ + 2) +
-           static_cast<std::size_t>(column + 1);
-  }
+  std::size_t cell(int row, int column) const { return to_size(row + 1) * to_size(n_source_ + 2) + to_size(column + 1); }
   void mark(int row, int column, Thing thing);
 
   int n_source_ = 0, n_target_ = 0;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 
+#include "base/size.hh"
 #include "phrases/coverage.hh"
 
 namespace hyperbaton {
@@ -49,7 +50,7 @@ class Remaining {
   }
   std::size_t end_class() const {
     const int n = n_left(0, n_words_, 9);
-    return n < 3 ? static_cast<std::size_t>(n) : n < 5 ? 3 : n < 9 ? 4 : 5;
+    return n < 3 ? to_size(n) : n < 5 ? 3 : n < 9 ? 4 : 5;
   }
 
   const Coverage visited_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/math.hh"
+#include "base/size.hh"
 #include "phrases/phrase_index.hh"
 
 namespace hyperbaton {
@@ -71,7 +72,7 @@ Occurring count_occurring(const PairsView& pairs, TokensView source, TokensView 
                       for (const auto p : src) {
                         add_one(result.source[p]);
                         const auto options = pairs.targets_of(p);
-                        const auto first = static_cast<std::size_t>(pairs.offsets[p]);
+                        const auto first = to_size(pairs.offsets[p]);
                         // Both lists are sorted: look up the members of the shorter one in the longer one.
                         if (options.size() <= tgt.size()) {
                           for (std::size_t k = 0; k < options.size(); ++k)
@@ -81,7 +82,7 @@ Occurring count_occurring(const PairsView& pairs, TokensView source, TokensView 
                           for (const auto t : tgt) {
                             at = std::lower_bound(at, options.end(), t);
                             if (at == options.end()) break;
-                            if (*at == t) add_one(result.pairs[first + static_cast<std::size_t>(at - options.begin())]);
+                            if (*at == t) add_one(result.pairs[first + to_size(at - options.begin())]);
                           }
                         }
                       }

@@ -4,6 +4,7 @@
 
 #include "base/errors.hh"
 #include "base/math.hh"
+#include "base/size.hh"
 
 namespace hyperbaton {
 
@@ -51,7 +52,7 @@ void JumpFeature::find_visits(const Sentence& sentence, std::uint32_t option) {
 }
 
 void JumpFeature::fill_exps() {
-  const std::size_t side = static_cast<std::size_t>(n_words_) + 1;
+  const std::size_t side = to_size(n_words_) + 1;
   for (std::size_t row = 0; row < side; ++row) {
     const auto values = std::span(matrix_ + row * side, side);
     tops_.push_back(*std::ranges::max_element(values));

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/size.hh"
 #include "decode/feature.hh"
 #include "decode/interner.hh"
 #include "decode/limits.hh"
@@ -86,9 +87,7 @@ class JumpFeature : public FeatureDefaults {
   // Weighted estimate of the jumps into and inside an option.
   float expected(const Sentence& sentence, std::uint32_t option, FutureJumps kind) const;
   static std::uint32_t row_of(std::int32_t word) { return static_cast<std::uint32_t>(word) + 1; }
-  std::size_t at(std::uint32_t row, std::int32_t to) const {
-    return row * (static_cast<std::size_t>(n_words_) + 1) + static_cast<std::size_t>(to);
-  }
+  std::size_t at(std::uint32_t row, std::int32_t to) const { return row * (to_size(n_words_) + 1) + to_size(to); }
   float jump(std::uint32_t row, std::int32_t to) const { return matrix_[at(row, to)]; }
   Remaining remaining(const Coverage& before, std::uint32_t row) const {
     return {before, n_words_, static_cast<int>(row) - 1};

@@ -6,6 +6,7 @@
 
 #include "base/errors.hh"
 #include "base/math.hh"
+#include "base/size.hh"
 #include "decode/interner.hh"
 #include "phrases/coverage_state.hh"
 #include "phrases/distance_classes.hh"
@@ -22,9 +23,8 @@ void OptionScorer::check() const {
   if (!coverage.empty() && coverage.size() != kCoverageStates * n_classes)
     throw Error("there must be a weight for each coverage state and each class");
   if (is_sparse && weights.size() != n_classes) throw Error("sparse features count each class");
-  if (!between.empty() &&
-      (side == Side::After || source_offsets.empty() ||
-       between.size() != (static_cast<std::size_t>(source_offsets.back()) + source_offsets.size() - 1) * n_classes))
+  if (!between.empty() && (side == Side::After || source_offsets.empty() ||
+                           between.size() != (to_size(source_offsets.back()) + source_offsets.size() - 1) * n_classes))
     throw Error("there must be a row for each word, and one more for each sentence");
 }
 
@@ -33,8 +33,8 @@ OrientationFeature::OrientationFeature(const OptionScorer& scorer, const Sentenc
   const auto scores = scorer.scores.subspan(sentence.row(0) * scorer.n_classes, weighted_.size());
   for (std::size_t i = 0; i < weighted_.size(); ++i) weighted_[i] = scores[i] * scorer.weight(i % scorer.n_classes);
   if (!scorer.between.empty())
-    between_ = scorer.between.data() +
-               (static_cast<std::size_t>(scorer.source_offsets[sentence.number()]) + sentence.number()) * scorer.n_classes;
+    between_ =
+        scorer.between.data() + (to_size(scorer.source_offsets[sentence.number()]) + sentence.number()) * scorer.n_classes;
   if (!is_after()) return;
   Interner numbers;
   std::vector<std::uint32_t> first;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/size.hh"
 #include "decode/distance.hh"
 #include "decode/feature.hh"
 #include "phrases/orientation.hh"
@@ -78,8 +79,8 @@ class OrientationFeature : public FeatureDefaults {
   static constexpr std::uint32_t kFirstDiscontinuous = 2;  // after monotone and swap
   float between_score(const Step& step, std::uint32_t column) const {
     const bool forward = step.previous.end <= step.next.begin;
-    const auto begin = static_cast<std::size_t>(forward ? step.previous.end : step.next.end);
-    const auto end = static_cast<std::size_t>(forward ? step.next.begin : step.previous.begin);
+    const auto begin = to_size(forward ? step.previous.end : step.next.end);
+    const auto end = to_size(forward ? step.next.begin : step.previous.begin);
     return between_[end * scorer_.n_classes + column] - between_[begin * scorer_.n_classes + column];
   }
   bool is_after() const { return scorer_.side == Side::After; }
