@@ -14,6 +14,7 @@ from hyperbaton.align import visit_order
 from hyperbaton.base.errors import MissingExtra, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.options import plugin
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.data import generate
@@ -68,9 +69,8 @@ def test_torch_computes_the_same_objective_and_gradient(name: str, candidates: s
     assert np.allclose(torch_gradient.numpy(), gradient, rtol=1e-9, atol=1e-9)
     # Blocks of few sentences, one, some or none of which stay where PyTorch computes.
     for room in (None, 10_000, 0):
-        streamed = TorchObjective(
-            fitted.lists(training._replace(scratch=Scratch(20_000))), fitted.planes, room=room, block=2000
-        )
+        on_disk = training._replace(resources=Resources(threads=1, scratch=Scratch(20_000)))
+        streamed = TorchObjective(fitted.lists(on_disk), fitted.planes, room=room, block=2000)
         kept = [block.kept is not None for block in streamed.blocks]
         assert len(kept) > 5 and not any(kept)
         for _ in range(2):  # the second time with what was kept

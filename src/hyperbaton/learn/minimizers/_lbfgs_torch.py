@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hyperbaton.base.arrays import Array
-
 if TYPE_CHECKING:
+    from hyperbaton.base.arrays import Array
     from hyperbaton.learn.minimizers import States
 
 

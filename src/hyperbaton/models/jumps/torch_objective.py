@@ -20,13 +20,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from hyperbaton.base.arrays import Array
+if TYPE_CHECKING:
+    from hyperbaton.base.arrays import Array
 
 N_CONSTANTS = 8
 NEVER = np.iinfo(np.int64).max
