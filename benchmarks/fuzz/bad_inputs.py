@@ -542,7 +542,7 @@ RULES: tuple[tuple[bytes, str], ...] = (
     (b"a [X] ||| b [X] ||| 1 1 1 1 ||| 0-0\nc [NP] ||| d [NP] ||| 1 1 1 1 ||| 0-0\n", "x:2: expected the label "),
     (
         b"a [X] ||| b [X] ||| 1 1 1 1 |||\na [X] ||| b [X] ||| 1 1 1 1 |||\n",
-        "x:2: the phrase pair is already in an earlier line",
+        "x:2: the rule is already in an earlier line",
     ),
 )
 ARPA: tuple[tuple[bytes, str], ...] = (
@@ -578,7 +578,7 @@ EXPERIMENTS: tuple[tuple[bytes, str], ...] = (
     (b"[corpus.generate]\n[models.linear]\n[lm]\norder = 99", r"key 'lm.order': must be at most \d+, not 99"),
     (b"memory = 'much'\n[corpus.generate]", "key 'memory': it must be an amount like 512M, 4G or 2.5GiB, not 'much'"),
     (b"[corpus.generate]\n[corpus.clean]\nratio = inf", "key 'corpus.clean.ratio': must be a finite number, not inf"),
-    (b"[corpus.generate]\n[lm]\nprune = 'x'", "key 'lm': prune must be"),
+    (b"[corpus.generate]\n[models.linear]\n[lm]\nprune = 'x'", "key 'lm': prune must be"),
     (b"[corpus.generate]\n[align]\naligner = 'giza'", "key 'align.aligner': unknown value 'giza'"),
     (b"[corpus.generate]\n[align]\nmodel1-iterations = 99999999999", "key 'align.model1-iterations': must be at most"),
     (b"[corpus.generate]\n[models.a]\nmodel = 'odd'", "key 'models.a.model': unknown value 'odd'"),
