@@ -5,6 +5,7 @@ namespace hyperbaton::bindings {
 
 HYPERBATON_BINDINGS(learn_lbfgs) {
   using namespace nb::literals;
+  m.attr("GAIN_STEPS") = kGainSteps;
   m.def(
       "lbfgs_trainer",
       [](double variance, double l1, std::size_t memory, std::size_t max_passes, double tolerance) {

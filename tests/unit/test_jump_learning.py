@@ -270,6 +270,8 @@ def test_the_torch_backend_has_the_constants_of_the_core() -> None:
     file = Path(sys.modules[JumpWeights.__module__].__file__ or "").with_name("torch_objective.py")
     code = file.read_text(encoding="utf-8").splitlines()
     assert f"N_CONSTANTS = {N_CONSTANTS}" in code and f"N_DISTANCES = {(N_CONSTANTS - 2) // 2}" in code
+    minimizer = file.parents[2] / "learn" / "minimizers" / "_lbfgs_torch.py"
+    assert f"_GAIN_STEPS = {_core.GAIN_STEPS}" in minimizer.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("name", NAMES)
