@@ -25,7 +25,7 @@ def test_numbers_are_read_as_written(pieces: list[list[int]], begin: int, end: i
     assert again[:].tolist() == plain
     assert again[begin:end].tolist() == plain[begin:end]
     some = np.arange(len(plain))[::-2]
-    assert again.at(some).tolist() == plain[::-2]
+    assert again[some].tolist() == plain[::-2]
     assert (len(again), again.sum()) == (len(plain), sum(plain))
     assert (len(again.large), again.small.nbytes) == (sum(number > 255 for number in plain), len(plain))
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -149,7 +149,7 @@ class _StemWords:
         counts = np.bincount(text.tokens, minlength=len(stems)).astype(np.float64)
         self.shares = counts / np.maximum(np.bincount(stems, counts), 1)[stems]
         self.words = np.argsort(stems, kind="stable")
-        self.starts = np.concatenate([[0], np.cumsum(np.bincount(stems))])
+        self.starts = offsets_of(np.bincount(stems))
 
     def sizes(self, stems: Array) -> npt.NDArray[np.int64]:
         """The number of words of each stem."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Links
@@ -128,5 +129,5 @@ def most_certain(links: Links, confidences: npt.NDArray[np.floating], precision:
     ends = np.flatnonzero(last)[np.cumsum(last) - last]
     kept = np.empty(len(order), bool)
     kept[order] = sums[ends + 1] >= sums[links.offsets[sentence]]
-    n_kept = np.concatenate([[0], np.cumsum(kept)])
+    n_kept = offsets_of(kept)
     return Links(links.points[kept], n_kept[links.offsets])

@@ -1,4 +1,4 @@
-"""The type of arrays whose docstrings give type and shape; text and sparse matrices as arrays, for files."""
+"""The type of arrays whose docstrings give type and shape; groups of items; text and sparse matrices for files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.integer[Any]]  # of any width
 
 
+def offsets_of(sizes: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """The offsets of consecutive groups of these sizes, 0 and the end of each; of flags, the number that are true before.
+
+    >>> offsets_of([2, 1, 2]).tolist(), offsets_of(np.array([True, False, True])).tolist()
+    ([0, 2, 3, 5], [0, 1, 1, 2])
+    """
+    sizes = np.asarray(sizes)
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
 def gather(offsets: npt.NDArray[np.int64], groups: Integers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The positions of the items of chosen groups, and their new offsets; group g is `offsets[g]` to `offsets[g + 1]`.
 
@@ -26,8 +38,7 @@ def gather(offsets: npt.NDArray[np.int64], groups: Integers) -> tuple[npt.NDArra
     ([3, 4, 0, 1], [0, 2, 4])
     """
     lengths = offsets[groups + 1] - offsets[groups]
-    new = np.zeros(len(groups) + 1, np.int64)
-    np.cumsum(lengths, out=new[1:])
+    new = offsets_of(lengths)
     where = np.repeat(offsets[groups] - new[:-1], lengths) + np.arange(new[-1])
     return where, new
 

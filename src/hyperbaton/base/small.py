@@ -47,8 +47,15 @@ class SmallNumbers:
     def __len__(self) -> int:
         return len(self.small)
 
-    def __getitem__(self, rows: slice) -> npt.NDArray[np.uint32]:
-        """Consecutive numbers."""
+    def __getitem__(self, rows: slice | Integers) -> npt.NDArray[np.uint32]:
+        """Consecutive numbers, or those at some places.
+
+        >>> numbers = SmallNumbers.of([np.array([1, 2, 700, 3])])
+        >>> numbers[1:3].tolist(), numbers[np.array([2, 0, 2])].tolist()
+        ([2, 700], [700, 1, 700])
+        """
+        if not isinstance(rows, slice):
+            return self._at(rows)
         begin, end, _ = rows.indices(len(self))
         numbers = self.small[begin:end].astype(np.uint32)
         first, last = np.searchsorted(self.rows, [begin, end])
@@ -57,12 +64,7 @@ class SmallNumbers:
         numbers[places] = self.large[first:last]
         return numbers
 
-    def at(self, indices: Integers) -> npt.NDArray[np.uint32]:
-        """The numbers at the given indices.
-
-        >>> SmallNumbers.of([np.array([1, 2, 700, 3])]).at(np.array([2, 0, 2])).tolist()
-        [700, 1, 700]
-        """
+    def _at(self, indices: Integers) -> npt.NDArray[np.uint32]:
         numbers = self.small[indices].astype(np.uint32)
         if len(self.rows):
             zeros = np.flatnonzero(numbers == 0)

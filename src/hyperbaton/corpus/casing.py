@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus.text import Text, Vocabulary
 
@@ -114,7 +114,7 @@ def _inside(text: Text, words: Sequence[str]) -> npt.NDArray[np.bool_]:
     inside[1:] &= ~ends[tokens[:-1]]
     sentence = np.repeat(np.arange(len(text)), text.lengths)
     # Words of each sentence up to and including each token: the start is the first word and everything before it.
-    n_before = np.concatenate([[0], np.cumsum(spelled[tokens])])
+    n_before = offsets_of(spelled[tokens])
     inside &= n_before[:-1] > n_before[text.offsets[sentence]]
     n_words = np.bincount(sentence, spelled[tokens], len(text))
     n_upper = np.bincount(sentence, (spelled & upper)[tokens], len(text))

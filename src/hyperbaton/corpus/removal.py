@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.links import Links
@@ -37,8 +38,7 @@ def remove_words(text: Text, words: Iterable[str]) -> Removal:
     unwanted = np.zeros(len(text.vocabulary), bool)
     unwanted[numbers] = True
     left = ~unwanted[text.tokens]
-    n_left = np.zeros(text.n_tokens + 1, np.int64)
-    np.cumsum(left, out=n_left[1:])
+    n_left = offsets_of(left)
     positions = np.arange(text.n_tokens) - np.repeat(text.offsets[:-1], text.lengths)
     reduced = replace(text, tokens=text.tokens[left], offsets=n_left[text.offsets])
     return Removal(reduced, positions[left].astype(np.uint16))

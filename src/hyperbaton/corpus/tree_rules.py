@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.files import AnyPath, read_lines, shown
 from hyperbaton.corpus.trees import Trees
@@ -112,7 +112,7 @@ def _splice(trees: Trees, child: int, parent: int) -> Trees:
     while dropped[above[above >= 0]].any():
         above = np.where((above >= 0) & dropped[above], above[above], above)
     kept = np.flatnonzero(~dropped)
-    place = np.concatenate([[0], np.cumsum(~dropped)])  # of each node among those that remain
+    place = offsets_of(~dropped)  # of each node among those that remain
     offsets = place[trees.offsets].astype(np.int64)
     new_first = place[first[kept]]
     parents = np.where(above[kept] >= 0, place[above[kept]] - new_first, -1).astype(np.int32)

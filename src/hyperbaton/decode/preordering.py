@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
@@ -56,7 +57,7 @@ class Permutations(VisitOrders):
         kept[np.repeat(self.offsets[:-1], np.diff(visits.offsets)) + visits.positions] = True
         chosen = kept[self._places()]
         counts = np.bincount(np.repeat(np.arange(len(lengths)), lengths)[chosen], minlength=len(lengths))
-        return VisitOrders(self.positions[chosen], np.concatenate([[0], np.cumsum(counts)]))
+        return VisitOrders(self.positions[chosen], offsets_of(counts))
 
     def lines(self) -> bytes:
         """A line of positions for each sentence, from 0."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.errors import AnnotationError, SentenceError
 from hyperbaton.corpus import Annotations, Text, Vocabulary
 from hyperbaton.decode.annotated import AnnotatedLines, check_tags, without_control, without_separator
@@ -190,5 +191,5 @@ class Request:
         n_pieces = np.diff(self.pieces.offsets)
         whole = n_pieces == 1
         sizes = np.where(whole, np.diff(trees.offsets), 0)
-        offsets = np.concatenate([[0], np.cumsum(np.repeat(sizes, n_pieces))])
+        offsets = offsets_of(np.repeat(sizes, n_pieces))
         return replace(trees.select(np.flatnonzero(whole)), offsets=offsets)

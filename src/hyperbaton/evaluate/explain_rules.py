@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import JsonObject
@@ -93,7 +94,7 @@ def _sides_with(rules: RuleTable, symbols: Sequence[str]) -> list[int]:
         return []
     has_all, (symbol_numbers, offsets) = np.ones(len(phrases), np.bool_), phrases.gather()
     for number in wanted:
-        has = np.concatenate([[0], np.cumsum(symbol_numbers == number)])
+        has = offsets_of(symbol_numbers == number)
         has_all &= has[offsets[1:]] > has[offsets[:-1]]
     return np.flatnonzero(has_all).tolist()
 
@@ -105,7 +106,7 @@ def _sides_within(rules: RuleTable, words: Sequence[str]) -> list[int]:
     known[[phrases.vocabulary.number(symbol) for symbol in (*words, GAP)]] = True
     known[-1] = False
     symbols, offsets = phrases.gather()
-    foreign = np.concatenate([[0], np.cumsum(~known[symbols])])
+    foreign = offsets_of(~known[symbols])
     return np.flatnonzero(foreign[offsets[1:]] == foreign[offsets[:-1]]).tolist()
 
 

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import visit_order
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.corpus import Bitext, Dependencies, Links, Tags
@@ -156,7 +156,7 @@ def _phrase_columns(samples: Samples, limits: Sequence[int]) -> dict[str, Values
     n_samples = np.diff(samples.offsets)
 
     def column(values: Array) -> Values:
-        sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])[samples.offsets]
+        sums = offsets_of(values)[samples.offsets]
         return np.stack([np.diff(sums), n_samples], axis=1).astype(np.float64)
 
     return {

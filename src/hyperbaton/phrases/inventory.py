@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.arrays import Array, Integers, offsets_of
 from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress
@@ -106,8 +106,7 @@ class Phrases:
         ([9, 7, 8], [0, 1, 3])
         """
         begins, lengths = self.begins[numbers], self.lengths[numbers]
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         where = np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])
         return self.words[where], offsets
 
@@ -181,7 +180,7 @@ class Inventory:
     @property
     def sample_offsets(self) -> Offsets:
         """The samples of pair k are `sample_order[sample_offsets[k]:sample_offsets[k + 1]]`."""
-        return ends_of(self.counts[:])
+        return offsets_of(self.counts[:])
 
     def without_samples(self) -> Inventory:
         """The phrases and pairs alone, which frees the memory of the samples of each pair."""
@@ -236,13 +235,6 @@ class Inventory:
     def encoded(self) -> npt.NDArray[np.uint8]:
         """The pairs and their samples in few bytes, as a run that can be merged with others."""
         return _core.encode_pairs(self.offsets, self.targets, self.sample_offsets, self.sample_order)
-
-
-def ends_of(counts: Integers) -> Offsets:
-    """The offsets of groups of these sizes: 0, and the end of each group."""
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
 
 
 def check_places(n_words: int) -> None:

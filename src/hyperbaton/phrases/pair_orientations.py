@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.scratch import Scratch
@@ -80,7 +80,7 @@ class PairOrientations:
         n_groups, first = len(self.offsets) - 1 if by_source else self.n_pairs, 0
         for rows in scratch.rows(n_groups, row_bytes) if n_groups else [slice(0, 0)]:
             bounds = self.offsets[rows.start : rows.stop + 1] if by_source else np.arange(rows.start, rows.stop + 1)
-            ends = np.concatenate([[0], np.cumsum(self.counts[bounds[0] : bounds[-1]], dtype=np.int64)])
+            ends = offsets_of(self.counts[bounds[0] : bounds[-1]])
             yield OrientationGroups(ends[bounds - bounds[0]], self.packed[first : first + ends[-1]])
             first += int(ends[-1])
 

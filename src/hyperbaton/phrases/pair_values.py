@@ -25,16 +25,19 @@ Floats = npt.NDArray[np.float32]
 
 
 class Owners:
-    """The group of each item, computed for slices of items; group g has items `offsets[g]` to `offsets[g + 1]`.
+    """The group of each item, computed for some of the items; group g has items `offsets[g]` to `offsets[g + 1]`.
 
-    >>> Owners(np.array([0, 2, 2, 5]))[1:4].tolist()
-    [0, 2, 2]
+    >>> owners = Owners(np.array([0, 2, 2, 5]))
+    >>> owners[1:4].tolist(), owners[np.array([4, 0])].tolist()
+    ([0, 2, 2], [2, 0])
     """
 
     def __init__(self, offsets: npt.NDArray[np.int64]) -> None:
         self._offsets = offsets
 
-    def __getitem__(self, rows: slice) -> npt.NDArray[np.uint32]:
+    def __getitem__(self, rows: slice | Integers) -> npt.NDArray[np.uint32]:
+        if not isinstance(rows, slice):
+            return (np.searchsorted(self._offsets, rows, side="right") - 1).astype(np.uint32)
         first = int(np.searchsorted(self._offsets, rows.start, side="right")) - 1
         last = int(np.searchsorted(self._offsets, rows.stop))
         bounds: npt.NDArray[np.int64] = np.clip(self._offsets[first : last + 1], rows.start, rows.stop)
@@ -45,30 +48,31 @@ class Owners:
 class ComputedRows(ABC):
     """A two-dimensional array whose rows are computed when they are asked for, as in `rows[10:20]` or `rows[:, 2]`."""
 
-    n_columns: ClassVar[int]
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """The number of rows."""
-
-    @abstractmethod
-    def at(self, rows: slice) -> Floats:
-        """Consecutive rows; both bounds are given."""
-
     @property
+    @abstractmethod
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and columns."""
-        return len(self), self.n_columns
+
+    @abstractmethod
+    def at(self, rows: slice | Integers) -> Floats:
+        """Consecutive rows, with both bounds given, or those of some numbers from 0 on."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
         rows, *columns = key if isinstance(key, tuple) else (key,)
-        if isinstance(rows, slice) and rows.step in (None, 1):
-            begin, end, _ = rows.indices(len(self))
-            return self.at(slice(begin, max(begin, end)))[(slice(None), *columns)]
         if isinstance(rows, int | np.integer):
-            row = range(len(self))[int(rows)]
-            return self.at(slice(row, row + 1))[(0, *columns)]
-        return self.at(slice(0, len(self)))[key]
+            return self.at(np.array([range(len(self))[int(rows)]]))[(0, *columns)]
+        return self.at(self._numbers(rows))[(slice(None), *columns)]
+
+    def _numbers(self, rows: slice | Array) -> slice | Integers:
+        """An index as for arrays, without steps, flags and negative numbers."""
+        if not isinstance(rows, slice):
+            rows = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
+            return np.where(rows < 0, rows + len(self), rows)
+        begin, end, step = rows.indices(len(self))
+        return slice(begin, max(begin, end)) if step == 1 else np.arange(begin, end, step)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.asarray(self[:], dtype)
@@ -93,21 +97,21 @@ class PhraseCounts(ComputedRows):
     offsets: Offsets
     targets: npt.NDArray[np.uint32]
 
-    n_columns: ClassVar[int] = 3
     LAYOUT: ClassVar[Layout] = {
         **within("pairs", SmallNumbers.LAYOUT, n="n_pairs"),
         **within("source", SmallNumbers.LAYOUT, n="n_source_phrases"),
         **within("target", SmallNumbers.LAYOUT, n="n_target_phrases"),
     }
 
-    def __len__(self) -> int:
-        return len(self.pairs)
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.pairs), 3
 
-    def columns(self, rows: slice) -> tuple[npt.NDArray[np.uint32], ...]:
-        """The three counts of consecutive pairs."""
-        return self.target.at(self.targets[rows]), self.source.at(Owners(self.offsets)[rows]), self.pairs[rows]
+    def columns(self, rows: slice | Integers) -> tuple[npt.NDArray[np.uint32], ...]:
+        """The three counts of some of the pairs."""
+        return self.target[self.targets[rows]], self.source[Owners(self.offsets)[rows]], self.pairs[rows]
 
-    def at(self, rows: slice) -> Floats:
+    def at(self, rows: slice | Integers) -> Floats:
         return np.stack(self.columns(rows), axis=1).astype(np.float32)
 
     def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> PhraseCounts:
@@ -117,7 +121,7 @@ class PhraseCounts(ComputedRows):
 
     def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> PhraseCounts:
         """The counts of the same pairs, with only the phrases that have these numbers."""
-        own, others = SmallNumbers.of([self.source.at(source)]), SmallNumbers.of([self.target.at(target)])
+        own, others = SmallNumbers.of([self.source[source]]), SmallNumbers.of([self.target[target]])
         return PhraseCounts(self.pairs, own, others, offsets, targets)
 
     def check(self) -> None:
@@ -150,14 +154,13 @@ class CountedScores(ComputedRows):
     counts: PhraseCounts
     lexical: Floats
 
-    n_columns: ClassVar[int] = 4
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.counts), 4
 
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def at(self, rows: slice) -> Floats:
+    def at(self, rows: slice | Integers) -> Floats:
         target, source, joint = self.counts.columns(rows)
-        scores = np.empty((len(joint), self.n_columns), np.float32)
+        scores = np.empty((len(joint), self.shape[1]), np.float32)
         scores[:, 1::2] = self.lexical[rows]
         with np.errstate(divide="ignore", invalid="ignore"):  # of damaged counts
             scores[:, 0], scores[:, 2] = joint / target.astype(np.float64), joint / source.astype(np.float64)

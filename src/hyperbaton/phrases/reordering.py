@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, Integers
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.progress import n_threads
@@ -23,6 +23,7 @@ from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
+from hyperbaton.phrases.pair_values import ComputedRows, Floats
 
 if TYPE_CHECKING:
     from hyperbaton.phrases.pair_orientations import PairOrientations
@@ -149,7 +150,7 @@ def probability_pieces(
 
 
 @dataclass(frozen=True)
-class DistinctRows:
+class DistinctRows(ComputedRows):
     """A table with many equal rows, such as probabilities of pairs that were seen once: row i is `rows[numbers[i]]`.
 
     >>> table = DistinctRows.of([np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[0.5, 0.5]])])
@@ -173,18 +174,12 @@ class DistinctRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns."""
         return len(self.numbers), self.rows.shape[1]
 
-    def __getitem__(self, key: Any) -> Any:
-        """Rows, or some columns of them, as in an array."""
-        rows, *columns = key if isinstance(key, tuple) else (key,)
+    def at(self, rows: slice | Integers) -> Floats:
         numbers = self.numbers[rows]
-        check_numbers(np.atleast_1d(numbers), len(self.rows), "row")
-        return self.rows[(numbers, *columns)]
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
-        return np.asarray(self[:], dtype)
+        check_numbers(numbers, len(self.rows), "row")
+        return self.rows[numbers]
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import gather
+from hyperbaton.base.arrays import gather, offsets_of
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Vocabulary
@@ -151,7 +151,7 @@ class _Written:
         owners = np.concatenate([owners, gap_owners])
         order = np.lexsort((_AT_END[points[:, 1]], _BEFORE_DASH[points[:, 0]], owners))
         per_row = np.bincount(owners, minlength=len(rows))
-        return LinkSets.of(np.concatenate([[0], np.cumsum(per_row)]).astype(np.int64), points[order].astype(np.uint8))
+        return LinkSets.of(offsets_of(per_row), points[order].astype(np.uint8))
 
 
 def _equal_rows(phrases: Phrases) -> npt.NDArray[np.bool_]:
@@ -186,9 +186,7 @@ def _escaped(vocabulary: Vocabulary, n_gaps: int) -> Vocabulary:
         for word, escape in zip(words.words(), bracketed, strict=True)
     ]
     encoded = [word.encode() for word in spelled]
-    return Vocabulary(
-        np.frombuffer(b"".join(encoded), np.uint8), np.concatenate([[0], np.cumsum([len(word) for word in encoded])])
-    )
+    return Vocabulary(np.frombuffer(b"".join(encoded), np.uint8), offsets_of([len(word) for word in encoded]))
 
 
 def read_rules(path: AnyPath) -> RuleTable:
@@ -228,7 +226,7 @@ def read_rules(path: AnyPath) -> RuleTable:
         **source.columns(np.zeros(len(source.gap), np.int64)),
         **target.columns(partners),
         "links": kept[0][order].astype(np.uint8),
-        "link_offsets": np.concatenate([[0], np.cumsum(n_links)]).astype(np.int64),
+        "link_offsets": offsets_of(n_links),
     }
     vocabularies = extended(source.vocabulary, SOURCE_GAPS), extended(target.vocabulary, TARGET_GAPS)
     return RuleTable(table_of_rows(FileRows(columns, *vocabularies), path, "rule"))

@@ -23,7 +23,7 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable, LinkCounts, count_links, sum_link_counts
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.options import check_options
 from hyperbaton.base.resources import Resources
@@ -196,7 +196,7 @@ def _extract_shard(job: _Job, shard: int) -> int:
         ranks = _core.byte_ranks(phrases.vocabulary.spelling)
         first_words = phrases.words[phrases.begins]
         n_of_rank = np.bincount(ranks[first_words], minlength=len(ranks) + 1)
-        starts = np.concatenate([[0], np.cumsum(n_of_rank)])  # phrases are sorted by the rank of their first word first
+        starts = offsets_of(n_of_rank)  # phrases are sorted by the rank of their first word first
         arrays |= {f"{side}.starts": starts, **{f"{side}.{name}": getattr(phrases, name) for name in PHRASES}}
     write_arrays(job.folder, f"shard.{shard}", arrays)
     return len(samples)

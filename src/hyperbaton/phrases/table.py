@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
@@ -29,7 +29,7 @@ from hyperbaton.base.shown import Display
 from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.corpus.text import Offsets
-from hyperbaton.phrases.inventory import Inventory, Phrases, ends_of
+from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
 from hyperbaton.phrases.pair_values import CountedScores, Floats, Owners, PhraseCounts
 
@@ -268,7 +268,7 @@ class PhraseTable(Display, Picklable):
         n_kept = 0
         for begin, end in scratch.ranges(self.offsets, _BYTES):
             rows = slice(self.offsets[begin], self.offsets[end])
-            kept = np.concatenate([[0], np.cumsum(keep[rows])])
+            kept = offsets_of(keep[rows])
             offsets[begin + 1 : end + 1] = n_kept + kept[self.offsets[begin + 1 : end + 1] - rows.start]
             n_kept += kept[-1]
         targets, links = scratch.select(self.targets, keep), self.links.select(keep, scratch)
@@ -317,19 +317,19 @@ class PhraseTable(Display, Picklable):
         A table can be large, so only its sizes are checked. The core checks every number that it reads.
         """
         offsets, targets = arrays["offsets"], arrays["targets"]
+        scores: Floats | CountedScores
         counts: Floats | PhraseCounts
         if "counts" in arrays:
-            counts = arrays["counts"]
+            scores, counts = arrays["scores"], arrays["counts"]
         else:
             counts = PhraseCounts.from_arrays(group(arrays, "phrase_counts"), offsets, targets)
+            scores = arrays["scores"] if "scores" in arrays else CountedScores(counts, arrays["lexical"])
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
             Phrases.from_arrays(group(arrays, "target")),
             offsets,
             targets,
-            arrays["scores"]
-            if isinstance(counts, np.ndarray) or "scores" in arrays
-            else CountedScores(counts, arrays["lexical"]),
+            scores,
             counts,
             LinkSets.from_arrays(group(arrays, "links")),
         )
@@ -427,7 +427,7 @@ class SamplesOfPairs:
 
     def next(self, pairs: slice) -> tuple[Offsets, npt.NDArray[np.uint32]]:
         """The samples of the next pairs: sample offsets, and the samples."""
-        offsets = ends_of(self._pairs.counts[pairs])
+        offsets = offsets_of(self._pairs.counts[pairs])
         begin, self._n_read = self._n_read, self._n_read + int(offsets[-1])
         return offsets, self._pairs.sample_order[begin : self._n_read]
 

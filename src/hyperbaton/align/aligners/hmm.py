@@ -57,7 +57,7 @@ from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores, most_certain
 from hyperbaton.align.training import Rounds, train_in_shards
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject, within
@@ -288,7 +288,7 @@ class Aligner(WordAligner):
             return super().align(bitext, threads=threads, progress=progress)
         posteriors = self.posteriors(bitext, self.threshold, threads=threads, progress=progress)
         sure = posteriors.values.mean(axis=1) >= self.threshold
-        kept = np.concatenate([[0], np.cumsum(sure)])
+        kept = offsets_of(sure)
         return Links(posteriors.links.points[sure], kept[posteriors.links.offsets])
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
@@ -336,7 +336,7 @@ class Aligner(WordAligner):
         links.check(bitext.source, bitext.target)
         sides = self.normalize(bitext)
         points, inside = _reduced_points(links, sides)
-        n_inside = np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)
+        n_inside = offsets_of(inside)
         found, logprobs = self._fitted().model_.score_links(
             sides[0].text.core_tokens,
             sides[1].text.core_tokens,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.scratch import Column
 from hyperbaton.models.shapes.next_position import JumpTraining
 
@@ -61,13 +61,13 @@ def packed_lists(training: JumpTraining, keys: Array, n_features: int) -> dict[s
             column.append(values)
         training.resources.report(end, len(training.source.text))
     arrays = {name: column.finish() for name, column in columns.items()}
-    starts = np.concatenate([[0], np.cumsum(arrays.pop("n_bytes"))])
+    starts = offsets_of(arrays.pop("n_bytes"))
     return {**arrays, "starts": starts, "order": numbers.order()}
 
 
 def _ranges(training: JumpTraining) -> list[tuple[int, int]]:
     """Sentences whose features are computed together."""
-    starts = np.concatenate([[0], np.cumsum(n_lists(training.source.text.lengths))])
+    starts = offsets_of(n_lists(training.source.text.lengths))
     return training.resources.scratch.ranges(starts, _BYTES)
 
 

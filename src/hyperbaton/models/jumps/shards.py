@@ -18,7 +18,7 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.executors import Sharding
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
@@ -63,7 +63,7 @@ class ShardedJumps:
     def __init__(self, training: JumpTraining, keys: Array, form: JumpForm, sharding: Sharding) -> None:
         chosen = np.flatnonzero(np.diff(training.visits.offsets))
         source, visits = training.source.select(chosen), training.visits.select(chosen)
-        work = np.concatenate([[0], np.cumsum(n_lists(source.text.lengths))])
+        work = offsets_of(n_lists(source.text.lengths))
         cuts = np.searchsorted(work, work[-1] * np.arange(sharding.shards) / sharding.shards)
         starts = np.unique(np.append(cuts, len(chosen)))  # no empty shards
         arrays: dict[str, Array] = {

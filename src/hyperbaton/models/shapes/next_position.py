@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
-from hyperbaton.base.arrays import Array, gather
+from hyperbaton.base.arrays import Array, gather, offsets_of
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option
@@ -78,7 +78,7 @@ class JumpLogProbs:
         >>> np.exp(rows[0]).round(2).tolist()
         [[0.33, 0.33, 0.33], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
         """
-        offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        offsets = offsets_of(self.lengths)
         path = _core.JumpText(np.zeros(offsets[-1], np.uint32), offsets, None, visits.positions, visits.offsets)
         values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=n_threads(threads))
         return JumpRows(values, starts, self.lengths)
