@@ -52,11 +52,11 @@ void PharaohReader::add_line(std::string_view line) {
     const auto dash = token.find('-');
     const long i = dash == std::string_view::npos ? -1 : parse_number(token.substr(0, dash));
     const long j = dash == std::string_view::npos ? -1 : parse_number(token.substr(dash + 1));
-    if (i < 0 || j < 0) throw LineError(s + 1, "expected links like 0-0, found " + quoted(token));
+    if (i < 0 || j < 0) throw LineError(s + 1, "expected links like 0-0, found " + in_quotes(token));
     if (i >= source_[s])
-      throw LineError(s + 1, "link " + quoted(token) + " is out of range: the source sentence " + range(source_[s]));
+      throw LineError(s + 1, "link " + in_quotes(token) + " is out of range: the source sentence " + range(source_[s]));
     if (j >= target_[s])
-      throw LineError(s + 1, "link " + quoted(token) + " is out of range: the target sentence " + range(target_[s]));
+      throw LineError(s + 1, "link " + in_quotes(token) + " is out of range: the target sentence " + range(target_[s]));
     links_.points.push_back({static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(j)});
   });
   links_.end_sentence();
@@ -74,7 +74,7 @@ void GizaReader::add_line(std::string_view line) {
   const auto& generated = direction_ == kToTarget ? target_ : source_;
   switch (n_lines_ % 3) {
     case 1:
-      if (!line.starts_with("#")) throw LineError(n_lines_, "expected '# Sentence pair …', found " + quoted(line));
+      if (!line.starts_with("#")) throw LineError(n_lines_, "expected '# Sentence pair …', found " + in_quotes(line));
       break;
     case 2: {
       n_generated_ = 0;
@@ -102,7 +102,7 @@ void GizaReader::add_generators(std::string_view line) {
       ++generator;
       expected = Open;
     } else if (expected == Open) {
-      if (token != "({") throw LineError(n_lines_, "expected '({' after a word, found " + quoted(token));
+      if (token != "({") throw LineError(n_lines_, "expected '({' after a word, found " + in_quotes(token));
       expected = Number;
     } else if (token == "})") {
       expected = Word;
@@ -110,7 +110,7 @@ void GizaReader::add_generators(std::string_view line) {
       const long j = parse_number(token);
       if (j < 1 || j > n_generated_)
         throw LineError(n_lines_,
-                        "expected a position from 1 to " + std::to_string(n_generated_) + ", found " + quoted(token));
+                        "expected a position from 1 to " + std::to_string(n_generated_) + ", found " + in_quotes(token));
       if (generator < 0) return;
       const auto from = static_cast<std::uint16_t>(generator), to = static_cast<std::uint16_t>(j - 1);
       links_.points.push_back(direction_ == kToTarget ? Link{from, to} : Link{to, from});

@@ -77,11 +77,11 @@ void check_word(std::string_view annotated, const SpelledText& text, std::size_t
                 std::size_t line) {
   const auto place = ", but line " + std::to_string(sentence + 1) + " of the text has ";
   if (position >= text.length(sentence))
-    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + place + "only " +
+    throw LineError(line, "word " + std::to_string(position + 1) + " is " + in_quotes(annotated) + place + "only " +
                               counted(text.length(sentence), "word"));
   const auto word = text.word(sentence, position);
   if (!same_word(annotated, word))
-    throw LineError(line, "word " + std::to_string(position + 1) + " is " + quoted(annotated) + place + quoted(word));
+    throw LineError(line, "word " + std::to_string(position + 1) + " is " + in_quotes(annotated) + place + in_quotes(word));
 }
 
 void check_length(std::size_t n_words, const SpelledText& text, std::size_t sentence, std::size_t line) {

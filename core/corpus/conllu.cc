@@ -58,7 +58,7 @@ void ConlluReader::add_word(std::string_view line) {
   if (is_range_or_empty_node(columns[Id])) return;
   const auto position = n_words();
   if (parse_number(columns[Id]) != static_cast<long>(position + 1))
-    throw LineError(n_lines_, "expected word " + std::to_string(position + 1) + ", found " + quoted(columns[Id]));
+    throw LineError(n_lines_, "expected word " + std::to_string(position + 1) + ", found " + in_quotes(columns[Id]));
   if (position >= kMaxSentenceLength) throw LineError(n_lines_, describe(LineFault::TooLong));
 
   std::string word(columns[Form]);
@@ -77,7 +77,7 @@ void ConlluReader::add_word(std::string_view line) {
 
   const long head = parse_number(columns[Head]);
   if (head < 0 || head > static_cast<long>(kMaxSentenceLength))
-    throw LineError(n_lines_, "expected the number of a word as head, 0 for the root, found " + quoted(columns[Head]));
+    throw LineError(n_lines_, "expected the number of a word as head, 0 for the root, found " + in_quotes(columns[Head]));
   columns_.heads.push_back(static_cast<std::int32_t>(head) - 1);
   columns_.relations.push_back(add_label(relations_, columns[Relation], n_lines_));
   columns_.upos.push_back(add_label(upos_, columns[Upos], n_lines_));

@@ -126,7 +126,7 @@ LineFault find_sentence_fault(std::string_view line) {
   return n_tokens > kMaxSentenceLength ? LineFault::TooLong : LineFault::Fine;
 }
 
-std::string quoted(std::string_view token) {
+std::string in_quotes(std::string_view token) {
   constexpr std::size_t longest = 40;  // bytes
   std::string shown = "'";
   while (!token.empty() && shown.size() < longest) {

@@ -29,7 +29,7 @@ LineFault find_fault(std::string_view line, bool tabs);
 LineFault find_sentence_fault(std::string_view line);
 
 // A token for a message: in quotes, shortened, always valid UTF-8 without control characters.
-std::string quoted(std::string_view token);
+std::string in_quotes(std::string_view token);
 
 // Call on_token for each run of characters between spaces.
 template <class OnToken>

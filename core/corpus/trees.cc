@@ -40,7 +40,7 @@ void TreeReader::add_line(std::string_view line) {
   if (format_ == Format::Sparse) {
     if (blank) return;
     const std::size_t number = take_number(line);
-    if (number == 0) throw LineError(n_lines_, "expected a sentence number, a tab and a tree, found " + quoted(line));
+    if (number == 0) throw LineError(n_lines_, "expected a sentence number, a tab and a tree, found " + in_quotes(line));
     if (number <= sentence())
       throw LineError(n_lines_,
                       "sentence " + std::to_string(number) + " is repeated or out of order: numbers must increase");
@@ -84,7 +84,7 @@ void TreeReader::add_tree(std::string_view tree) {
       current = trees_.parents[node];
     } else {
       const auto word = tree.substr(0, tree.find_first_of(kEndsOfWord));
-      if (current < 0) throw LineError(n_lines_, "expected a bracketed tree, found " + quoted(word));
+      if (current < 0) throw LineError(n_lines_, "expected a bracketed tree, found " + in_quotes(word));
       tree.remove_prefix(word.size());
       check_word(word, text_, s, position, n_lines_);
       ++position;

@@ -41,7 +41,7 @@ void Vocabulary::grow() {
   table_.assign(n_slots, kUnknownWord);
   for (WordId id = 0; id < size(); ++id) {
     WordId& entry = table_[slot(word(id))];
-    if (entry != kUnknownWord) throw Error("the vocabulary contains a word twice: " + quoted(word(id)));
+    if (entry != kUnknownWord) throw Error("the vocabulary contains a word twice: " + in_quotes(word(id)));
     entry = id;
   }
 }

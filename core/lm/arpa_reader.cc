@@ -45,7 +45,7 @@ void ArpaReader::add_line(std::string_view line) {
   }
   switch (part_) {
     case Part::Start:
-      if (line != "\\data\\") fail("expected \\data\\, the start of an ARPA file, found " + quoted(line));
+      if (line != "\\data\\") fail("expected \\data\\, the start of an ARPA file, found " + in_quotes(line));
       part_ = Part::Counts;
       break;
     case Part::Counts:
@@ -55,7 +55,7 @@ void ArpaReader::add_line(std::string_view line) {
       line.starts_with('\\') ? start_section(line) : add_ngram(line);
       break;
     case Part::End:
-      fail("expected nothing after \\end\\, found " + quoted(line));
+      fail("expected nothing after \\end\\, found " + in_quotes(line));
   }
 }
 
@@ -70,7 +70,7 @@ void ArpaReader::add_count(std::string_view line) {
   };
   if (word != "ngram" || equals == std::string_view::npos || !parse(line.substr(0, equals), order) ||
       !parse(line.substr(equals + 1), count))
-    fail("expected 'ngram ORDER=COUNT', found " + quoted(std::string(word) + std::string(line)));
+    fail("expected 'ngram ORDER=COUNT', found " + in_quotes(std::string(word) + std::string(line)));
   if (order != sections_.size() + 1)
     fail("expected the count of the " + ngrams(sections_.size() + 1) + ", found that of the " + ngrams(order));
   if (order > kMaxNgramOrder) fail("models of an order above " + std::to_string(kMaxNgramOrder) + " are not supported");
@@ -87,9 +87,9 @@ void ArpaReader::check_complete() const {
 
 void ArpaReader::start_section(std::string_view line) {
   check_complete();
-  if (sections_.empty()) fail("expected 'ngram 1=COUNT' after \\data\\, found " + quoted(line));
+  if (sections_.empty()) fail("expected 'ngram 1=COUNT' after \\data\\, found " + in_quotes(line));
   const auto expected = order_ == sections_.size() ? "\\end\\" : header(order_ + 1);
-  if (line != expected) fail("expected " + expected + ", found " + quoted(line));
+  if (line != expected) fail("expected " + expected + ", found " + in_quotes(line));
   if (order_ == sections_.size()) {
     part_ = Part::End;
     return;
@@ -112,7 +112,7 @@ WordId ArpaReader::number(std::string_view word, std::size_t position) {
     return vocabulary_.add(word);
   }
   const auto id = vocabulary_.find(word);
-  if (id == kUnknownWord) fail("the word " + quoted(word) + " is not among the 1-grams");
+  if (id == kUnknownWord) fail("the word " + in_quotes(word) + " is not among the 1-grams");
   return id;
 }
 
@@ -123,8 +123,8 @@ void ArpaReader::add_ngram(std::string_view line) {
   if (section.prob.empty()) section.first_line = n_lines_;
   const auto field = cut_field(line);
   const auto prob = parse_float(field);
-  if (!prob) fail("expected a log10 probability, found " + quoted(field));
-  if (*prob > 0) fail("expected a log10 probability, at most 0, found " + quoted(field));
+  if (!prob) fail("expected a log10 probability, found " + in_quotes(field));
+  if (*prob > 0) fail("expected a log10 probability, at most 0, found " + in_quotes(field));
   for (std::size_t i = 0; i < order_; ++i) {
     const auto word = cut_field(line);
     if (word.empty()) fail("expected " + counted(order_, "word") + ", found " + std::to_string(i));
@@ -133,13 +133,13 @@ void ArpaReader::add_ngram(std::string_view line) {
   }
   const auto last = cut_field(line);
   const auto backoff = last.empty() ? 0.0F : parse_float(last);
-  if (!backoff) fail("expected a back-off weight after " + counted(order_, "word") + ", found " + quoted(last));
-  if (!line.empty()) fail("expected the end of the line after the back-off weight, found " + quoted(cut_field(line)));
+  if (!backoff) fail("expected a back-off weight after " + counted(order_, "word") + ", found " + in_quotes(last));
+  if (!line.empty()) fail("expected the end of the line after the back-off weight, found " + in_quotes(cut_field(line)));
   section.prob.push_back(*prob);
   if (order_ < sections_.size()) {
     section.backoff.push_back(*backoff);
   } else if (*backoff != 0) {
-    fail("expected no back-off weight in the highest order, found " + quoted(last));
+    fail("expected no back-off weight in the highest order, found " + in_quotes(last));
   }
 }
 
@@ -158,7 +158,7 @@ void ArpaReader::finish() {
   for (const auto marker : {NgramModel::kBos, NgramModel::kEos})
     if (words.key(marker) & ngram_key::kBlank)
       throw LineError(std::max<std::size_t>(sections_[0].first_line, 1),
-                      "the 1-grams lack " + quoted(vocabulary_.word(marker)));
+                      "the 1-grams lack " + in_quotes(vocabulary_.word(marker)));
   sections_.clear();
 }
 

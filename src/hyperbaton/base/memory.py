@@ -39,8 +39,10 @@ def parse_memory(amount: str | int, option: str = "memory") -> int:
 def format_memory(n_bytes: int) -> str:
     """The next larger amount of one decimal, as people write it.
 
-    >>> format_memory(1_300_000_000), format_memory(512 << 20), parse_memory(format_memory(2**31 + 1)) > 2**31
-    ('1.3G', '512M', True)
+    >>> format_memory(1_300_000_000), format_memory(9_400_000_000), format_memory(512 << 20)
+    ('1.3G', '8.8G', '512M')
+    >>> parse_memory(format_memory(2**31 + 1)) > 2**31
+    True
     """
     unit = next((name for name, power in reversed(_POWERS.items()) if n_bytes >= 1024**power), "k")
-    return f"{math.ceil(10 * n_bytes / 1024 ** _POWERS[unit]) / 10:.16g}{unit.upper()}"
+    return f"{math.ceil(10 * n_bytes / 1024 ** _POWERS[unit]) / 10:.12g}{unit.upper()}"
