@@ -62,7 +62,7 @@ def test_a_stage_can_have_options_in_every_experiment_and_add_to_the_results(
     monkeypatch.setattr(module, "figures", lambda plan, root: {"words": 7}, raising=False)
     monkeypatch.setattr(module, "warnings", lambda plan, root: iter(["long words"]), raising=False)
     plan = make_plan(parsed())
-    assert plan.experiment.own["long_words"].longer == 3 and "preorder" not in plan.experiment.own
+    assert plan.experiment.options(module.Options).longer == 3 and "preorder" not in plan.experiment.tables
     do_stages(plan, tmp_path / "run")
     results = gather(plan, tmp_path / "run")
     assert results["words"] == 7 and "long words" in results["warnings"]

@@ -421,13 +421,16 @@ def test_run_trains_with_the_words_that_systems_know(tmp_path: Path) -> None:
         stage_modules()["corpus"].run(Work(inputs, order["options"], out, out, 1))
 
     def text(split: str, side: str) -> str:
-        return (plan.corpus[split].folder(tmp_path) / f"{split}.{side}").read_text(encoding="utf-8")
+        return (plan.provided[f"corpus.{split}"].folder(tmp_path) / f"{split}.{side}").read_text(encoding="utf-8")
 
     assert text("train", "source") == "the haus is here .\non top the haus stands @number@\n"
     assert text("train", "target") == "the Haus is here .\nOn top the Haus stands @number@\n"
     assert text("dev", "target") == "Haus AND HOME\nthe end\n"
     system = plan.stages["system.linear"]
-    assert system.options["text"]["source"]["tokenizer"] == "sacremoses" and system.inputs["casing"] is plan.corpus["train"]
+    assert (
+        system.options["text"]["source"]["tokenizer"] == "sacremoses"
+        and system.inputs["casing"] is plan.provided["corpus.train"]
+    )
     with pytest.raises(OptionError, match=r"key 'text.source': the corpus is tokenized by jieba"):
         tokenized = values | {"corpus": corpus | {"tokenize": {"source": "jieba"}}}
         parse_experiment(tokenized, "exp.toml", tmp_path)
