@@ -75,3 +75,6 @@ def test_what_does_not_go_together_is_refused() -> None:
         make_plan(experiment(preorder={"model": "left", "systems": "other"}))
     with pytest.raises(OptionError, match=r"systems\.preordered': left is trained on the original order"):
         make_plan(experiment(translation={"systems": {"preordered": ["left"]}}))
+    models = {"left": {"model": "pair"}, "hiero": {"model": "rules"}}
+    with pytest.raises(OptionError, match=r"systems\.preordered': hiero is trained on the original order"):
+        make_plan(experiment(models=models, translation={"systems": {"preordered": ["hiero"]}}))

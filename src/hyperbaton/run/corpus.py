@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option, to_mapping
@@ -18,11 +18,9 @@ from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
 from hyperbaton.data import Language
 from hyperbaton.run.cost import Size
+from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.stage import SPLITS
-
-if TYPE_CHECKING:
-    from hyperbaton.run.experiment import Experiment
 
 COLUMNS = ("source", "target", "links", "tags", "trees")
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.models import MODELS, ReorderingModel
 from hyperbaton.phrases import ReorderingType, RuleLimits, orientation_set
 from hyperbaton.run.corpus import Corpus
+from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.texts import FROM_CORPUS
-
-if TYPE_CHECKING:
-    from hyperbaton.run.experiment import Experiment
 
 RULES = "rules"  # as a model: replaces phrases in a hierarchical system
 # Keys of a model's table besides the model's own options.

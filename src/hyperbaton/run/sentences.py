@@ -6,15 +6,12 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.corpus.files import read_lines
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import NO_LIMIT, Translation, translate_name
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 SHORTEST, LONGEST = 6, 30  # words in a sentence shown in the report
 

@@ -18,31 +18,17 @@ from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.models import PerJump
 from hyperbaton.run.cost import Rate, Size, cost_of
+from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.models import Models, NamedModel
 from hyperbaton.run.texts import FROM_CORPUS
 
 if TYPE_CHECKING:
-    from hyperbaton.run.experiment import Experiment
     from hyperbaton.tune import Tuning
 
 NO_LIMIT = -1  # as a distortion limit
 DEFAULT_METRICS = ("bleu", "nist", "meteor", "wer", "ter", "pdscore")
-KEYS = (
-    "systems",
-    "sparse",
-    "limits",
-    "tune_limit",
-    "tuning_runs",
-    "n_best",
-    "baselines",
-    "metrics",
-    "samples",
-    "sentences",
-    "fix",
-    "tuning",
-    "decoding",
-)
+KEYS = ("systems", "limits", "tune_limit", "baselines", "metrics", "fix", "sparse", "tuning", "decoding")
 
 
 @dataclass(frozen=True)

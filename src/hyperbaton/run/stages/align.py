@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.run.corpus import Corpus
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.keys import KeyTable
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import SPLITS, File, Work
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.experiment import Experiment
-    from hyperbaton.run.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.classes import Clustering, cluster_words
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.models import Models
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 AFTER = ("movement",)
 TABLES, ALWAYS = {"classes": Clustering}, True

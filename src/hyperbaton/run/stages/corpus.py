@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +27,8 @@ from hyperbaton.data import generate
 from hyperbaton.run.commands import run_again
 from hyperbaton.run.corpus import Corpus, RawTextOptions
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, SPLITS, File, Inputs, Work, read_json
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 ANY_RATIO = 1e9
 

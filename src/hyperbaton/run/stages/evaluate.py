@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option, to_mapping
@@ -13,11 +12,9 @@ from hyperbaton.models import load_model
 from hyperbaton.run.commands import shell
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.models import Models
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import FROM_CORPUS, Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
@@ -12,12 +11,10 @@ from hyperbaton.corpus.files import read_sentences
 from hyperbaton.phrases import ExtractedPhrases, Extraction, RuleLimits, Scoring, extract_rules
 from hyperbaton.phrases.shards import extract_phrases
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import SPLITS, Work
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 
 @dataclass

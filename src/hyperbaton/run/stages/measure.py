@@ -6,19 +6,15 @@ translations, so each distinct translation is measured once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from hyperbaton.evaluate.translations import read_outputs
 from hyperbaton.metrics import Metric, Outputs, Statistics, make_metric
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, Work
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation, output_name, translate_name
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 AFTER = ("translate",)
 RATES = {"": Rate(1, 1, 100, 0, "test")}

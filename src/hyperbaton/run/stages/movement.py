@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +14,9 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext, Links, Tags, Text
 from hyperbaton.phrases import Extraction, Samples, extract, orientation_set
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import SPLITS, Work, read_json
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 SETS = ("three", "five", "msd", "hier-mslr")
 FARTHEST_JUMP = 5  # XI11's jumps

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
@@ -21,14 +20,12 @@ from hyperbaton.decode.preordering import unchanged
 from hyperbaton.evaluate import order_quality
 from hyperbaton.models import MODELS, NextPositionModel, load_model
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.models import Models
 from hyperbaton.run.plan import OtherText, Plan
 from hyperbaton.run.stage import SPLITS, Work, read_json
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation
-
-if TYPE_CHECKING:
-    from hyperbaton.run.experiment import Experiment
 
 
 @dataclass(frozen=True)

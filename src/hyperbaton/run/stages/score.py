@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,11 @@ from hyperbaton.metrics import Metric, compare, estimate, higher_is_better, make
 from hyperbaton.run.commands import run_again, shell
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.models import RULES
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.sentences import shown_sentences
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import NO_LIMIT, Translation, output_name, translate_name
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 AFTER = ("measure",)
 RATES = {"": Rate(5, 0, 100, 0)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping, to_mapping
@@ -11,11 +11,9 @@ from hyperbaton.decode import Decoding
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.run.corpus import RawTextOptions
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, Inputs, Work
 from hyperbaton.run.translation import Translation
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 AFTER = ("lm",)
 TABLES, ALWAYS = {"translation": Translation}, True

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import Arguments, from_mapping
 from hyperbaton.models import MODELS
 from hyperbaton.run.cost import Rate, cost_of
 from hyperbaton.run.models import Models
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 AFTER = ("classes",)
 TABLES, ALWAYS = {"models": Models}, True

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Links
@@ -14,12 +13,10 @@ from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.result import Translations
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation, translate_name, tune_name
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 # Sentences translated in pieces have no complete derivation: use the longest that the decoder accepts.
 MAX_WORDS = 2000

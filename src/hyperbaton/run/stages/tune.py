@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import Arguments, from_mapping, to_mapping
 from hyperbaton.decode import System
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation, tune_name
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 AFTER = ("system",)
 SHARDED = True  # the optimizer runs here, and the workers of an executor translate
