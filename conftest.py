@@ -17,7 +17,7 @@ def importing(library: str) -> list[str]:
 
 # By the library that they need: the only files that may be passed over.
 OPTIONAL = {
-    "starlette": ["src/hyperbaton/serve/*", "tests/unit/test_serve*.py"],
+    "starlette": ["src/hyperbaton/serve/*", "tests/unit/test_serve*.py", "tests/unit/services.py"],
     "torch": ["src/hyperbaton/align/neural/training.py"],
     "machine": ["src/hyperbaton/integrations/*", "tests/unit/test_sil_machine.py"],
 }

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.lm import Estimation
+from hyperbaton.run.corpus import Corpus
 from hyperbaton.run.experiment import parse_experiment, read_experiment
+from hyperbaton.run.models import Models
 from hyperbaton.run.plan import make_plan
+from hyperbaton.run.translation import Translation
 
 
 def values(**changes: Any) -> dict[str, Any]:
@@ -139,14 +143,15 @@ def test_mistakes_name_the_key_and_what_is_allowed(values: dict[str, Any], expec
 
 def test_a_tokenizer_may_be_given_its_language() -> None:
     values = tokenized(source="fugashi", source_language="ja", target="none", target_language="en")
-    assert parse_experiment(values, "exp.toml", Path()).corpus.tokenizing.source_language == "ja"
+    assert parse_experiment(values, "exp.toml", Path()).options(Corpus).tokenizing.source_language == "ja"
 
 
 def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) -> None:
     file = tmp_path / "exp.toml"
     file.write_text("[corpus.generate]\nsentences = 1000\n[models.pair]\nmin-count = 7\n[lm]\norder = 3\n")
     made = read_experiment(file, ["models.pair.min_count=9", "lm.order=2", "title=two words"])
-    assert (made.models["pair"].options["min-count"], made.own["lm"].order, made.title) == (9, 2, "two words")
+    pair, lm = made.options(Models).reordering["pair"], made.options(Estimation)
+    assert (pair.options["min-count"], lm.order, made.title) == (9, 2, "two words")
 
 
 def test_a_broken_file_is_reported_with_its_line(tmp_path: Path) -> None:
@@ -180,7 +185,7 @@ def test_a_system_has_its_own_sparse_features_and_tuning_options() -> None:
     assert {"source_classes", "target_classes"} <= set(plan.stages["system.rich"].inputs)
     assert "source_classes" not in plan.stages["system.plain"].inputs
     again = parse_experiment(values(translation=plan.experiment.resolved()["translation"]), "exp.toml", Path())
-    assert again.translation == plan.experiment.translation
+    assert again.options(Translation) == plan.experiment.options(Translation)
 
 
 @pytest.mark.parametrize(

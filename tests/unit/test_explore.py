@@ -308,7 +308,7 @@ def translated(chromium: Any, run: Path, width: int) -> Iterator[tuple[Any, Any,
     """The page of a service that has been asked to translate a short sentence, the service, and the sentence."""
     pytest.importorskip("starlette")
     from hyperbaton.serve.engine import Engine
-    from tests.unit.test_serve import running
+    from tests.unit.services import running
 
     system, _ = Run(run).load(Run(run).output("dpr"))
     text = " ".join(next(s for s in (Run(run).source[n] for n in range(12)) if len(s) < 14))

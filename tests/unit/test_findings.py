@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hyperbaton.evaluate import Classification, Evaluation, NextPositions
-from hyperbaton.run.findings import findings
+from hyperbaton.run.results import findings
 
 
 def row(system: str, limit: int | None, delta: float | None = None, **scores: float) -> dict[str, Any]:

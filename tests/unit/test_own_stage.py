@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.phrases import Extraction
 from hyperbaton.report import write_report
 from hyperbaton.run import stages
 from hyperbaton.run.experiment import Experiment, parse_experiment
@@ -61,11 +62,39 @@ def test_a_stage_can_have_options_in_every_experiment_and_add_to_the_results(
     monkeypatch.setattr(module, "ALWAYS", True, raising=False)
     monkeypatch.setattr(module, "figures", lambda plan, root: {"words": 7}, raising=False)
     monkeypatch.setattr(module, "warnings", lambda plan, root: iter(["long words"]), raising=False)
+    monkeypatch.setattr(module, "commands", lambda plan, root: {"words": ["wc -w"]}, raising=False)
+    monkeypatch.setattr(module, "finding", lambda results: f"{results['words']} words.", raising=False)
     plan = make_plan(parsed())
-    assert plan.experiment.own["long_words"].longer == 3 and "preorder" not in plan.experiment.own
+    assert plan.experiment.options(module.Options).longer == 3 and "preorder" not in plan.experiment.tables
     do_stages(plan, tmp_path / "run")
     results = gather(plan, tmp_path / "run")
     assert results["words"] == 7 and "long words" in results["warnings"]
+    assert results["commands"]["words"] == ["wc -w"] and "7 words." in results["findings"]
+
+
+@pytest.mark.usefixtures("long_words")
+def test_a_stage_can_be_planned_before_one_that_does_not_know_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages.stage_modules()["long_words"], "BEFORE", ("movement",), raising=False)
+    stages.stage_modules.cache_clear()
+    kinds = list(stages.stage_modules())
+    assert kinds.index("align") < kinds.index("long_words") < kinds.index("movement")
+
+
+def test_a_stage_is_removed_with_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = {kind: module for kind, module in stages.stage_modules().items() if kind != "preorder"}
+    monkeypatch.setattr(stages, "stage_modules", lambda: others)
+    assert {"extract", "system.linear", "score"} <= set(make_plan(parsed(translation={})).stages)
+    with pytest.raises(OptionError, match="key 'preorder': unknown; allowed: title, seed, memory, corpus"):
+        parsed(preorder={"model": "linear"})
+
+
+def test_options_are_found_by_their_class() -> None:
+    experiment = parsed(extract={"max-length": 5})
+    assert experiment.options(Extraction).max_length == 5
+    with pytest.raises(LookupError, match="no table of the experiment has options of the class Path"):
+        experiment.options(Path)
+    with pytest.raises(LookupError, match="tables have options of the class object; derive a class for each"):
+        experiment.find(object)
 
 
 @pytest.mark.usefixtures("long_words")

@@ -39,7 +39,7 @@ def test_a_system_over_reordered_text_is_a_row(tmp_path: Path) -> None:
     plan = make_plan(experiment())
     do_stages(plan, tmp_path)
     assert plan.stages["tune.preordered.1"].options["limit"] == 0 != plan.stages["tune.distance.1"].options["limit"]
-    text, old = plan.stages["preorder"].folder(tmp_path), plan.corpus["test"].folder(tmp_path)
+    text, old = plan.stages["preorder"].folder(tmp_path), plan.provided["corpus.test"].folder(tmp_path)
     made = plan.stages["translate.preordered.1.6"].folder(tmp_path)
 
     def lines(path: Path) -> list[list[str]]:
@@ -75,3 +75,6 @@ def test_what_does_not_go_together_is_refused() -> None:
         make_plan(experiment(preorder={"model": "left", "systems": "other"}))
     with pytest.raises(OptionError, match=r"systems\.preordered': left is trained on the original order"):
         make_plan(experiment(translation={"systems": {"preordered": ["left"]}}))
+    models = {"left": {"model": "pair"}, "hiero": {"model": "rules"}}
+    with pytest.raises(OptionError, match=r"systems\.preordered': hiero is trained on the original order"):
+        make_plan(experiment(models=models, translation={"systems": {"preordered": ["hiero"]}}))

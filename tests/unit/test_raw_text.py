@@ -1,4 +1,4 @@
-"""Raw text in, raw text out: sentences, case, tags, placeholders, detokenizers, glossaries, and systems that know them."""
+"""Raw text in, raw text out: tags, paragraphs, structure, glossaries, commands, and systems that know them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.cli import build
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.casing import Casing
-from hyperbaton.corpus.detokenizers import make_detokenizer
-from hyperbaton.corpus.placeholders import mask
 from hyperbaton.corpus.processing import TextProcessing, TextSide
-from hyperbaton.corpus.sentences import split_sentences
 from hyperbaton.decode import Decoding, System, Translator
 from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.raw import RawText, RawTranslator, SentenceTranslation
@@ -44,78 +41,6 @@ def system() -> System:
     target = TextSide("en", "sacremoses", "truecase", learned=Casing.learn(casing))
     table = PhraseTable.build(bitext, extract(bitext))
     return System.of(table, weights={"PhrasePenalty0": -1.0}).with_text(TextProcessing(source, target))
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "n"),
-    [
-        ("en", "Mr. J. Smith paid $3.5 m. He left. (Why?) Nobody knows", 4),
-        ("en", "He said: wait... and went on, e.g. to Rome. Then home.", 2),
-        ("de", "Am 3. Mai kam z.B. Dr. Meier. „Gut.“ Er ging!", 3),
-        ("ar", "أين أنت؟ أنا هنا. نعم!", 3),
-        ("zh", "他来了。她走了！“真的？”他问。", 3),
-        ("ja", "「本当？」と彼は聞いた。はい。", 2),
-    ],
-)
-def test_sentences_end_where_they_do(language: str, text: str, n: int) -> None:
-    sentences = split_sentences(text, language)
-    assert len(sentences) == n, sentences
-    assert "".join(sentences).replace(" ", "") == text.replace(" ", "")
-
-
-@pytest.mark.parametrize(
-    ("language", "tokens", "text"),
-    [
-        (
-            "en",
-            "&quot; It &apos;s the dogs ' $ 3.50 bone ( 50 % ) , &quot; he said .",
-            "\"It's the dogs' $3.50 bone (50%),\" he said.",
-        ),
-        ("en", "five o &apos;clock : 1990 - 2000 , and / or", "five o'clock: 1990-2000, and/or"),
-        ("de", "„ Ja “ , sagte er ; „ nein ! “", "„Ja“, sagte er; „nein!“"),
-        ("ar", "أين أنت ؟ ( هنا ) ، نعم", "أين أنت؟ (هنا)، نعم"),
-        ("ja", "彼 は New York で 3 冊 買っ た 。", "彼はNew Yorkで3冊買った。"),
-        ("zh", "我 用 Python 3.11 写 “ Hello , world ” 。", "我用Python 3.11写“Hello, world”。"),
-    ],
-)
-def test_detokenizers(language: str, tokens: str, text: str) -> None:
-    assert make_detokenizer(language)(tokens.split()) == text
-
-
-@pytest.mark.parametrize(
-    ("side", "text"),
-    [
-        (
-            "en:tokenizer=sacremoses",
-            "He said: \"It's 5 o'clock (at last).\" Mr. Smith's dogs' bones cost $3.50, i.e. too much!",
-        ),
-        ("de:tokenizer=sacremoses", 'Am 3. Mai kam Frau Müller-Lüdenscheidt; sie sagte: "Geht\'s?"'),
-        ("ar:tokenizer=sacremoses", "هل أنت طالب؟ نعم، أنا طالب."),
-        ("ja:tokenizer=fugashi", "彼は昨日、東京駅でiPhone 15を2台買った（らしい）。"),
-        ("zh:tokenizer=jieba", "他昨天在北京买了2台iPhone 15（据说）。"),
-    ],
-)
-def test_raw_text_comes_back(side: str, text: str) -> None:
-    made = TextSide.parse(side)
-    assert made.make_detokenizer()(made.as_trained(made.make_tokenizer()(text)[0])) == text
-
-
-def test_truecasing_learns_inside_sentences() -> None:
-    casing = Casing.learn(
-        Text.of(["The Bank is in Rome", "Then the bank closed", "A bank .", "WE ARE IN ROME", "“ The bank ”"])
-    )
-    assert casing.truecase(["“", "Bank", "Of", "Rome", "”", ".", "The", "end"]) == [
-        "“",
-        "bank",
-        "Of",
-        "Rome",
-        "”",
-        ".",
-        "the",
-        "end",
-    ]
-    assert casing.truecase(["Unknown", "Rome"]) == ["Unknown", "Rome"]
-    assert Casing.from_arrays(casing.arrays("x"), "x") == casing
 
 
 TAGS = ["<b>", "</b>", "<i x='1'>", "</i>", "<br/>", "<img>", "<p>", "</p>", "<!-- c -->"]
@@ -175,62 +100,6 @@ def test_addresses_and_numbers_are_not_split(system: System) -> None:
     assert RawTranslator(Translator(system)).translate(["http://a.b/?x&amp;y <p>Ja"], html=True) == [
         "http://a.b/?x&amp;y <p>Yes"
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("価格は1,234.5円、連絡はme@a.orgまで", ["1,234.5", "me@a.org"]),
-        ("v1.2, 3.5kg, a1.5 and müller@a.de", ["müller@a.de"]),
-        ("1\u202f234,5 €", ["1\u202f234,5"]),
-    ],
-)
-def test_numbers_and_addresses_are_found_beside_words_of_any_script(text: str, values: list[str]) -> None:
-    assert list(mask(text).texts.values()) == values
-
-
-def _system(source: list[str], target: list[str], links: list[list[tuple[int, int]]], **options: Any) -> System:
-    bitext = Bitext.of(source, target, links)
-    text = TextProcessing(TextSide("de", "sacremoses", **options), TextSide("en", "sacremoses", **options))
-    weights = {"PhrasePenalty0": -1.0}
-    return System.of(PhraseTable.build(bitext, extract(bitext)), weights=weights).with_text(text)
-
-
-def test_a_number_that_the_search_loses_is_demanded() -> None:
-    system = _system(["im Jahr 1990 kam er"], ["then he came"], [[(0, 0), (1, 0), (2, 0), (3, 2), (4, 1)]])
-    assert Translator(system).translate(["im Jahr 1990 kam er"]) == ["then he came"]
-    raw = RawTranslator(Translator(system))
-    (translated,) = raw.translate(["im Jahr 1990 kam er"])
-    assert "1990" in translated and "he came" in translated
-    assert raw.translate(["er kam im Jahr 12"]) == ["he came im Jahr 12"]
-    glossary = Glossary.of([("1990", "MCMXC")], system.text)
-    assert "MCMXC" in RawTranslator(Translator(system, glossary=glossary)).translate(["im Jahr 1990 kam er"])[0]
-
-
-def test_placeholders_come_back_as_what_they_stand_for() -> None:
-    system = _system(
-        ["@number@ km von @address@", "viele", "an @number@"],
-        ["from @address@ @number@ km", "@number@", "to"],
-        [[(0, 2), (1, 3), (2, 0), (3, 1)], [(0, 0)], [(0, 0)]],
-        placeholders=True,
-    )
-    raw = RawTranslator(Translator(system))
-    assert raw.translate(["1.234,5 km von Me@A.org"]) == ["from Me@A.org 1,234.5 km"]
-    # A pair of phrases that loses a placeholder, and one that makes one of nothing.
-    assert raw.translate(["an 2000"]) == ["to 2000"]
-    assert raw.translate(["viele 2000"]) == ["2000"]
-    with pytest.raises(OptionError, match="placeholders must be set on both sides"):
-        TextProcessing(TextSide("de", placeholders=True), TextSide("en"))
-
-
-def test_clean_writes_placeholders(tmp_path: Path) -> None:
-    (tmp_path / "a.ja").write_text("1,234.5 円 は 1990 年 の 700 円\n１２３４\n", encoding="utf-8")
-    (tmp_path / "a.en").write_text("1,234.5 yen in 1990\n1,234\n", encoding="utf-8")
-    arguments = ["clean", str(tmp_path / "a.ja"), str(tmp_path / "a.en"), "-o", str(tmp_path / "b"), "--placeholders"]
-    done = CliRunner().invoke(build(["clean"]), arguments)
-    assert done.exit_code == 0, done.output
-    assert (tmp_path / "b.ja").read_text(encoding="utf-8") == "@number@ 円 は @number@ 年 の 700 円\n@number@\n"
-    assert (tmp_path / "b.en").read_text(encoding="utf-8") == "@number@ yen in @number@\n@number@\n"
 
 
 def test_html_keeps_its_blocks_and_escapes(system: System) -> None:
@@ -421,13 +290,16 @@ def test_run_trains_with_the_words_that_systems_know(tmp_path: Path) -> None:
         stage_modules()["corpus"].run(Work(inputs, order["options"], out, out, 1))
 
     def text(split: str, side: str) -> str:
-        return (plan.corpus[split].folder(tmp_path) / f"{split}.{side}").read_text(encoding="utf-8")
+        return (plan.provided[f"corpus.{split}"].folder(tmp_path) / f"{split}.{side}").read_text(encoding="utf-8")
 
     assert text("train", "source") == "the haus is here .\non top the haus stands @number@\n"
     assert text("train", "target") == "the Haus is here .\nOn top the Haus stands @number@\n"
     assert text("dev", "target") == "Haus AND HOME\nthe end\n"
     system = plan.stages["system.linear"]
-    assert system.options["text"]["source"]["tokenizer"] == "sacremoses" and system.inputs["casing"] is plan.corpus["train"]
+    assert (
+        system.options["text"]["source"]["tokenizer"] == "sacremoses"
+        and system.inputs["casing"] is plan.provided["corpus.train"]
+    )
     with pytest.raises(OptionError, match=r"key 'text.source': the corpus is tokenized by jieba"):
         tokenized = values | {"corpus": corpus | {"tokenize": {"source": "jieba"}}}
         parse_experiment(tokenized, "exp.toml", tmp_path)

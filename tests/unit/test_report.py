@@ -2,76 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.colors import to_hex
-from matplotlib.patches import Rectangle
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.report import whole, write_report
 from hyperbaton.report.closing_sections import as_toml
-from hyperbaton.report.corpus_section import movement_section
-from hyperbaton.report.elements import CaptionedFigure, Group, Number, Paragraph, Table, TableColumn
-from hyperbaton.report.figures import FORWARD
+from hyperbaton.report.elements import Group, Number, Paragraph, Table, TableColumn
 from hyperbaton.report.latex import as_latex
-from hyperbaton.report.sentences import draw_translation, segments_of
 from hyperbaton.report.whole import sections_of
 from tests.clocks import PATIENCE
 from tests.once import made_once
 from tests.unit.plausible_results import TEN_SYSTEMS, plausible_results
-
-SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "step"]
-SECTIONS += ["translation", "tuning", "costs", "sentences", "reproduction"]
-MINIMAL = {"title": "Nothing yet", "signature": {"package": "0.1.0"}}
-VOID = {"wbr", "meta", "br", "path", "rect", "use", "link", "img", "input"}
-
-
-class Page(HTMLParser):
-    """The ids, addresses and words of a page; checks that every element is closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.addresses: list[str] = []
-        self.words: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(value or "")
-            if name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
-                self.addresses.append(value or "")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-
-def write(folder: Path, results: dict[str, Any]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.json").write_text(json.dumps(results, ensure_ascii=False), encoding="utf-8")
-    return folder
+from tests.unit.report_pages import MINIMAL, SECTIONS, Page, write
 
 
 @pytest.fixture(scope="module")
@@ -278,18 +226,6 @@ def test_the_numbers_of_a_picture_are_next_to_it(report: Path) -> None:
     assert "SEQUENCE" in scores and "24.3" in scores
 
 
-def test_forward_is_to_the_left_in_every_picture() -> None:
-    """Distortions j − i − 1 > 0 and jumps > 1 go forward, and are drawn at d < 0."""
-    movement = {"distances": {"-1": 5}, "word_distortions": {"3": 7}, "jumps_by_tag": {"NN": {"5": 2}}}
-    section = movement_section({"movement": movement})
-    assert section is not None
-    drawn = {element.name: element.figure.axes[0] for element in section.elements if isinstance(element, CaptionedFigure)}
-    for name, d in (("distances", -1), ("word-distortions", -3), ("jumps-by-tag", -4)):
-        (bar,) = [patch for patch in drawn[name].patches if isinstance(patch, Rectangle) and patch.get_height() > 0]
-        assert round(bar.get_x() + bar.get_width() / 2) == d, name
-        assert to_hex(bar.get_facecolor()) == FORWARD
-
-
 def test_error_rates_are_best_where_they_are_lowest(tmp_path: Path) -> None:
     rows = [
         {"system": name, "limit": 6, "scores": {"ter": {"value": value, "interval": [value - 1, value + 1]}}}
@@ -300,42 +236,6 @@ def test_error_rates_are_best_where_they_are_lowest(tmp_path: Path) -> None:
     assert "b with distortion limit 6 has the lowest TER, 40.00; of the other 2, the interval of none overlaps" in text
     assert "TER (lower is better)" in text
     assert 'data-first="a" data-second="b"' in text, "the best system is compared with the first"
-
-
-def test_numbers_on_arrows_are_above_all_arrows_and_apart() -> None:
-    places = [4, 0, 5, 1, 6, 2, 7, 3]  # there and back all the time
-    hypothesis = {"system": "x", "segments": [{"source": [k, k + 1], "target": [f"w{k}"]} for k in places]}
-    svg = draw_translation({"source": [f"word{k}" for k in range(8)]}, hypothesis)
-    assert svg.rindex('class="jump') < svg.index('class="distance')
-    sizes = r'class="distance \w+"><rect x="([\d.]+)" y="(-?[\d.]+)" width="([\d.]+)" height="(\d+)"'
-    boxes = [tuple(map(float, box)) for box in re.findall(sizes, svg)]
-    assert len(boxes) == len(places)
-    for k, (x, y, width, height) in enumerate(boxes):
-        for other_x, other_y, other_width, other_height in boxes[:k]:
-            apart = x + width <= other_x or other_x + other_width <= x
-            assert apart or y + height <= other_y or other_y + other_height <= y
-
-
-def test_drawing_follows_the_order_of_translation() -> None:
-    sentence = {"source": ["a", "b", "c", "d"]}
-    hypothesis = {
-        "system": "x",
-        "segments": [
-            {"source": [2, 4], "target": ["C", "D"], "scores": {"lm": -1.5}},
-            {"source": [0, 1], "target": ["A"]},
-            {"source": [1, 2], "target": []},
-        ],
-    }
-    segments = segments_of(hypothesis, 4)
-    assert [(segment.distance, segment.kind) for segment in segments] == [(-2, "forward"), (4, "back"), (0, "monotone")]
-    svg = draw_translation(sentence, hypothesis)
-    assert re.findall(r'class="phrase (\w+)"', svg) == ["forward", "back", "monotone"]
-    assert re.findall(r'class="jump (\w+)"', svg) == ["forward", "back"]
-    assert "−1.500  lm" in svg and "∅" in svg and 'tabindex="0"' in svg
-    # Ties start under the source words and end above the target phrases, each in its own row's order.
-    ties = [list(map(float, tie)) for tie in re.findall(r'class="tie" d="M([\d.]+) [\d.]+c0 [\d.]+ ([-\d.]+)', svg)]
-    assert ties[1][0] < ties[2][0] < ties[0][0]
-    assert sorted(begin + shift for begin, shift in ties) == [begin + shift for begin, shift in ties]
 
 
 def test_options_are_toml_that_reads_back() -> None:

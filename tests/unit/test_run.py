@@ -143,7 +143,7 @@ def test_results_have_every_part(done: tuple[Plan, Path], monkeypatch: pytest.Mo
 
 def test_links_of_translations_belong_to_their_words(done: tuple[Plan, Path]) -> None:
     plan, root = done
-    corpus, output = (stage.folder(root) for stage in (plan.corpus["test"], plan.stages["translate.both.1.none"]))
+    corpus, output = (stage.folder(root) for stage in (plan.provided["corpus.test"], plan.stages["translate.both.1.none"]))
     columns = (corpus / "test.source", output / "hypotheses", output / "links", output / "segments.jsonl")
     for source, words, links, trace in zip(*map(read_lines, columns), strict=True):
         owner: list[set[int]] = []  # the source words of the phrase that each target word belongs to
@@ -271,7 +271,7 @@ def test_a_stage_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
         StageFailed, match=r"^stage corpus.train failed: .*/a.links:1: link '1-7' .*; its log is .*corpus.train.log"
     ):
         execute(plan, tmp_path / "out")
-    assert not plan.corpus["train"].is_done(tmp_path / "out")
+    assert not plan.provided["corpus.train"].is_done(tmp_path / "out")
 
 
 def test_another_development_text_retrains_nothing(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from hyperbaton.serve.options import ServiceLimits
 from hyperbaton.serve.refusal import Refusal
 from tests.clocks import wait_for
 from tests.program import started
-from tests.unit.test_serve import GOOD, Running, Slow, running
+from tests.unit.services import GOOD, Running, Slow, running
 
 FORM = {"Content-Type": "multipart/form-data; boundary=x"}
 

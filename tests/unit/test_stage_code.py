@@ -60,6 +60,13 @@ def test_names_of_packages_count_where_they_are_imported(before: dict[str, str],
     assert changed("corpus/text.py", before, monkeypatch) == {name.partition(".")[0] for name in before}
 
 
+def test_planning_is_not_part_of_any_stage(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in ("translation", "corpus", "models", "cost", "plan"):
+        assert changed(f"run/{file}.py", before, monkeypatch) == set()
+    assert changed("run/sentences.py", before, monkeypatch) == set()
+    assert changed("run/stages/system.py", before, monkeypatch) >= {"system", "tune"}
+
+
 def test_the_pages_of_the_report_are_not_part_of_any_stage(before: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed("report/page.py", before, monkeypatch) == set()
     assert changed("cli/train.py", before, monkeypatch) == set()

@@ -18,6 +18,7 @@ from hyperbaton.decode.raw import RawTranslator, Sentence
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.run.child import do
+from hyperbaton.run.corpus import Corpus, RawTextOptions
 from hyperbaton.run.experiment import Experiment, parse_experiment
 from hyperbaton.run.plan import make_plan
 from tests.program import hyperbaton
@@ -107,12 +108,13 @@ def experiment(folder: Path, **corpus: Any) -> Experiment:
 
 def test_an_experiment_tags_its_corpus(tmp_path: Path) -> None:
     made = experiment(tmp_path, tag={"source": "fugashi"}, tokenize={"source": "none", "target": "sacremoses"})
-    assert made.corpus.has("tags") and made.resolved()["corpus"]["tag"] == {"source": "fugashi"}
-    assert made.text is not None and made.text.source.tagger == "fugashi"
+    assert made.options(Corpus).has("tags") and made.resolved()["corpus"]["tag"] == {"source": "fugashi"}
+    text = made.options(RawTextOptions).processing
+    assert text is not None and text.source.tagger == "fugashi"
     assert experiment(tmp_path, tag={"source": "jieba"}).resolved() != made.resolved()
     plan = make_plan(made)
-    do(plan.corpus["dev"].order(tmp_path, 1))
-    tags = (plan.corpus["dev"].folder(tmp_path) / "dev.tags").read_text(encoding="utf-8").splitlines()
+    do(plan.provided["corpus.dev"].order(tmp_path, 1))
+    tags = (plan.provided["corpus.dev"].folder(tmp_path) / "dev.tags").read_text(encoding="utf-8").splitlines()
     assert len(tags) == len(JAPANESE) and tags[0].split()[:2] == ["代名詞", "助詞-係助詞"]
 
 

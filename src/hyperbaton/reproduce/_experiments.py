@@ -20,6 +20,7 @@ from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
 from hyperbaton.run.stage import Stage, read_json
+from hyperbaton.run.translation import Translation, tune_name
 
 RUNS = "runs"
 
@@ -77,8 +78,8 @@ def run_experiment(setting: Setting, name: str, values: JsonObject, root: Path) 
 
 def tuned_weights(plan: Plan, root: Path, system: str) -> dict[str, list[float]]:
     """The weights of a system from the tuning run with the best score on the development text."""
-    runs = range(plan.experiment.translation.counts.tuning_runs)
-    files = [plan.stages[plan.tune_name(system, run)].folder(root) / "weights.json" for run in runs]
+    runs = plan.experiment.options(Translation).runs
+    files = [plan.stages[tune_name(system, run)].folder(root) / "weights.json" for run in runs]
     best = max((read_json(file) for file in files), key=lambda tuned: float(tuned["score"]))
     return {name: list(values) for name, values in best["weights"].items()}
 

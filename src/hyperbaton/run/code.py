@@ -1,8 +1,9 @@
-"""A digest of the code that a stage runs: its file, all files of the package that it imports, and the compiled core.
+"""A digest of the code that a stage runs: its file, all files of the package that its `run` needs, and the compiled core.
 
-Imports are read from the sources, without importing anything. Plug-ins are imported by name only when they are used, so
-only those named in the stage's options count. Thus a change to a model retrains only that model, and a change to a reader
-repeats everything.
+Imports are read from the sources, without importing anything. In the file of a stage only those count whose names `run`
+uses, directly or through other definitions of the file: what only planning and reporting use does not change its output.
+Plug-ins are imported by name only when they are used, so only those named in the stage's options count. Thus a change to a
+model retrains only that model, and a change to a reader repeats everything.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from pathlib import Path
 from hyperbaton import _core
 
 PACKAGE = "hyperbaton"
+FUNCTION = "run"  # of the file of a stage
 
 
 def code_key(module: str, options: Mapping[str, object]) -> str:
-    """The digest of the code that `module` runs with these options."""
+    """The digest of the code that `run` of a module needs with these options."""
     words = {word.replace("-", "_") for word in _words(options)}
     seen: dict[str, Path] = {}
     waiting = [module]
@@ -31,7 +33,7 @@ def code_key(module: str, options: Mapping[str, object]) -> str:
         if file is None:
             continue
         seen[name] = file
-        waiting += _imports(name, file)
+        waiting += _imports(name, file, FUNCTION if name == module else None)
         waiting += [f"{package}.{word}" for package in _registries(file) for word in words]
     digest = hashlib.sha256(_core_key().encode())
     for name, file in sorted(seen.items()):
@@ -73,10 +75,10 @@ def _tree(file: Path) -> ast.Module:
 
 
 @cache
-def _imports(module: str, file: Path) -> list[str]:
-    """The modules that a file imports, with their packages."""
+def _imports(module: str, file: Path, function: str | None) -> list[str]:
+    """The modules that a file, or only one function of it, imports, with their packages."""
     names = {module.rpartition(".")[0]}
-    for node in _run_nodes(_tree(file)):
+    for node in _run_nodes(_tree(file)) if function is None else _needed_nodes(_tree(file), function):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -112,6 +114,39 @@ def _run_nodes(tree: ast.AST) -> Iterator[ast.AST]:
         if not _is_for_checkers(node):
             yield node
             yield from _run_nodes(node)
+
+
+def _needed_nodes(tree: ast.Module, function: str) -> Iterator[ast.AST]:
+    """Every node of the statements that a function needs: those that bind its name and, in turn, the names in them.
+
+    >>> tree = ast.parse("from a import b; from c import d; x = b\\ndef run(): return x\\ndef plan(): return d")
+    >>> [node.module for node in _needed_nodes(tree, "run") if isinstance(node, ast.ImportFrom)]
+    ['a']
+    """
+    binding: dict[str, list[ast.stmt]] = {}
+    for statement in tree.body:
+        for name in _bound_names(statement):
+            binding.setdefault(name, []).append(statement)
+    waiting, seen = ["", function], set()  # statements that bind nothing always run
+    while waiting:
+        name = waiting.pop()
+        for statement in () if name in seen else binding.get(name, ()):
+            for node in (statement, *_run_nodes(statement)):
+                yield node
+                waiting += [node.id] if isinstance(node, ast.Name) else []
+        seen.add(name)
+
+
+def _bound_names(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a module binds; one empty name if it binds none."""
+    if _is_for_checkers(statement):
+        return set()
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    nodes = list(ast.walk(statement))
+    aliases = {alias.asname or alias.name.partition(".")[0] for alias in nodes if isinstance(alias, ast.alias)}
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return aliases | stored or {""}
 
 
 @cache

@@ -37,8 +37,8 @@ class KeyTable:
     Keys may be written with - or _.
     """
 
-    def __init__(self, file: str, path: str, values: Json) -> None:
-        self.file, self.path = file, path
+    def __init__(self, file: str, path: str, values: Json, *, given: bool = True) -> None:
+        self.file, self.path, self.given = file, path, given
         if not isinstance(values, dict):
             raise OptionError(f"{file}: key '{path}': must be a table, not {values!r}")
         self.rest: JsonObject = {key.replace("-", "_"): value for key, value in values.items()}
@@ -74,9 +74,9 @@ class KeyTable:
         return values
 
     def table(self, key: str) -> KeyTable:
-        """A table inside this one; empty if it is missing."""
-        name = self.written.get(key, key)
-        return KeyTable(self.file, f"{self.path}.{name}".lstrip("."), self.rest.pop(key, {}))
+        """A table inside this one; empty, and not `given`, if it is missing."""
+        name, given = self.written.get(key, key), key in self
+        return KeyTable(self.file, f"{self.path}.{name}".lstrip("."), self.rest.pop(key, {}), given=given)
 
     def options(self, cls: type[T], also: Collection[str] = ()) -> T:
         """All remaining values as an options class; `also` lists further keys that are allowed here, for the message."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.models import MODELS, ReorderingModel
 from hyperbaton.phrases import ReorderingType, RuleLimits, orientation_set
+from hyperbaton.run.corpus import Corpus
+from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.keys import KeyTable
+from hyperbaton.run.texts import FROM_CORPUS
 
 RULES = "rules"  # as a model: replaces phrases in a hierarchical system
 # Keys of a model's table besides the model's own options.
 OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled", "weights_per_class")
-# Columns of the corpus that models may be trained with, by the models' names for them.
-FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,14 @@ class NamedModel:
     def cls(self) -> type[ReorderingModel]:
         return MODELS[self.model]
 
+    def stage(self, kind: str, side: str) -> str:
+        """The stage of a kind for a side; the default side, towards the previous phrase, has no suffix."""
+        return f"{kind}.{self.name}" + (".after" if side == "after" else "")
+
+    def use(self, side: str) -> str:
+        """The name for a side in systems."""
+        return f"{self.name}.after" if side == "after" and len(self.sides) > 1 else self.name
+
     def resolved(self) -> dict[str, object]:
         """The model as plain values."""
         values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
@@ -66,26 +74,39 @@ class Rules:
         return {"model": RULES, **to_mapping(self.limits), "for-texts": self.for_texts}
 
 
-def read_models(table: KeyTable, has: Callable[[str], bool]) -> tuple[dict[str, NamedModel], dict[str, Rules]]:
-    """Read `[models.*]`: reordering models and rules; `has` says whether the corpus has a column."""
-    if not table.rest:
-        raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
-    models, rules = {}, {}
-    for key in list(table.rest):
-        name = table.written[key]
-        if not all(c.isalnum() or c in "-_+." for c in name):
-            raise table.error(key, "a model's name may contain only letters, digits and -_+.")
-        part = table.table(key)
-        if part.rest.get("model", name) == RULES:
-            part.take("model", str, name)
-            for_texts = part.take("for_texts", bool, False)
-            rules[name] = Rules(part.options(RuleLimits, ("model", "for_texts")), for_texts)
-        else:
-            models[name] = _read_model(part, name, has)
-    return models, rules
+@dataclass(frozen=True)
+class Models:
+    """The reordering models of an experiment, and its rules, by their names."""
+
+    reordering: dict[str, NamedModel]
+    rules: dict[str, Rules]
+
+    def resolved(self) -> dict[str, object]:
+        """All models as plain values."""
+        return {name: model.resolved() for name, model in (self.reordering | self.rules).items()}
+
+    @classmethod
+    def read(cls, table: KeyTable, experiment: Experiment) -> Self:
+        """Read `[models.*]`."""
+        if not table.rest:
+            raise table.error("NAME", f"missing; name at least one model: {', '.join(MODELS.names())}")
+        corpus = experiment.options(Corpus)
+        reordering, rules = {}, {}
+        for key in list(table.rest):
+            name = table.written[key]
+            if not all(c.isalnum() or c in "-_+." for c in name):
+                raise table.error(key, "a model's name may contain only letters, digits and -_+.")
+            part = table.table(key)
+            if part.rest.get("model", name) == RULES:
+                part.take("model", str, name)
+                for_texts = part.take("for_texts", bool, False)
+                rules[name] = Rules(part.options(RuleLimits, ("model", "for_texts")), for_texts)
+            else:
+                reordering[name] = _read_model(part, name, corpus)
+        return cls(reordering, rules)
 
 
-def _read_model(table: KeyTable, name: str, has: Callable[[str], bool]) -> NamedModel:
+def _read_model(table: KeyTable, name: str, corpus: Corpus) -> NamedModel:
     model = table.choice("model", table.take("model", str, name), [*MODELS.names(), RULES]).replace("-", "_")
     cls = MODELS[model]
     directions = ReorderingType.DIRECTIONS
@@ -99,11 +120,11 @@ def _read_model(table: KeyTable, name: str, has: Callable[[str], bool]) -> Named
         if "side" in table:
             raise table.error("side", "give a direction or a side, not both")
         sides = tuple(directions[direction])
-    wanted = [a for a in cls.uses if a in FROM_CORPUS and has(FROM_CORPUS[a])]
+    wanted = [a for a in cls.uses if a in FROM_CORPUS and corpus.has(FROM_CORPUS[a])]
     annotations = table.take_list("annotations", str, wanted)
     for annotation in annotations:
         table.choice("annotations", annotation, cls.uses)
-        if annotation in FROM_CORPUS and not has(FROM_CORPUS[annotation]):
+        if annotation in FROM_CORPUS and not corpus.has(FROM_CORPUS[annotation]):
             raise table.error(
                 "annotations", f"{annotation} need corpus.train.{FROM_CORPUS[annotation]} and those of dev and test"
             )

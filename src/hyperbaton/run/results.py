@@ -8,18 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.store import writing_file
 from hyperbaton.corpus.files import read_byte_lines
-from hyperbaton.run.commands import commands
-from hyperbaton.run.findings import findings
+from hyperbaton.run.commands import shell
 from hyperbaton.run.plan import Plan
-from hyperbaton.run.stages import stage_modules
+from hyperbaton.run.stages import functions
 
 LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu", "zstandard")
 RESULTS = "results.json"
@@ -41,23 +39,26 @@ def gather(plan: Plan, root: Path) -> JsonObject:
         "title": experiment.title,
         "signature": signature(plan),
         "options": experiment.resolved(),
-        "commands": commands(plan, root),
+        "commands": {"costs": [shell("hyperbaton", "status", root)]},
         "costs": costs(plan, root),
     }
-    for figures in _each("figures").values():
+    for commands in functions("commands").values():
+        results["commands"] |= commands(plan, root)
+    for figures in functions("figures").values():
         results |= figures(plan, root)
-    _add_translations_of_steps(results, plan)
-    results["warnings"] = [warning for warnings in _each("warnings").values() for warning in warnings(plan, root)]
+    _add_translations_of_steps(results)
+    results["warnings"] = [warning for warnings in functions("warnings").values() for warning in warnings(plan, root)]
     results["warnings"] += busy(results["costs"])
-    results["stages"] = {kind: rows for kind, own in _each("results").items() if (rows := own(plan, root))}
+    results["stages"] = {kind: rows for kind, own in functions("results").items() if (rows := own(plan, root))}
+    files = plan.files()
     for name, file in results["signature"]["inputs"].items():
-        file["lines"] = sum(1 for _ in read_byte_lines(plan.inputs()[name].path))
+        file["lines"] = sum(1 for _ in read_byte_lines(files[name].path))
     return results | {"findings": findings(results)}
 
 
-def _each(function: str) -> dict[str, Callable[[Plan, Path], Any]]:
-    """A function of every kind of stage that has it."""
-    return {kind: getattr(module, function) for kind, module in stage_modules().items() if hasattr(module, function)}
+def findings(results: JsonObject) -> list[str]:
+    """Summarise the results in plain sentences: what moves, what predicts it, and how much that helps translation."""
+    return [finding(results) for finding in functions("finding").values()]
 
 
 def busy(costs: Sequence[Mapping[str, Json]]) -> Iterator[str]:
@@ -85,7 +86,7 @@ def signature(plan: Plan) -> JsonObject:
         "libraries": {name: installed for name in LIBRARIES if (installed := _version(name))},
         "seed": experiment.seed,
         "experiment": hashlib.sha256(resolved).hexdigest(),
-        "inputs": {name: {"path": str(file.path), "sha256": file.key} for name, file in plan.inputs().items()},
+        "inputs": {name: {"path": str(file.path), "sha256": file.key} for name, file in plan.files().items()},
     }
 
 
@@ -106,12 +107,9 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _add_translations_of_steps(results: JsonObject, plan: Plan) -> None:
-    """Translation scores of systems with only a step model, at the limit of the shown sentences."""
+def _add_translations_of_steps(results: JsonObject) -> None:
+    """Add the scores of the system that has a step model alone to the results of the model."""
+    shown = [row for row in results.get("translation", []) if row["limit"] == results["shown_limit"]]
+    scores = {row["model"]: {metric: score["value"] for metric, score in row["scores"].items()} for row in shown}
     for row in results.get("step", []):
-        for row_of_system in results.get("translation", []):
-            if (
-                plan.experiment.translation.systems[row_of_system["system"]] == (row["model"],)
-                and row_of_system["limit"] == results["shown_limit"]
-            ):
-                row["translation"] = {metric: score["value"] for metric, score in row_of_system["scores"].items()}
+        row |= {"translation": scores[row["model"]]} if row["model"] in scores else {}

@@ -6,29 +6,26 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.corpus.files import read_lines
-from hyperbaton.run.stage import NO_LIMIT
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.texts import Texts
+from hyperbaton.run.translation import NO_LIMIT, Translation, translate_name
 
 SHORTEST, LONGEST = 6, 30  # words in a sentence shown in the report
 
 
 def shown_sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> list[JsonObject]:
     """The test sentences where systems differ most, each with its derivations in the order of its words."""
-    how = plan.experiment.translation
-    corpus = plan.corpus["test"].folder(root)
-    source, reference = (list(read_lines(corpus / f"test.{column}")) for column in ("source", "target"))
-    tags = list(read_lines(corpus / "test.tags")) if (corpus / "test.tags").exists() else None
+    how, texts = plan.experiment.options(Translation), Texts(plan.folders(root))
+    source, reference = (texts.lines("test", column) for column in ("source", "target"))
+    tags = texts.lines("test", "tags") if texts.has("test", "tags") else None
     named_limit = None if limit == NO_LIMIT else limit
     derivations = {}
-    systems = [system for system in how.systems if system not in plan.preordered]
+    systems = [system for system in how.systems if system not in plan.other_texts]
     for system in systems:
-        folder = plan.stages[plan.translate_name(system, 0, limit)].folder(root)
+        folder = plan.stages[translate_name(system, 0, limit)].folder(root)
         derivations[system] = [json.loads(line) for line in read_lines(folder / "segments.jsonl")]
     fit = [s for s, line in enumerate(source) if SHORTEST <= len(line.split()) <= LONGEST]
     differs = {s: difference([derivations[system][s] for system in systems]) for s in fit}

@@ -28,7 +28,6 @@ STAGE_FILE = "stage.json"
 SPLITS = ("train", "dev", "test")
 CORPUS = "corpus."  # prefix of the names of stages and inputs that are a split
 KEY_LENGTH = 12
-NO_LIMIT = -1  # as a distortion limit
 
 
 @dataclass(frozen=True)
@@ -123,6 +122,9 @@ class Stage:
             "executor": executor,
             "shards": shards,
         }
+
+
+Inputs = dict[str, Stage | File]  # of a stage, by name
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import annotate
 from hyperbaton.run.stage import CORPUS
 
+# Annotations that are columns of the corpus, by the models' names for them.
+FROM_CORPUS = {"source_tags": "tags", "source_trees": "trees"}
+
 
 class Texts:
     """Finds the columns of a split among the inputs of a stage."""
@@ -44,9 +47,9 @@ class Texts:
 
     def annotations(self, split: str, names: Iterable[str], bitext: Bitext) -> Annotations:
         """The given annotations of a split, for models."""
-        columns = {"source_tags": "tags", "source_trees": "trees"}
         files = {
-            name: self.path(split, columns[name]) if name in columns else self.inputs[name] / "classes" for name in names
+            name: self.path(split, FROM_CORPUS[name]) if name in FROM_CORPUS else self.inputs[name] / "classes"
+            for name in names
         }
         return Annotations.read(files, bitext.source, bitext.target)
 

@@ -1,9 +1,14 @@
-"""The translation part of an experiment: systems, limits, tuning, metrics and comparisons."""
+"""The translation part of an experiment, `[translation]`: systems, limits, tuning, metrics and comparisons.
+
+Tuning is imported where its options are read: every stage that translates imports this module, and few of them tune.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
@@ -12,27 +17,18 @@ from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.models import PerJump
+from hyperbaton.run.cost import Rate, Size, cost_of
+from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.keys import KeyTable
-from hyperbaton.run.models import NamedModel, Rules
-from hyperbaton.run.stage import NO_LIMIT
-from hyperbaton.tune import OPTIMIZERS, Tuning
+from hyperbaton.run.models import Models, NamedModel
+from hyperbaton.run.texts import FROM_CORPUS
 
+if TYPE_CHECKING:
+    from hyperbaton.tune import Tuning
+
+NO_LIMIT = -1  # as a distortion limit
 DEFAULT_METRICS = ("bleu", "nist", "meteor", "wer", "ter", "pdscore")
-KEYS = (
-    "systems",
-    "sparse",
-    "limits",
-    "tune_limit",
-    "tuning_runs",
-    "n_best",
-    "baselines",
-    "metrics",
-    "samples",
-    "sentences",
-    "fix",
-    "tuning",
-    "decoding",
-)
+KEYS = ("systems", "limits", "tune_limit", "baselines", "metrics", "fix", "sparse", "tuning", "decoding")
 
 
 @dataclass(frozen=True)
@@ -78,13 +74,38 @@ class Translation:
     counts: Counts
     tuning: Tuning
     decoding: Decoding
+    models: Models
     sparse: dict[str, Sparse] = field(default_factory=dict)
     tuning_of: dict[str, Tuning] = field(default_factory=dict)  # tuning options of single systems
-    rules: dict[str, Rules] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> range:
+        """The tuning runs of every system."""
+        return range(self.counts.tuning_runs)
+
+    @property
+    def outputs(self) -> list[tuple[int, int]]:
+        """The tuning run and the limit of every output of a system."""
+        return list(itertools.product(self.runs, self.limits))
 
     def rules_of(self, system: str) -> str | None:
         """The name of the rules of a system, if it is hierarchical."""
-        return next((name for name in self.systems[system] if name in self.rules), None)
+        return next((name for name in self.systems[system] if name in self.models.rules), None)
+
+    def models_of(self, system: str) -> list[NamedModel]:
+        """The models of a system, without sparse features and rules."""
+        models = self.models.reordering
+        return [models[name] for name in self.systems[system] if name in models]
+
+    def columns(self, system: str) -> list[str]:
+        """The columns of the corpus that the models of a system read."""
+        annotations = {a for model in self.models_of(system) for a in model.annotations}
+        return [column for annotation, column in FROM_CORPUS.items() if annotation in annotations]
+
+    def slowest(self, system: str, rates: Mapping[str, Rate], size: Size) -> str:
+        """The model of a system that takes longest."""
+        kinds = [model.model for model in self.models_of(system)]
+        return max(kinds, key=lambda kind: cost_of(rates, kind, size).seconds, default="")
 
     def resolved(self) -> JsonObject:
         """The options as plain values."""
@@ -101,49 +122,70 @@ class Translation:
             "decoding": to_mapping(self.decoding),
         }
 
+    @classmethod
+    def read(cls, table: KeyTable, experiment: Experiment) -> Self:
+        """Read `[translation]`."""
+        models = experiment.options(Models)
+        sparse = _read_sparse(table.table("sparse"), models)
+        systems = _read_systems(table, models, sparse)
+        limits = tuple(_limit(table, "limits", value) for value in table.take("limits", list, [6]))
+        if not limits or len(set(limits)) != len(limits):
+            raise table.error("limits", 'must be a list of different distortion limits, for example [6, 10, "none"]')
+        tune_limit = _limit(table, "tune_limit", table.rest.pop("tune_limit", limits[0] if limits[0] >= 0 else "none"))
+        baselines = tuple(table.take_list("baselines", str, list(systems)[:1]))
+        for baseline in baselines:
+            table.choice("baselines", baseline, systems)
+        metrics = _read_metrics(table)
+        fix = _read_fix(table.table("fix"), systems)
+        tuning, tuning_of = _read_tuning(table.table("tuning"), systems)
+        for system, members in systems.items():
+            own = tuning_of.get(system, tuning)
+            if any(name in sparse for name in members) and own.optimizer.startswith("mert"):
+                raise table.error(
+                    f"systems.{system}",
+                    f'mert cannot tune sparse features; set optimizer = "mira" in [translation.tuning.{system}]',
+                )
+        decoding = table.table("decoding").options(Decoding)
+        counts = table.options(Counts, KEYS)
+        return cls(
+            systems, limits, tune_limit, baselines, metrics, fix, counts, tuning, decoding, models, sparse, tuning_of
+        )
+
 
 def shown_limit(limit: int) -> int | str:
     """A limit as written in experiment files."""
     return "none" if limit == NO_LIMIT else limit
 
 
-def read_translation(table: KeyTable, models: Mapping[str, NamedModel], rules: Mapping[str, Rules]) -> Translation:
-    """Read `[translation]`."""
-    sparse = _read_sparse(table.table("sparse"), {**models, **rules})
-    systems = _read_systems(table, models, sparse, rules)
-    limits = tuple(_limit(table, "limits", value) for value in table.take("limits", list, [6]))
-    if not limits or len(set(limits)) != len(limits):
-        raise table.error("limits", 'must be a list of different distortion limits, for example [6, 10, "none"]')
-    tune_limit = _limit(table, "tune_limit", table.rest.pop("tune_limit", limits[0] if limits[0] >= 0 else "none"))
-    baselines = tuple(table.take_list("baselines", str, list(systems)[:1]))
-    for baseline in baselines:
-        table.choice("baselines", baseline, systems)
+def tune_name(system: str, run: int) -> str:
+    """The stage of a tuning run of a system."""
+    return f"tune.{system}.{run + 1}"
+
+
+def translate_name(system: str, run: int, limit: int) -> str:
+    """The stage that translates with a tuning run of a system."""
+    return f"translate.{system}.{output_name(run, limit)}"
+
+
+def output_name(run: int, limit: int) -> str:
+    """The name of an output among those of a system."""
+    return f"{run + 1}.{shown_limit(limit)}"
+
+
+def _read_metrics(table: KeyTable) -> tuple[str, ...]:
     named = tuple(table.take_list("metrics", str, list(DEFAULT_METRICS)))
     for name in named:
         table.choice("metrics", name.partition(":")[0].lower(), METRICS.names())
         table.trying(lambda name=name: make_metric(name), "metrics")  # type: ignore[misc]
-    fix = _read_fix(table.table("fix"), systems)
-    tuning, tuning_of = _read_tuning(table.table("tuning"), systems)
-    for system, members in systems.items():
-        own = tuning_of.get(system, tuning)
-        if any(name in sparse for name in members) and own.optimizer.startswith("mert"):
-            raise table.error(
-                f"systems.{system}",
-                f'mert cannot tune sparse features; set optimizer = "mira" in [translation.tuning.{system}]',
-            )
-    decoding = table.table("decoding").options(Decoding)
-    counts = table.options(Counts, KEYS)
-    return Translation(
-        systems, limits, tune_limit, baselines, named, fix, counts, tuning, decoding, sparse, tuning_of, dict(rules)
-    )
+    return named
 
 
-def _read_sparse(table: KeyTable, models: Mapping[str, Json]) -> dict[str, Sparse]:
+def _read_sparse(table: KeyTable, models: Models) -> dict[str, Sparse]:
     """Sparse features by their names in systems."""
     features = {}
     for key in list(table.rest):
         name = table.written[key]
-        if name in models:
+        if name in models.reordering or name in models.rules:
             raise table.error(key, "a model already has this name")
         features[name] = table.table(key).options(Sparse)
     return features
@@ -151,6 +193,8 @@ def _read_sparse(table: KeyTable, models: Mapping[str, Json]) -> dict[str, Spars
 
 def _read_tuning(table: KeyTable, systems: Mapping[str, Json]) -> tuple[Tuning, dict[str, Tuning]]:
     """Options of tuning, and on top of them those of systems with their own table."""
+    from hyperbaton.tune import Tuning
+
     tables = {key: table.table(key) for key in list(table.rest) if isinstance(table.rest[key], dict)}
     general = _checked_tuning(table, table.options(Tuning, systems))
     own = {}
@@ -163,15 +207,16 @@ def _read_tuning(table: KeyTable, systems: Mapping[str, Json]) -> tuple[Tuning, 
 
 
 def _checked_tuning(table: KeyTable, tuning: Tuning) -> Tuning:
+    from hyperbaton.tune import OPTIMIZERS
+
     table.trying(lambda: make_metric(tuning.metric))
     table.trying(lambda: OPTIMIZERS.make(tuning.optimizer))
     return tuning
 
 
-def _read_systems(
-    table: KeyTable, models: Mapping[str, NamedModel], sparse: Mapping[str, Sparse], rules: Mapping[str, Rules]
-) -> dict[str, tuple[str, ...]]:
+def _read_systems(table: KeyTable, all_models: Models, sparse: Mapping[str, Sparse]) -> dict[str, tuple[str, ...]]:
     """Each system and its models; unless systems are named, there is one for every model and for all rules."""
+    models, rules = all_models.reordering, all_models.rules
     if "systems" not in table:
         own: dict[str, tuple[str, ...]] = {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
         return own | {name: (name,) for name in rules}

@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from hyperbaton.align import ALIGNERS
-from hyperbaton.base.options import from_mapping
+from hyperbaton.align import ALIGNERS, WordAligner
+from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.corpus import Bitext, Text
+from hyperbaton.run.corpus import Corpus
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.experiment import Experiment
+from hyperbaton.run.keys import KeyTable
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import SPLITS, File, Work
 from hyperbaton.run.texts import Texts
 
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+
+@dataclass(frozen=True)
+class Options:
+    """The aligner, with its options; None if the corpus has links."""
+
+    aligner: WordAligner | None
+
+    def resolved(self) -> JsonObject:
+        """The options as plain values."""
+        if self.aligner is None:
+            return {}
+        values = {"aligner": ALIGNERS.name_of(self.aligner)} | to_mapping(self.aligner)
+        return {key: value for key, value in values.items() if value is not None}
+
+    @classmethod
+    def read(cls, table: KeyTable, experiment: Experiment) -> Self:
+        """Read `[align]`."""
+        name = table.choice("aligner", table.take("aligner", str, "hmm"), ALIGNERS.names())
+        if any(opt.flag == "for" for opt in options_of(ALIGNERS[name])):
+            table.rest.setdefault("for", "phrases")
+        aligner = table.options(ALIGNERS[name], ["aligner"])
+        return cls(None if experiment.options(Corpus).has("links") else aligner)
+
 
 AFTER = ("corpus",)
+TABLES, ALWAYS = {"align": Options}, True
 RATES = {"": Rate(2, 6, 200, 20)}
 
 
 def plan(plan: Plan) -> None:
     """Plan links, if the corpus has none."""
-    if plan.experiment.aligner is not None:
-        options = {"aligner": plan.experiment.resolved()["align"], "splits": list(SPLITS)}
-        files = {name: File(path) for name, path in plan.experiment.aligner.files().items()}
-        plan.links = plan.add_with("align", "align", options, {**files, **plan.text(*SPLITS)})
+    how = plan.experiment.options(Options)
+    if how.aligner is not None:
+        options = {"aligner": how.resolved(), "splits": list(SPLITS)}
+        files = {name: File(path) for name, path in how.aligner.files().items()}
+        plan.provided["links"] = plan.add("align", "align", options, {**files, **plan.text(*SPLITS)})
 
 
 def run(work: Work) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.classes import Clustering, cluster_words
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.models import Models
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.translation import Translation
 
 AFTER = ("movement",)
-Options, ALWAYS = Clustering, True
+TABLES, ALWAYS = {"classes": Clustering}, True
 SHARDED = True  # the workers of an executor do the runs; the best one is chosen here
 RATES = {"": Rate(2, 1, 150, 5)}
 
@@ -23,12 +21,14 @@ RATES = {"": Rate(2, 1, 150, 5)}
 def plan(plan: Plan) -> None:
     """Plan the word classes of each side that a model or sparse features need."""
     experiment = plan.experiment
-    wanted = {annotation for model in experiment.models.values() for annotation in model.annotations}
-    for_sparse = any(features.classes for features in experiment.translation.sparse.values())
+    models, translation = experiment.options(Models), experiment.options(Translation)
+    wanted = {annotation for model in models.reordering.values() for annotation in model.annotations}
+    for_sparse = any(features.classes for features in translation.sparse.values())
+    clustering = to_mapping(experiment.options(Clustering))
     for side in ("source", "target"):
         if for_sparse or f"{side}_classes" in wanted:
-            options = {"side": side, "clustering": to_mapping(experiment.own["classes"]), "seed": experiment.seed}
-            plan.classes[f"{side}_classes"] = plan.add(f"classes.{side}", "classes", options, splits=["train"])
+            options = {"side": side, "clustering": clustering, "seed": experiment.seed}
+            plan.provided[f"{side}_classes"] = plan.add(f"classes.{side}", "classes", options, plan.text("train"))
 
 
 def run(work: Work) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,39 +24,37 @@ from hyperbaton.corpus.raw import RawLines, tag, tokenize
 from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import make_tokenizer
 from hyperbaton.data import generate
+from hyperbaton.run.commands import run_again
+from hyperbaton.run.corpus import Corpus, RawTextOptions
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import CORPUS, SPLITS, File, Stage, Work, read_json
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import CORPUS, SPLITS, File, Inputs, Work, read_json
 
 ANY_RATIO = 1e9
 
-
+TABLES, ALWAYS = {"corpus": Corpus, "text": RawTextOptions}, True
 RATES = {"": Rate(2, 0.05, 120, 1), "generate": Rate(2, 0.9, 150, 1)}
 
 
 def plan(plan: Plan) -> None:
     """Plan a stage for each split, so that a change of the development text retrains nothing; generated text is one
     stage."""
-    experiment, corpus = plan.experiment, plan.experiment.corpus
-    options: JsonObject = {"clean": to_mapping(corpus.cleaning)}
-    if corpus.generating is not None and corpus.language is not None:
-        options |= {"generate": to_mapping(corpus.generating) | to_mapping(corpus.language), "seed": experiment.seed}
-        generated = plan.add("corpus", "corpus", options, "generate")
-        plan.corpus = dict.fromkeys(SPLITS, generated)
+    corpus, text = plan.experiment.options(Corpus), plan.experiment.options(RawTextOptions).processing
+    plan.size = corpus.size()
+    options = corpus.processing()
+    if corpus.generating is not None:
+        generated = plan.add("corpus", "corpus", options | {"seed": plan.experiment.seed}, {}, "generate")
+        plan.provided |= {f"{CORPUS}{split}": generated for split in SPLITS}
         return
-    options["tokenize"] = {key: value for key, value in to_mapping(corpus.tokenizing).items() if value is not None}
-    if corpus.tagging.source:
-        options["tag"] = to_mapping(corpus.tagging)
     for split in SPLITS:
         own = options | {"splits": {split: to_mapping(corpus.limits[split])}}
-        inputs: dict[str, Stage | File] = dict(plan.inputs(split))
-        if experiment.text is not None and experiment.text.changes_words:
-            own["text"] = experiment.text.as_json()
-            if split != "train" and experiment.text.changes_case:
-                inputs["casing"] = plan.corpus["train"]  # casing is learned from the training text
-        plan.corpus[split] = plan.add_with(f"{CORPUS}{split}", "corpus", own, inputs)
+        inputs: Inputs = {f"{split}.{column}": File(path) for column, path in corpus.files[split].items()}
+        if text is not None and text.changes_words:
+            own["text"] = text.as_json()
+            if split != "train" and text.changes_case:
+                inputs["casing"] = plan.provided[f"{CORPUS}train"]  # casing is learned from the training text
+        name = f"{CORPUS}{split}"
+        plan.provided[name] = plan.add(name, "corpus", own, inputs)
 
 
 def run(work: Work) -> None:
@@ -78,6 +75,11 @@ def run(work: Work) -> None:
                 texts = _generalized(work, split, texts)
         report[split] = _select(work, split, columns, texts, limits)
     work.write_json("cleaning.json", report)
+
+
+def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
+    """The command that runs the experiment again."""
+    return {"corpus": [run_again(plan, root)]}
 
 
 def warnings(plan: Plan, root: Path) -> Iterator[str]:

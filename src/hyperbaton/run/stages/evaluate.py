@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import load_model
+from hyperbaton.run.commands import shell
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.models import Models
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work, read_json
-from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
-
-AFTER = ("train",)
-ALWAYS = True
-RATES = {"": Rate(1, 1, 80, 15, "test")}
+from hyperbaton.run.texts import FROM_CORPUS, Texts
 
 
 @dataclass(frozen=True)
@@ -31,13 +26,18 @@ class Options:
     max_distance: int = option(15, "skip phrase pairs that move farther; 0 keeps all", minimum=0)
 
 
+AFTER = ("train",)
+TABLES, ALWAYS = {"evaluate": Options}, True
+RATES = {"": Rate(1, 1, 80, 15, "test")}
+
+
 def plan(plan: Plan) -> None:
     """Plan the evaluation of every trained model."""
-    held_out = plan.experiment.own["evaluate"]
-    for model in plan.experiment.models.values():
+    options = plan.experiment.options(Options)
+    for model in plan.experiment.options(Models).reordering.values():
         for side in model.sides:
-            name, trained = plan.evaluate_name(model, side), plan.stages[plan.train_name(model, side)]
-            plan.add(name, "evaluate", to_mapping(held_out), splits=[held_out.split], links=plan.links, model=trained)
+            inputs = plan.text(options.split, links=True) | {"model": plan.provided[f"model.{model.use(side)}"]}
+            plan.add(model.stage("evaluate", side), "evaluate", to_mapping(options), inputs)
 
 
 def run(work: Work) -> None:
@@ -54,12 +54,55 @@ def run(work: Work) -> None:
 def figures(plan: Plan, root: Path) -> JsonObject:
     """The evaluations of all models, by shape."""
     found: JsonObject = {}
-    for model in plan.experiment.models.values():
+    for model in plan.experiment.options(Models).reordering.values():
         for side in model.sides:
-            stage = plan.stages[plan.evaluate_name(model, side)]
+            stage = plan.stages[model.stage("evaluate", side)]
             evaluation = read_json(stage.folder(root) / "evaluation.json")
             name = f"{model.name} (after)" if side == "after" and len(model.sides) > 1 else model.name
-            path = str(plan.stages[plan.train_name(model, side)].folder(root))
+            path = str(plan.provided[f"model.{model.use(side)}"].folder(root))
             row = {"model": name, "kind": model.model, "is_distance": model.cls.is_distance, "path": path, **evaluation}
             found.setdefault(evaluation["shape"], []).append(row)
     return found
+
+
+def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
+    """One command for all models of a shape."""
+    how, every = plan.experiment.options(Options), plan.experiment.options(Models).reordering.values()
+    texts = Texts(plan.folders(root))
+    columns = [texts.path(how.split, name) for name in ("source", "target", "links")]
+    commands = {}
+    for shape in dict.fromkeys(model.cls.shape for model in every):
+        models = [model for model in every if model.cls.shape == shape]
+        uses = [model.use(side) for model in models for side in model.sides]
+        folders = [plan.provided[f"model.{use}"].folder(root) / "model" for use in uses]
+        options: list[object] = ["--max-length", how.max_length, "--max-distance", how.max_distance]
+        for annotation, name in FROM_CORPUS.items():
+            if any(annotation in model.annotations for model in models):
+                options += [f"--{annotation.replace('_', '-')}", texts.path(how.split, name)]
+        commands[shape] = [shell("hyperbaton", "evaluate", *folders, *columns, "--json", *options)]
+    return commands
+
+
+def finding(results: JsonObject) -> str:
+    """The best model of each shape, and the distance baseline if it was included."""
+    said = []
+    for rows in results.values():
+        if not (isinstance(rows, list) and rows and isinstance(rows[0], dict) and "shape" in rows[0]):
+            continue
+        rows = _comparable(rows)
+        figure, what = rows[0]["figure"], rows[0]["predicts"]
+        best = max(rows, key=lambda row: row[figure])
+        plain = next((row for row in rows if row["is_distance"]), None)
+        worst = plain or min(rows, key=lambda row: row[figure])
+        text = f"{best['model']} predicts {best[figure]:.1f}% of the held-out {what}"
+        if worst is not best:
+            text += f", {worst['model']} {worst[figure]:.1f}%"
+        said.append(text)
+    return "; ".join(said) + "." if said else "No model was evaluated separately."
+
+
+def _comparable(rows: list[JsonObject]) -> list[JsonObject]:
+    """The models that are comparable with most others: figures of different orientation sets are not comparable."""
+    kinds = [row["comparable"] for row in rows]
+    common = max(kinds, key=kinds.count)
+    return [row for row, kind in zip(rows, kinds, strict=True) if kind == common]

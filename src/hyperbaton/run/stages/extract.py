@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
@@ -11,31 +11,38 @@ from hyperbaton.corpus.files import read_sentences
 from hyperbaton.phrases import ExtractedPhrases, Extraction, RuleLimits, Scoring, extract_rules
 from hyperbaton.phrases.shards import extract_phrases
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import Work
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import SPLITS, Work
 from hyperbaton.run.texts import Texts
+from hyperbaton.run.translation import Translation
 
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
-AFTER = ("preorder",)
+@dataclass
+class Options(Scoring, Extraction):
+    """The options of the phrase table."""
+
+
+AFTER = ("evaluate",)
+TABLES, ALWAYS = {"extract": Options}, True
 SHARDED = True  # the workers of an executor extract, merge and score; the parts are joined here
 RATES = {"": Rate(1, 0.2, 60, 15), "rules": Rate(1, 2, 200, 60)}
 
 
 def plan(plan: Plan) -> None:
-    """Plan the rules of hierarchical systems, the phrase table of others, and that of systems with reordered text."""
-    experiment, how = plan.experiment, plan.experiment.translation
+    """Plan the rules of hierarchical systems, the phrase table of others, and those of systems with other text."""
+    how = plan.experiment.options(Translation)
     for name in dict.fromkeys(filter(None, map(how.rules_of, how.systems))):
-        splits = ["train", "dev", "test"] if how.rules[name].for_texts else ["train"]
-        limits = [how.tune_limit, *how.limits]
-        span = {"span": 0 if min(limits) < 1 else max(limits)} if how.rules[name].for_texts else {}
-        rules = {"rules": to_mapping(how.rules[name].limits), **span}
-        plan.add(f"extract.{name}", "extract", rules, "rules", splits=splits, keeps_to_memory=True, links=plan.links)
-    if experiment.translation.systems:
-        options = {"extraction": to_mapping(experiment.extraction), "scoring": to_mapping(experiment.scoring)}
-        plan.add("extract", "extract", options, splits=["train"], keeps_to_memory=True, links=plan.links)
-    for system in list(plan.preordered)[:1]:
-        plan.add_with("extract.preordered", "extract", options, plan.text_of(system, "train"), keeps_to_memory=True)
+        rules, limits = how.models.rules[name], [how.tune_limit, *how.limits]
+        span = {"span": 0 if min(limits) < 1 else max(limits)} if rules.for_texts else {}
+        inputs = plan.text(*(SPLITS if rules.for_texts else ["train"]), links=True)
+        own = {"rules": to_mapping(rules.limits), **span}
+        plan.add(f"extract.{name}", "extract", own, inputs, "rules", keeps_to_memory=True)
+    if not how.systems:
+        return
+    options = {"phrases": to_mapping(plan.experiment.options(Options))}
+    plan.add("extract", "extract", options, plan.text("train", links=True), keeps_to_memory=True)
+    for system, other in plan.other_texts.items():
+        plan.add(f"extract.{other.name}", "extract", options, plan.text_of(system, "train"), keeps_to_memory=True)
 
 
 def run(work: Work) -> None:
@@ -56,7 +63,6 @@ def run(work: Work) -> None:
             sharding=resources.sharding,
         ).save(work.out / "rules")
         return
-    extraction = from_mapping(Extraction, work.options["extraction"])
-    scoring = from_mapping(Scoring, work.options["scoring"])
-    found = partial(extract_phrases, bitext, resources, extraction, scoring)
-    ExtractedPhrases.write(work.out / "phrases", found, bitext, extraction, scoring)
+    how = from_mapping(Options, work.options["phrases"])
+    found = partial(extract_phrases, bitext, resources, how, how)
+    ExtractedPhrases.write(work.out / "phrases", found, bitext, how, how)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.lm import Estimation, LanguageModel
 from hyperbaton.lm.estimation import estimate_ngrams
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.translation import Translation
 
 AFTER = ("extract",)
-Options, ALWAYS = Estimation, True
+TABLES, ALWAYS = {"lm": Estimation}, True
 SHARDED = True  # the workers of an executor count n-grams; the model is estimated here
 RATES = {"": Rate(1, 0.1, 60, 4)}
 
 
 def plan(plan: Plan) -> None:
     """Plan the language model of all systems."""
-    if plan.experiment.translation.systems:
-        how = {"estimation": to_mapping(plan.experiment.own["lm"])}
-        plan.add("lm", "lm", how, splits=["train"], keeps_to_memory=True)
+    if plan.experiment.options(Translation).systems:
+        how = {"estimation": to_mapping(plan.experiment.options(Estimation))}
+        plan.add("lm", "lm", how, plan.text("train"), keeps_to_memory=True)
 
 
 def run(work: Work) -> None:

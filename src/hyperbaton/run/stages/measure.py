@@ -6,18 +6,15 @@ translations, so each distinct translation is measured once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from hyperbaton.evaluate.translations import read_outputs
 from hyperbaton.metrics import Metric, Outputs, Statistics, make_metric
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import CORPUS, File, Stage, Work
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import CORPUS, Work
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.translation import Translation, output_name, translate_name
 
 AFTER = ("translate",)
 RATES = {"": Rate(1, 1, 100, 0, "test")}
@@ -25,16 +22,12 @@ RATES = {"": Rate(1, 1, 100, 0, "test")}
 
 def plan(plan: Plan) -> None:
     """Plan the measurement of all translations of a system."""
-    how = plan.experiment.translation
+    how = plan.experiment.options(Translation)
+    options = {"metrics": list(how.metrics)}
     for system in how.systems:
-        outputs: dict[str, Stage | File] = {**plan.text("test")}
-        if plan.links is not None:
-            outputs["links"] = plan.links
-        for run in range(how.counts.tuning_runs):
-            for limit in how.limits:
-                outputs[plan.output_name(run, limit)] = plan.stages[plan.translate_name(system, run, limit)]
-        n_outputs = how.counts.tuning_runs * len(how.limits)
-        plan.add_with(f"measure.{system}", "measure", {"metrics": list(how.metrics)}, outputs, times=n_outputs)
+        inputs = plan.text("test", links=True)
+        inputs |= {output_name(*output): plan.stages[translate_name(system, *output)] for output in how.outputs}
+        plan.add(f"measure.{system}", "measure", options, inputs, times=len(how.outputs))
 
 
 def run(work: Work) -> None:

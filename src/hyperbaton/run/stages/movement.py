@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import visit_order
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.counted import counted
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext, Links, Tags, Text
-from hyperbaton.phrases import Samples, extract, orientation_set
+from hyperbaton.phrases import Extraction, Samples, extract, orientation_set
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import SPLITS, Work, read_json
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 SETS = ("three", "five", "msd", "hier-mslr")
 FARTHEST_JUMP = 5  # XI11's jumps
@@ -31,8 +29,8 @@ RATES = {"": Rate(1, 0.08, 60, 4)}
 
 def plan(plan: Plan) -> None:
     """Measure what moves, and how far."""
-    options = {"splits": list(SPLITS), "max_length": plan.experiment.extraction.max_length}
-    plan.add("movement", "movement", options, links=plan.links, splits=SPLITS)
+    options = {"splits": list(SPLITS), "max_length": plan.experiment.options(Extraction).max_length}
+    plan.add("movement", "movement", options, plan.text(*SPLITS, links=True))
 
 
 def run(work: Work) -> None:
@@ -53,6 +51,19 @@ def run(work: Work) -> None:
 def figures(plan: Plan, root: Path) -> JsonObject:
     """The sizes of the corpus, and its movements."""
     return dict(read_json(plan.stages["movement"].folder(root) / "movement.json"))
+
+
+def finding(results: JsonObject) -> str:
+    """What moves, and how far."""
+    distances = {int(d): n for d, n in results["movement"]["distances"].items()}
+    total = max(sum(distances.values()), 1)
+    moved = sum(n for d, n in distances.items() if d)
+    far = sum(n for d, n in distances.items() if abs(d) >= 5)
+    pairs = results["corpus"]["train"]["pairs"]
+    return (
+        f"In {counted(pairs, 'sentence pair')} {100 * moved / total:.0f}% of the phrase pairs move, "
+        f"{100 * far / total:.0f}% of all by five words or more."
+    )
 
 
 def count_jumps(source: Text, links: Links, tags: Tags | None, *, threads: int | None = None) -> JsonObject:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
@@ -21,14 +20,12 @@ from hyperbaton.decode.preordering import unchanged
 from hyperbaton.evaluate import order_quality
 from hyperbaton.models import MODELS, NextPositionModel, load_model
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import SPLITS, File, Stage, Work, read_json
+from hyperbaton.run.experiment import Experiment
+from hyperbaton.run.models import Models
+from hyperbaton.run.plan import OtherText, Plan
+from hyperbaton.run.stage import SPLITS, Work, read_json
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
-
-AFTER = ("evaluate",)
-RATES = {"": Rate(2, 2, 100, 30)}
+from hyperbaton.run.translation import Translation
 
 
 @dataclass(frozen=True)
@@ -41,36 +38,38 @@ class Options:
     beam: int = option(10, "number of paths kept for each number of visited words", minimum=1, maximum=10_000)
 
 
+AFTER, BEFORE = ("evaluate",), ("extract",)
+TABLES = {"preorder": Options}
+RATES = {"": Rate(2, 2, 100, 30)}
+
+
 def plan(plan: Plan) -> None:
     """Plan the reordered text, if the experiment uses any."""
-    options, experiment = plan.experiment.own.get("preorder"), plan.experiment
+    options = plan.experiment.find(Options)
     if options is None:
         return
     systems = options.systems.split()
-    _check(plan, options.model, systems)
-    inputs: dict[str, Stage | File] = {**plan.text(*SPLITS), "model": plan.trained[options.model]}
-    if plan.links is not None:
-        inputs["links"] = plan.links
+    _check(plan.experiment, options.model, systems)
+    inputs = plan.text(*SPLITS, links=True) | {"model": plan.provided[f"model.{options.model}"]}
     how = to_mapping(PreorderOptions(beam=options.beam))
-    stage = plan.add_with("preorder", "preorder", how, inputs, experiment.models[options.model].model)
-    plan.preordered = dict.fromkeys(systems, stage)
-    plan.preordered_limit = options.limit
+    model = plan.experiment.options(Models).reordering[options.model].model
+    stage = plan.add("preorder", "preorder", how, inputs, model)
+    plan.other_texts |= dict.fromkeys(systems, OtherText("preordered", stage, options.limit))
 
 
-def _check(plan: Plan, name: str, systems: list[str]) -> None:
-    experiment = plan.experiment
-    known = [n for n, model in experiment.models.items() if issubclass(MODELS[model.model], NextPositionModel)]
+def _check(experiment: Experiment, name: str, systems: list[str]) -> None:
+    models, translation = experiment.options(Models).reordering, experiment.options(Translation)
+    known = [n for n, model in models.items() if issubclass(MODELS[model.model], NextPositionModel)]
     if name not in known:
         raise OptionError(
             f"{experiment.file}: key 'preorder.model': must be a jump model of this experiment "
             f"({', '.join(known) or 'there is none'}), not {name!r}"
         )
     for system in systems:
-        members = experiment.translation.systems.get(system)
-        if members is None:
+        if system not in translation.systems:
             raise OptionError(f"{experiment.file}: key 'preorder.systems': {system} is not one of translation.systems")
-        models = [experiment.models[member] for member in members if member not in experiment.translation.sparse]
-        trained = [model.name for model in models if not model.is_counted]
+        members = translation.systems[system]
+        trained = [n for n in members if n in translation.models.rules or (n in models and not models[n].is_counted)]
         if trained:
             raise OptionError(
                 f"{experiment.file}: key 'translation.systems.{system}': {trained[0]} is trained on the original order, "

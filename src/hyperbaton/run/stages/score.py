@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.metrics import Metric, compare, estimate, make_metric
+from hyperbaton.metrics import Metric, compare, estimate, higher_is_better, make_metric
+from hyperbaton.run.commands import run_again, shell
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.models import RULES
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.sentences import shown_sentences
-from hyperbaton.run.stage import NO_LIMIT, Work, read_json
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import Work, read_json
+from hyperbaton.run.texts import Texts
+from hyperbaton.run.translation import NO_LIMIT, Translation, output_name, translate_name
 
 AFTER = ("measure",)
 RATES = {"": Rate(5, 0, 100, 0)}
@@ -24,20 +26,19 @@ RATES = {"": Rate(5, 0, 100, 0)}
 
 def plan(plan: Plan) -> None:
     """Plan the comparison of all systems."""
-    experiment, how = plan.experiment, plan.experiment.translation
+    how = plan.experiment.options(Translation)
     if not how.systems:
         return
-    runs = range(how.counts.tuning_runs)
     options = {
         "systems": list(how.systems),
         "limits": list(how.limits),
-        "outputs": {str(limit): [plan.output_name(run, limit) for run in runs] for limit in how.limits},
+        "outputs": {str(limit): [output_name(run, limit) for run in how.runs] for limit in how.limits},
         "metrics": list(how.metrics),
         "baselines": list(how.baselines),
         "samples": how.counts.samples,
-        "seed": experiment.seed,
+        "seed": plan.experiment.seed,
     }
-    plan.add_with("score", "score", options, {system: plan.stages[f"measure.{system}"] for system in how.systems})
+    plan.add("score", "score", options, {system: plan.stages[f"measure.{system}"] for system in how.systems})
 
 
 def run(work: Work) -> None:
@@ -69,7 +70,7 @@ def run(work: Work) -> None:
 
 def figures(plan: Plan, root: Path) -> JsonObject:
     """The scores and speeds of all systems, and sentences that they translate differently."""
-    if not plan.experiment.translation.systems:
+    if "score" not in plan.stages:
         return {}
     shown = read_json(plan.stages["score"].folder(root) / "shown.json")
     return {
@@ -80,24 +81,78 @@ def figures(plan: Plan, root: Path) -> JsonObject:
 
 
 def _translation(plan: Plan, root: Path) -> list[JsonObject]:
-    how = plan.experiment.translation
+    how = plan.experiment.options(Translation)
     rows = []
     for row in read_json(plan.stages["score"].folder(root) / "scores.json"):
         system, limit = row["system"], row["limit"]
-        runs = range(how.counts.tuning_runs)
-        speeds = [read_json(plan.stages[plan.translate_name(system, r, limit)].folder(root) / "speed.json") for r in runs]
+        speeds = [read_json(folder / "speed.json") for folder in _outputs(plan, root, system, limit)]
         seconds = _seconds_of_a_thread(speeds)
         rows.append(
             row
             | {
                 "model": " + ".join(how.systems[system]) or "distance alone",
                 "limit": None if limit == NO_LIMIT else limit,
-                "runs": len(runs),
+                "runs": len(speeds),
                 "words_per_second": speeds[0]["words"] / max(seconds, 1e-9),
                 "seconds": seconds,
             }
         )
     return rows
+
+
+def _outputs(plan: Plan, root: Path, system: str, limit: int) -> list[Path]:
+    """The folders of the translations of a system, one for each tuning run."""
+    runs = plan.experiment.options(Translation).runs
+    return [plan.stages[translate_name(system, run, limit)].folder(root) for run in runs]
+
+
+def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
+    """The run, and one command for each system at each limit, against the first baseline."""
+    how = plan.experiment.options(Translation)
+    if not how.systems:
+        return {}
+    rows = [_command(plan, root, system, limit) for system in how.systems for limit in how.limits]
+    return {"translation": [run_again(plan, root), *rows]}
+
+
+def _command(plan: Plan, root: Path, system: str, limit: int) -> str:
+    how, texts = plan.experiment.options(Translation), Texts(plan.folders(root))
+    outputs = _outputs(plan, root, system, limit)
+    words: list[object] = ["hyperbaton", "score", outputs[0] / "hypotheses", texts.path("test", "target")]
+    for output in outputs[1:]:
+        words += ["--run", output / "hypotheses"]
+    for output in outputs:
+        words += ["--source-links", output / "links"]
+    words += ["--reference-links", texts.path("test", "links")]
+    for baseline in [b for b in how.baselines[:1] if b != system]:
+        for other in _outputs(plan, root, baseline, limit):
+            words += ["--against", other / "hypotheses", "--against-links", other / "links"]
+    words += ["--metrics", ",".join(how.metrics), "--samples", how.counts.samples, "--seed", plan.experiment.seed]
+    return shell(*words, "--json")
+
+
+def finding(results: JsonObject) -> str:
+    """The best system, and how much better it is than the baselines."""
+    rows = results.get("translation") or []
+    if not rows:
+        return "Nothing was translated."
+    metric = next(iter(rows[0]["scores"]))
+    choose, better = (max, "") if higher_is_better(metric) else (min, " (lower is better)")
+    best = choose(rows, key=lambda row: row["scores"][metric]["value"])
+    kind = "span limit" if _has_rules(results, best["system"]) else "distortion limit"
+    limit = f"no {kind}" if best["limit"] is None else f"{kind} {best['limit']}"
+    score = f"{metric} {best['scores'][metric]['value']:.2f}{better}"
+    text = f"The best translations are those of {best['system']} with {limit}, {score}"
+    for baseline, test in best["significance"].items():
+        text += f", {test[metric]['delta']:+.2f} against {baseline} (p = {test[metric]['p']:.3f})"
+    return text + "."
+
+
+def _has_rules(results: JsonObject, system: str) -> bool:
+    """Whether a system uses hierarchical rules: its limit is then the longest span."""
+    options = results.get("options", {})
+    named = options.get("translation", {}).get("systems", {}).get(system, [])
+    return any(options.get("models", {}).get(name, {}).get("model") == RULES for name in named)
 
 
 def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Json]]) -> float:

@@ -2,64 +2,75 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.assemble import assemble
+from hyperbaton.run.corpus import RawTextOptions
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.stage import File, Stage, Work
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import CORPUS, Inputs, Work
+from hyperbaton.run.translation import Translation
 
 AFTER = ("lm",)
+TABLES, ALWAYS = {"translation": Translation}, True
 # The parts of a system are memory-mapped, and tables are counted in pieces. Words for sparse features are counted in
 # memory, and tables of trained models are made there.
 RATES = {"": Rate(1, 0.2, 80, 0.5), "sparse": Rate(1, 0.2, 80, 6), "models": Rate(1, 0.2, 60, 25)}
 
 
+class Member(NamedTuple):
+    """A member of a system: its reordering models with their use, their inputs, and the variant of the work."""
+
+    uses: JsonObject
+    inputs: Inputs
+    kind: str = ""
+
+
 def plan(plan: Plan) -> None:
     """Plan every system from its parts."""
-    models, how = plan.experiment.models, plan.experiment.translation
-    for system, members in how.systems.items():
-        reordering: JsonObject = {}
-        kinds = {""}
-        extracted = plan.stages["extract.preordered" if system in plan.preordered else "extract"]
-        rules = how.rules_of(system)
-        table = {"phrases": extracted} if rules is None else {"rules": plan.stages[f"extract.{rules}"]}
-        inputs: dict[str, Stage | File] = {**table, "lm": plan.stages["lm"]}
-        for name in members:
-            if name == rules:
-                continue
-            if name in how.sparse:
-                reordering[name] = {"sparse": to_mapping(how.sparse[name])}
-                kinds.add("sparse")
-                if how.sparse[name].classes:
-                    inputs |= plan.classes
-                continue
-            model = models[name]
-            trained = [plan.use_name(model, side) for side in model.sides]
-            for use in [name] if model.table else trained:
-                reordering[use] = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
-                if model.per_class:
-                    reordering[use]["per_class"] = True
-            if model.is_counted:
-                continue
-            if model.table:
-                reordering[name]["models"] = trained
-                kinds.add("models")
-            inputs |= {f"model.{use}": plan.trained[use] for use in trained}
-        options: JsonObject = {"reordering": reordering, "decoding": to_mapping(how.decoding)}
-        text = plan.experiment.text
+    how, text = plan.experiment.options(Translation), plan.experiment.options(RawTextOptions).processing
+    for system, names in how.systems.items():
+        options: JsonObject = {"reordering": {}, "decoding": to_mapping(how.decoding)}
+        inputs: Inputs = {**_table(plan, how, system), "lm": plan.stages["lm"]}
+        members = [_member(plan, how, name) for name in names if name not in how.models.rules]
+        for member in members:
+            options["reordering"] |= member.uses
+            inputs |= member.inputs
         if text is not None:
             options["text"] = text.as_json()
             if text.changes_case:
-                inputs["casing"] = plan.corpus["train"]
-        largest = max(kinds, key=lambda kind: RATES[kind].mib_per_thousand)
-        plan.add_with(f"system.{system}", "system", options, inputs, largest)
+                inputs["casing"] = plan.provided[f"{CORPUS}train"]
+        largest = max(["", *(m.kind for m in members)], key=lambda kind: RATES[kind].mib_per_thousand)
+        plan.add(f"system.{system}", "system", options, inputs, largest)
+
+
+def _table(plan: Plan, how: Translation, system: str) -> Inputs:
+    """The rules of a system or, if it has none, its phrase table."""
+    if rules := how.rules_of(system):
+        return {"rules": plan.stages[f"extract.{rules}"]}
+    other = plan.other_texts.get(system)
+    return {"phrases": plan.stages["extract" if other is None else f"extract.{other.name}"]}
+
+
+def _member(plan: Plan, how: Translation, name: str) -> Member:
+    if name in how.sparse:
+        features = how.sparse[name]
+        classes = plan.inputs("source_classes", "target_classes") if features.classes else {}
+        return Member({name: {"sparse": to_mapping(features)}}, classes, "sparse")
+    model = how.models.reordering[name]
+    use: JsonObject = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
+    use |= {"per_class": True} if model.per_class else {}
+    if model.is_counted:
+        return Member({name: use}, {})
+    trained = [model.use(side) for side in model.sides]
+    inputs = plan.inputs(*(f"model.{own}" for own in trained))
+    if model.table:
+        return Member({name: use | {"models": trained}}, inputs, "models")
+    return Member(dict.fromkeys(trained, use), inputs)
 
 
 def run(work: Work) -> None:

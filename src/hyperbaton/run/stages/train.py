@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import Arguments, from_mapping
 from hyperbaton.models import MODELS
 from hyperbaton.run.cost import Rate, cost_of
-from hyperbaton.run.stage import File, Stage, Work
+from hyperbaton.run.models import Models
+from hyperbaton.run.plan import Plan
+from hyperbaton.run.stage import Work
 from hyperbaton.run.texts import Texts
 
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
-
 AFTER = ("classes",)
+TABLES, ALWAYS = {"models": Models}, True
 # By model; other models cost as much as the first one.
 RATES = {
     "": Rate(1, 0.1, 60, 15),
@@ -28,28 +26,19 @@ RATES = {
 
 def plan(plan: Plan) -> None:
     """Plan every model, once for each side, the longest first, so that none is left to wait for at the end."""
-    experiment = plan.experiment
-    for model in sorted(experiment.models.values(), key=lambda m: -cost_of(RATES, m.model, plan.size).seconds):
-        inputs: dict[str, Stage | File] = {**plan.text("train")}
-        inputs |= {a: plan.classes[a] for a in model.annotations if a in plan.classes}
-        if plan.links is not None:
-            inputs["links"] = plan.links
+    models = plan.experiment.options(Models).reordering.values()
+    for model in sorted(models, key=lambda model: -cost_of(RATES, model.model, plan.size).seconds):
+        inputs = plan.text("train", links=True) | plan.inputs(*model.annotations)
         for side in model.sides:
             options: JsonObject = {
                 "model": model.model,
                 "options": model.options | ({"side": side} if side else {}),
                 "annotations": list(model.annotations),
-                "seed": experiment.seed,
+                "seed": plan.experiment.seed,
             }
-            stage = plan.add_with(
-                plan.train_name(model, side),
-                "train",
-                options,
-                inputs,
-                model.model,
-                keeps_to_memory=MODELS[model.model].takes_scratch,
-            )
-            plan.trained[plan.use_name(model, side)] = stage
+            name, keeps = model.stage("train", side), model.cls.takes_scratch
+            stage = plan.add(name, "train", options, inputs, model.model, keeps_to_memory=keeps)
+            plan.provided[f"model.{model.use(side)}"] = stage
 
 
 def run(work: Work) -> None:

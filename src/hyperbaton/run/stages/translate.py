@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Links
@@ -14,15 +13,13 @@ from hyperbaton.corpus.files import write_pieces
 from hyperbaton.decode import System, Translator
 from hyperbaton.decode.result import Translations
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
+from hyperbaton.run.translation import Translation, translate_name, tune_name
 
 # Sentences translated in pieces have no complete derivation: use the longest that the decoder accepts.
 MAX_WORDS = 2000
-
 
 AFTER = ("tune",)
 RATES = {"": Rate(1, 10, 100, 15, "test"), "block_me": Rate(1, 17, 100, 20, "test")}
@@ -30,18 +27,14 @@ RATES = {"": Rate(1, 10, 100, 15, "test"), "block_me": Rate(1, 17, 100, 20, "tes
 
 def plan(plan: Plan) -> None:
     """Plan the translation of the test text by every system, with the weights of each run, at every limit."""
-    how = plan.experiment.translation
+    how = plan.experiment.options(Translation)
     for system in how.systems:
-        for run in range(how.counts.tuning_runs):
-            for limit in how.limits:
-                inputs = {
-                    **plan.text_of(system, "test"),
-                    "system": plan.stages[f"system.{system}"],
-                    "weights": plan.stages[plan.tune_name(system, run)],
-                }
-                options = {"limit": plan.limit_of(system, limit), "columns": plan.columns(system)}
-                name = plan.translate_name(system, run, limit)
-                plan.add_with(name, "translate", options, inputs, plan.slowest(system, RATES))
+        text, assembled = plan.text_of(system, "test"), plan.stages[f"system.{system}"]
+        slowest = how.slowest(system, RATES, plan.size)
+        for run, limit in how.outputs:
+            inputs = text | {"system": assembled, "weights": plan.stages[tune_name(system, run)]}
+            options = {"limit": plan.limit_of(system, limit), "columns": how.columns(system)}
+            plan.add(translate_name(system, run, limit), "translate", options, inputs, slowest)
 
 
 def run(work: Work) -> None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import Arguments, from_mapping, to_mapping
 from hyperbaton.decode import System
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
+from hyperbaton.run.translation import Translation, tune_name
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.system import SystemDecoder
-
-if TYPE_CHECKING:
-    from hyperbaton.run.plan import Plan
 
 AFTER = ("system",)
 SHARDED = True  # the optimizer runs here, and the workers of an executor translate
@@ -25,22 +23,21 @@ RATES = {"": Rate(3, 12, 130, 12, "dev"), "block_me": Rate(3, 20, 130, 15, "dev"
 
 def plan(plan: Plan) -> None:
     """Plan the tuning runs of every system."""
-    experiment, how = plan.experiment, plan.experiment.translation
+    how = plan.experiment.options(Translation)
     for system in how.systems:
         tuning = how.tuning_of.get(system, how.tuning)
-        for run in range(how.counts.tuning_runs):
+        inputs = plan.text_of(system, "dev") | {"system": plan.stages[f"system.{system}"]}
+        slowest, turns = how.slowest(system, RATES, plan.size), tuning.iterations + 1
+        for run in how.runs:
             options = {
                 "tuning": to_mapping(tuning),
                 "n_best": how.counts.n_best,
                 "limit": plan.limit_of(system, how.tune_limit),
                 "fix": how.fix.get(system, {}),
-                "columns": plan.columns(system),
-                "seed": experiment.seed + run,
+                "columns": how.columns(system),
+                "seed": plan.experiment.seed + run,
             }
-            inputs = {**plan.text_of(system, "dev"), "system": plan.stages[f"system.{system}"]}
-            turns = tuning.iterations + 1
-            name, slowest = plan.tune_name(system, run), plan.slowest(system, RATES)
-            plan.add_with(name, "tune", options, inputs, slowest, turns)
+            plan.add(tune_name(system, run), "tune", options, inputs, slowest, turns)
 
 
 def run(work: Work) -> None:
@@ -80,10 +77,10 @@ def run(work: Work) -> None:
 
 def figures(plan: Plan, root: Path) -> JsonObject:
     """The history and the outcome of the first tuning run of each system."""
-    systems = plan.experiment.translation.systems
+    systems = plan.experiment.options(Translation).systems
     if not systems:
         return {}
-    tuned = {s: read_json(plan.stages[plan.tune_name(s, 0)].folder(root) / "weights.json") for s in systems}
+    tuned = {s: read_json(plan.stages[tune_name(s, 0)].folder(root) / "weights.json") for s in systems}
     return {
         "tuning": {system: own["history"] for system, own in tuned.items()},
         "tuned": {system: _outcome(own) for system, own in tuned.items()},
