@@ -188,30 +188,12 @@ HYPERBATON_BINDINGS(aligner) {
           "Both posteriors of each link, and log p(target | source), log p(source | target) of each sentence pair.");
 
   nb::class_<AlignerOptions>(m, "AlignerOptions", "Options of the training of alignment models.")
-      .def(nb::init<int, int, float, float, float, int>(), nb::kw_only(), "model1_iterations"_a, "hmm_iterations"_a,
-           "null_probability"_a, "smoothing"_a, "freedom"_a, "max_length"_a);
+      .def(nb::init<float, float, float, int>(), nb::kw_only(), "null_probability"_a, "smoothing"_a, "freedom"_a,
+           "max_length"_a);
 
   nb::class_<BoundPrior>(m, "AlignerPrior", "Prior counts of word pairs.")
       .def(nb::init<Offsets, Words, Array2<float>, std::optional<BothWays>>(), nb::kw_only(), "starts"_a, "targets"_a,
            "counts"_a, "jumps"_a.none());
-
-  m.def(
-      "train_aligner",
-      [](const BoundTokens& source, const BoundTokens& target, std::size_t n_source_words, std::size_t n_target_words,
-         const AlignerOptions& options, const std::optional<BoundPrior>& prior, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        const auto bitext = view_bitext(source, target);
-        const auto belief = prior ? prior->view_prior() : AlignerPrior{};
-        const auto report = make_progress(progress);
-        std::optional<TrainedAligner> trained;
-        {
-          const nb::gil_scoped_release release;
-          trained.emplace(train_aligner(bitext, n_source_words, n_target_words, options, belief, n_threads, report));
-        }
-        return nb::make_tuple(nb::cast(std::move(trained->model)), to_numpy(std::move(trained->logprobs)));
-      },
-      "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
-      "n_threads"_a, "progress"_a.none(), "The model, and log-probabilities before each iteration.");
 
   nb::class_<CountScale>(m, "CountScale", "Properties of the whole corpus for counting in parts.")
       .def(
@@ -225,7 +207,7 @@ HYPERBATON_BINDINGS(aligner) {
         return std::pair(self.max_states[kToTarget], self.max_states[kToSource]);
       });
 
-  nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds from externally collected counts.")
+  nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds, from counts of this process or of others.")
       .def(
           "__init__",
           [](BoundTraining* self, const BoundTokens& source, const BoundTokens& target, std::size_t n_source_words,
@@ -233,8 +215,12 @@ HYPERBATON_BINDINGS(aligner) {
              unsigned n_threads) {
             const auto bitext = view_bitext(source, target);
             const auto belief = prior ? prior->view_prior() : AlignerPrior{};
-            new (self) BoundTraining{source, target, prior,
-                                     AlignerTraining(bitext, n_source_words, n_target_words, options, belief, n_threads)};
+            std::optional<AlignerTraining> training;
+            {
+              const nb::gil_scoped_release release;
+              training.emplace(bitext, n_source_words, n_target_words, options, belief, n_threads);
+            }
+            new (self) BoundTraining{source, target, prior, std::move(*training)};
           },
           "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
           "n_threads"_a)
@@ -243,13 +229,39 @@ HYPERBATON_BINDINGS(aligner) {
           nb::rv_policy::reference_internal)
       .def_prop_ro("scale", [](const BoundTraining& self) { return self.training.scale(); })
       .def(
-          "renew",
-          [](BoundTraining& self, const Array2<std::uint32_t>& links, const BothCounts& nulls, const BothCounts& jumps,
-             bool chained) {
-            self.training.renew({links.data(), links.size()}, {view(nulls.first), view(nulls.second)},
-                                {view(jumps.first), view(jumps.second)}, chained);
+          "count",
+          [](BoundTraining& self, bool chained, const std::optional<nb::callable>& progress) {
+            const auto report = make_progress(progress);
+            const nb::gil_scoped_release release;
+            self.training.count(chained, report);
           },
-          "links"_a, "nulls"_a, "jumps"_a, "chained"_a, "The next model from counts of the whole corpus.");
+          nb::kw_only(), "chained"_a, "progress"_a.none(), "Collect the expected counts of the whole corpus.")
+      .def(
+          "add",
+          [](BoundTraining& self, const Offsets& pairs, const Array2<std::uint32_t>& links, const BothCounts& nulls,
+             const BothCounts& jumps, const Array2<double>& logprobs) {
+            const CountsView part{view(pairs),
+                                  {links.data(), links.size()},
+                                  {view(nulls.first), view(nulls.second)},
+                                  {view(jumps.first), view(jumps.second)},
+                                  {logprobs.data(), logprobs.size()}};
+            const nb::gil_scoped_release release;
+            self.training.add(part);
+          },
+          "pairs"_a, "links"_a, "nulls"_a, "jumps"_a, "logprobs"_a,
+          "Add the expected counts of the next part of the corpus.")
+      .def(
+          "renew",
+          [](BoundTraining& self, bool chained) {
+            const nb::gil_scoped_release release;
+            const auto logprobs = self.training.renew(chained);
+            return std::pair(logprobs[kToTarget], logprobs[kToSource]);
+          },
+          nb::kw_only(), "chained"_a,
+          "Compute the next model; returns the log-probabilities of the corpus before: p(target | source), the reverse.")
+      .def(
+          "take_model", [](BoundTraining& self) { return self.training.take_model(); },
+          "Move the model out; nothing may be called after this.");
 
   m.attr("COUNTED_TOGETHER") = kCountedTogether;
   m.def(

@@ -59,9 +59,14 @@ void align() {
     target_offsets.push_back(static_cast<std::int64_t>(target.size()));
   }
   const BitextView bitext{{source, source_offsets}, {target, target_offsets}};
-  const auto trained = train_aligner(bitext, 400, 400, {5, 5, 0.2F, 1.0F, 0.5F, 100}, {}, 1, {});
-  print("align: logprobs", trained.logprobs);
-  const auto links = link_posteriors(trained.model, bitext, 0.1F, 1, {});
+  AlignerTraining training(bitext, 400, 400, {0.2F, 1.0F, 0.5F, 100}, {}, 1);
+  std::vector<double> logprobs;
+  for (int round = 0; round < 10; ++round) {
+    training.count(round >= 5, {});
+    for (const double logprob : training.renew(round >= 5)) logprobs.push_back(logprob);
+  }
+  print("align: logprobs", logprobs);
+  const auto links = link_posteriors(training.model(), bitext, 0.1F, 1, {});
   print("align: posterior", links.values);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <numeric>
 
 #include "align/link_network.hh"
 
@@ -44,9 +44,9 @@ struct Tally {
   std::array<JumpCounts, 2> jumps;
   std::vector<std::array<double, 2>> logprobs;  // log-probabilities of kChunk sentence pairs each
 
-  Tally(const AlignmentModel& model, const CountScale& scale)
-      : nulls{std::vector<std::uint64_t>(model.null_emission[kToTarget].size(), 0),
-              std::vector<std::uint64_t>(model.null_emission[kToSource].size(), 0)},
+  explicit Tally(const CountScale& scale)
+      : nulls{std::vector<std::uint64_t>(scale.units_per_count[kToTarget].size(), 0),
+              std::vector<std::uint64_t>(scale.units_per_count[kToSource].size(), 0)},
         jumps{JumpCounts(scale.max_states[kToTarget]), JumpCounts(scale.max_states[kToSource])} {}
 };
 
@@ -128,7 +128,8 @@ class AlignerTraining::Trainer {
                .jumps = {first_jumps(options, prior, kToTarget), first_jumps(options, prior, kToSource)},
                .null_probability = options.null_probability},
         scale_{{std::move(words_[kToTarget].units_per_count), std::move(words_[kToSource].units_per_count)},
-               {longest(bitext.source), longest(bitext.target)}} {
+               {longest(bitext.source), longest(bitext.target)}},
+        tally_(scale_) {
     const auto uniform = [](std::size_t n_words) { return 1 / static_cast<float>(std::max<std::size_t>(n_words, 1)); };
     model_.null_emission[kToTarget].assign(n_target_words, uniform(n_target_words));
     model_.null_emission[kToSource].assign(n_source_words, uniform(n_source_words));
@@ -141,34 +142,41 @@ class AlignerTraining::Trainer {
     if (!prior.starts.empty()) start_from_prior(n_source_words, n_target_words);
   }
 
-  TrainedAligner train(const Progress& progress) {
-    const std::size_t n = bitext_.n_sentences();
-    const int n_rounds = options_.model1_iterations + options_.hmm_iterations;
-    std::vector<double> logprobs;
-    for (int round = 0; round < n_rounds; ++round) {
-      const bool chained = round >= options_.model1_iterations;
-      const Progress report = [&](std::size_t done, std::size_t) {
-        return !progress || progress(to_size(round) * n + done, to_size(n_rounds) * n);
-      };
-      Tally tally(model_, scale_);
-      Expectation(model_, scale_, options_.freedom, chained).count(bitext_, n_threads_, report, tally);
-      renew(tally, chained);
-      for (const auto direction : kBothDirections)
-        logprobs.push_back(std::accumulate(tally.logprobs.begin(), tally.logprobs.end(), 0.0,
-                                           [&](double sum, const auto& both) { return sum + both[direction]; }));
-    }
-    return {std::move(model_), std::move(logprobs)};
+  void count(bool chained, const Progress& progress) {
+    Expectation(model_, scale_, options_.freedom, chained).count(bitext_, n_threads_, progress, tally_);
   }
 
-  // Compute the next model; link counts are in the lexicon.
-  void renew(const Tally& tally, bool chained) {
-    renew_lexicon(options_.smoothing);
+  void add(const CountsView& part) {
+    if (by_number_.empty()) number_pairs();
+    if (part.links.size() != 2 * part.pairs.size()) throw Error("the arrays of the counts do not match");
+    for (std::size_t k = 0; k < part.pairs.size(); ++k) {
+      const auto number = to_size(part.pairs[k]);
+      if (number >= by_number_.size()) throw Error("the counts belong to different word pairs");
+      for (const auto direction : kBothDirections) by_number_[number]->count[direction] += part.links[2 * k + direction];
+    }
     for (const auto direction : kBothDirections) {
-      renew_null(direction, tally.nulls[direction]);
-      if (chained) model_.jumps[direction].update(tally.jumps[direction]);
+      auto& nulls = tally_.nulls[direction];
+      if (part.nulls[direction].size() != nulls.size()) throw Error("the counts belong to a different vocabulary");
+      std::ranges::transform(nulls, part.nulls[direction], nulls.begin(), std::plus<>());
+      tally_.jumps[direction].add(part.jumps[direction]);
     }
+    for (std::size_t k = 0; k + 1 < part.logprobs.size(); k += 2)
+      tally_.logprobs.push_back({part.logprobs[k], part.logprobs[k + 1]});
   }
 
+  std::array<double, 2> renew(bool chained) {
+    renew_lexicon(options_.smoothing);
+    std::array<double, 2> sums{};
+    for (const auto direction : kBothDirections) {
+      renew_null(direction, tally_.nulls[direction]);
+      if (chained) model_.jumps[direction].update(tally_.jumps[direction]);
+      for (const auto& both : tally_.logprobs) sums[direction] += both[direction];
+    }
+    tally_ = Tally(scale_);
+    return sums;
+  }
+
+  AlignmentModel take_model() { return std::move(model_); }
   const AlignmentModel& model() const { return model_; }
   const CountScale& scale() const { return scale_; }
 
@@ -190,6 +198,13 @@ class AlignerTraining::Trainer {
   static Jumps first_jumps(const AlignerOptions& options, const AlignerPrior& prior, Direction direction) {
     const auto weights = prior.jumps[direction];
     return weights.empty() ? Jumps(options.max_length) : Jumps(options.max_length, weights);
+  }
+
+  void number_pairs() {
+    for (WordId word = 0; word < model_.lexicon.n_source_words(); ++word) {
+      const auto row = sorted_row(model_.lexicon, word);
+      by_number_.insert(by_number_.end(), row.begin(), row.end());
+    }
   }
 
   // Call visit(target word, counts by Direction) for the pairs of a source word that have prior counts.
@@ -274,8 +289,10 @@ class AlignerTraining::Trainer {
   unsigned n_threads_;
   std::vector<std::uint8_t> use_;
   std::array<GeneratedWords, 2> words_;  // by Direction
-  AlignmentModel model_;
+  AlignmentModel model_;                 // link counts of a round are in its lexicon
   CountScale scale_;
+  Tally tally_;                                   // the other counts of a round
+  std::vector<const Lexicon::Entry*> by_number_;  // word pairs in the order of `ExpectedCounts`, once parts are added
 };
 
 namespace {
@@ -314,12 +331,6 @@ Link link(std::size_t i, std::size_t j) { return {static_cast<std::uint16_t>(i),
 
 }  // namespace
 
-TrainedAligner train_aligner(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
-                             const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads,
-                             const Progress& progress) {
-  return AlignerTraining::Trainer(bitext, n_source_words, n_target_words, options, prior, n_threads).train(progress);
-}
-
 AlignerTraining::AlignerTraining(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
                                  const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads)
     : trainer_(std::make_unique<Trainer>(bitext, n_source_words, n_target_words, options, prior, n_threads)) {}
@@ -329,24 +340,10 @@ AlignerTraining::~AlignerTraining() = default;
 const AlignmentModel& AlignerTraining::model() const { return trainer_->model(); }
 const CountScale& AlignerTraining::scale() const { return trainer_->scale(); }
 
-void AlignerTraining::renew(std::span<const std::uint32_t> links,
-                            const std::array<std::span<const std::uint64_t>, 2>& nulls,
-                            const std::array<std::span<const std::uint64_t>, 2>& jumps, bool chained) {
-  Tally tally(model(), scale());
-  for (const auto direction : kBothDirections) {
-    if (nulls[direction].size() != tally.nulls[direction].size())
-      throw Error("the counts belong to a different vocabulary");
-    tally.nulls[direction].assign(nulls[direction].begin(), nulls[direction].end());
-    tally.jumps[direction].set(jumps[direction]);
-  }
-  std::size_t at = 0;
-  for (WordId word = 0; word < model().lexicon.n_source_words(); ++word)
-    for (const auto* entry : sorted_row(model().lexicon, word)) {
-      if (at + 2 > links.size()) throw Error("the counts belong to different word pairs");
-      for (const auto direction : kBothDirections) entry->count[direction] = links[at++];
-    }
-  trainer_->renew(tally, chained);
-}
+void AlignerTraining::count(bool chained, const Progress& progress) { trainer_->count(chained, progress); }
+void AlignerTraining::add(const CountsView& part) { trainer_->add(part); }
+std::array<double, 2> AlignerTraining::renew(bool chained) { return trainer_->renew(chained); }
+AlignmentModel AlignerTraining::take_model() { return trainer_->take_model(); }
 
 std::vector<const Lexicon::Entry*> sorted_row(const Lexicon& table, WordId source) {
   std::vector<const Lexicon::Entry*> row;
@@ -358,7 +355,7 @@ std::vector<const Lexicon::Entry*> sorted_row(const Lexicon& table, WordId sourc
 
 ExpectedCounts expected_counts(const AlignmentModel& model, BitextView part, const CountScale& scale, float freedom,
                                bool chained, unsigned n_threads) {
-  Tally tally(model, scale);
+  Tally tally(scale);
   Expectation(model, scale, freedom, chained).count(part, n_threads, {}, tally);
   ExpectedCounts counts;
   std::int64_t number = 0;

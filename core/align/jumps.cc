@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 
 #include "base/errors.hh"
 
@@ -37,11 +38,11 @@ std::vector<std::uint64_t> JumpCounts::flat() const {
   return all;
 }
 
-void JumpCounts::set(std::span<const std::uint64_t> flat) {
+void JumpCounts::add(std::span<const std::uint64_t> flat) {
   if (flat.size() != between_.size() + first_.size() + last_.size() + leaving_.size())
     throw Error("the jump counts belong to a different maximum sentence length");
   for (auto* counts : {&between_, &first_, &last_, &leaving_}) {
-    std::copy_n(flat.begin(), counts->size(), counts->begin());
+    std::transform(counts->begin(), counts->end(), flat.begin(), counts->begin(), std::plus<>());
     flat = flat.subspan(counts->size());
   }
 }

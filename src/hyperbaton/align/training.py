@@ -1,8 +1,9 @@
-"""Training of the built-in aligner with the counting done in shards, by the workers of any executor.
+"""Training of the built-in aligner: rounds of expectation maximisation, counted by this process or in shards.
 
-In every round of expectation maximisation a task computes the expected counts of links, jumps and null-aligned words in its
-shard; this process sums the counts and computes the next model. Counts are whole units and shards begin at multiples of
-`COUNTED_TOGETHER` sentence pairs, so the model is bit-identical for any number of shards, and without shards.
+In every round the expected counts of links, jumps and null-aligned words are collected, and the next model is computed from
+them. With a sharding, the workers of any executor count a shard each, and this process sums the counts. Counts are whole
+units and shards begin at multiples of `COUNTED_TOGETHER` sentence pairs, so the model is bit-identical for any number of
+shards.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
+from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Text
 
 WAYS = ("to-target", "to-source")
@@ -36,6 +38,60 @@ class Rounds:
     null_probability: float
     max_length: int
 
+    def chained(self, number: int) -> bool:
+        """Whether a round trains the hidden Markov model, and not model 1."""
+        return number >= self.model1_iterations
+
+
+def train(
+    texts: tuple[Text, Text], training: _core.AlignerTraining, rounds: Rounds, resources: Resources
+) -> npt.NDArray[np.float64]:
+    """Train a model in place; returns log-probabilities before each round, p(target | source) and the reverse.
+
+    Progress counts sentence pairs of all rounds, or shards.
+    """
+    shards = None if resources.sharding is None else _Shards(texts, training, rounds, resources.sharding)
+    n_rounds = rounds.model1_iterations + rounds.hmm_iterations
+    logprobs = []
+    for number in range(n_rounds):
+        chained, progress = rounds.chained(number), resources.part(number, of=n_rounds).progress
+        if shards is None:
+            training.count(chained=chained, progress=progress)
+        else:
+            shards.count(number, progress)
+        logprobs.append(training.renew(chained=chained))
+    return np.array(logprobs, np.float64).reshape(-1, 2)
+
+
+def model_arrays(model: _core.AlignmentModel, smallest: float = 0.0) -> dict[str, Array]:
+    """The arrays of a model, without word pairs whose probabilities are below `smallest` in both directions."""
+    starts, targets, probabilities = model.lexicon(smallest)
+    arrays = {"lexicon.starts": starts, "lexicon.targets": targets, "lexicon.probabilities": probabilities}
+    nulls, jumps = model.null_emissions(), model.jump_weights()
+    for k, way in reversed(list(enumerate(WAYS))):
+        arrays[f"null.{way}"], arrays[f"jumps.{way}"] = nulls[k], jumps[k]
+    return arrays
+
+
+def model_of(
+    arrays: Arrays, null_probability: float, max_length: int, network: _core.LinkNetwork | None = None
+) -> _core.AlignmentModel:
+    """The inverse of `model_arrays`."""
+    return _core.AlignmentModel(
+        arrays["lexicon.starts"],
+        arrays["lexicon.targets"],
+        arrays["lexicon.probabilities"],
+        nulls=(arrays["null.to-target"], arrays["null.to-source"]),
+        jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
+        null_probability=null_probability,
+        max_length=max_length,
+        network=network,
+    )
+
+
+def _both_ways(name: str, parts: tuple[Array, Array]) -> dict[str, Array]:
+    return {f"{name}.{way}": part for way, part in zip(WAYS, parts, strict=True)}
+
 
 @dataclass(frozen=True)
 class _Job:
@@ -46,67 +102,50 @@ class _Job:
     threads: int
 
 
-def train_in_shards(
-    texts: tuple[Text, Text],
-    training: _core.AlignerTraining,
-    rounds: Rounds,
-    sharding: Sharding,
-    progress: Progress | None = None,
-) -> npt.NDArray[np.float64]:
-    """Train a model in place; returns log-probabilities before each round, p(target | source) and the reverse.
+class _Shards:
+    """The corpus in shards, whose counts are collected by tasks."""
 
-    `progress` counts shards of all rounds.
-    """
-    folder, shards = sharding.folder, sharding.shards
-    n_chunks = -(-len(texts[0]) // _core.COUNTED_TOGETHER)
-    starts = [min(len(texts[0]), _core.COUNTED_TOGETHER * start) for start in shard_starts(n_chunks, shards)]
-    for shard, (begin, end) in enumerate(pairwise(starts)):
-        write_arrays(folder, _tokens(shard), _token_arrays(texts, begin, end))
-    scale = training.scale
-    write_arrays(folder, UNITS, dict(zip(WAYS, scale.units, strict=True)))
-    n_rounds, resources = rounds.model1_iterations + rounds.hmm_iterations, Resources(sharding.threads, progress)
-    logprobs = []
-    for number in range(n_rounds):
-        model = _model_arrays(training.model)
-        write_arrays(folder, _model(number), model)
-        job = _Job(folder, rounds, number, scale.max_states, sharding.threads)
-        counted = resources.part(number, of=n_rounds).progress
-        links = np.zeros((len(model["targets"]), 2), np.uint32)
-        others: list[npt.NDArray[np.uint64]] = []  # null-aligned words and jumps, in both directions
-        sums: list[npt.NDArray[np.float64]] = []
-        for shard, _ in enumerate(sharding.do(_count_shard, job, counted)):
+    def __init__(
+        self, texts: tuple[Text, Text], training: _core.AlignerTraining, rounds: Rounds, sharding: Sharding
+    ) -> None:
+        n_chunks = -(-len(texts[0]) // _core.COUNTED_TOGETHER)
+        starts = (min(len(texts[0]), _core.COUNTED_TOGETHER * start) for start in shard_starts(n_chunks, sharding.shards))
+        for shard, (begin, end) in enumerate(pairwise(starts)):
+            write_arrays(sharding.folder, _tokens(shard), _token_arrays(texts, begin, end))
+        write_arrays(sharding.folder, UNITS, dict(zip(WAYS, training.scale.units, strict=True)))
+        self._training, self._rounds, self._sharding = training, rounds, sharding
+
+    def count(self, number: int, progress: Progress | None) -> None:
+        """Add the expected counts of all shards in a round to the training; `progress` counts shards."""
+        sharding, training = self._sharding, self._training
+        folder = sharding.folder
+        write_arrays(folder, _model(number), model_arrays(training.model))
+        job = _Job(folder, self._rounds, number, training.scale.max_states, sharding.threads)
+        for shard, _ in enumerate(sharding.do(_count_shard, job, progress)):
             counts = map_arrays(folder, _counts(number, shard))
-            links[counts["pairs"]] += counts["links"]
-            own = [np.array(counts[f"{kind}.{way}"]) for kind in ("nulls", "jumps") for way in WAYS]
-            others = own if not others else [total + part for total, part in zip(others, own, strict=True)]
-            sums.append(np.array(counts["logprobs"]))
+            nulls, jumps = ((counts[f"{kind}.{WAYS[0]}"], counts[f"{kind}.{WAYS[1]}"]) for kind in ("nulls", "jumps"))
+            training.add(counts["pairs"], counts["links"], nulls, jumps, counts["logprobs"])
             remove_arrays(folder, _counts(number, shard))
-        training.renew(links, (others[0], others[1]), (others[2], others[3]), chained=number >= rounds.model1_iterations)
-        # In the order of the core: NumPy sums pairwise, which rounds differently.
-        logprobs += [float(np.add.accumulate(column)[-1]) if len(column) else 0.0 for column in np.concatenate(sums).T]
         remove_arrays(folder, _model(number))
-    return np.array(logprobs).reshape(-1, 2)
 
 
 def _count_shard(job: _Job, shard: int) -> int:
     """The expected counts of a shard; returns the number of its word pairs."""
     tokens, units = map_arrays(job.folder, _tokens(shard)), map_arrays(job.folder, UNITS)
     source, target = (_core.Tokens(words=tokens[f"{n}.words"], offsets=tokens[f"{n}.offsets"]) for n in (0, 1))
+    model = map_arrays(job.folder, _model(job.number))
     pairs, links, nulls, jumps, logprobs = _core.expected_counts(
-        _read_model(job),
+        model_of(model, job.rounds.null_probability, job.rounds.max_length),
         source,
         target,
         scale=_core.CountScale((units[WAYS[0]], units[WAYS[1]]), job.max_states),
         freedom=job.rounds.freedom,
-        chained=job.number >= job.rounds.model1_iterations,
+        chained=job.rounds.chained(job.number),
         n_threads=job.threads,
     )
-    both = {
-        f"{kind}.{way}": part
-        for kind, ways in (("nulls", nulls), ("jumps", jumps))
-        for way, part in zip(WAYS, ways, strict=True)
-    }
-    write_arrays(job.folder, _counts(job.number, shard), {"pairs": pairs, "links": links, "logprobs": logprobs, **both})
+    counts: dict[str, Array] = {"pairs": pairs, "links": links, "logprobs": logprobs}
+    both = _both_ways("nulls", nulls) | _both_ways("jumps", jumps)
+    write_arrays(job.folder, _counts(job.number, shard), counts | both)
     return len(pairs)
 
 
@@ -117,30 +156,6 @@ def _token_arrays(texts: tuple[Text, Text], begin: int, end: int) -> dict[str, A
         arrays[f"{n}.words"] = text.tokens[offsets[0] : offsets[-1]]
         arrays[f"{n}.offsets"] = offsets - offsets[0]
     return arrays
-
-
-def _model_arrays(model: _core.AlignmentModel) -> dict[str, Array]:
-    """A model for the workers."""
-    starts, targets, probabilities = model.lexicon(0.0)
-    both = {
-        f"{kind}.{way}": part
-        for kind, parts in (("nulls", model.null_emissions()), ("jumps", model.jump_weights()))
-        for way, part in zip(WAYS, parts, strict=True)
-    }
-    return {"starts": starts, "targets": targets, "probabilities": probabilities, **both}
-
-
-def _read_model(job: _Job) -> _core.AlignmentModel:
-    arrays = map_arrays(job.folder, _model(job.number))
-    return _core.AlignmentModel(
-        arrays["starts"],
-        arrays["targets"],
-        arrays["probabilities"],
-        nulls=(arrays["nulls.to-target"], arrays["nulls.to-source"]),
-        jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
-        null_probability=job.rounds.null_probability,
-        max_length=job.rounds.max_length,
-    )
 
 
 def _tokens(shard: int) -> str:

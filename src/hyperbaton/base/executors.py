@@ -22,7 +22,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import HyperbatonError, OptionError, import_failure
@@ -103,7 +103,7 @@ class Here:
 
     threads: int
     folder: InMemory = field(default_factory=InMemory)
-    shards: ClassVar[int] = 1
+    shards: int = 1
 
     def do(self, function: Callable[[J, int], T], job: J, progress: Progress | None = None) -> Generator[T]:
         """Call `function(job, 0)`, and yield its result."""

@@ -28,6 +28,8 @@ class Resources:
     10 15
     >>> resources.split().shards
     1
+    >>> resources.tasks() is resources, resources.driver().progress
+    (True, None)
     """
 
     threads: int
@@ -67,3 +69,11 @@ class Resources:
         from hyperbaton.base.executors import Here  # imported here: much work is not split
 
         return Here(self.threads) if self.sharding is None else self.sharding
+
+    def tasks(self) -> Resources:
+        """Resources of each task of split work: these, or those of a worker, which reports no progress."""
+        return self if self.sharding is None else Resources(self.sharding.threads)
+
+    def driver(self) -> Resources:
+        """Resources of the process that splits work; progress counts tasks, or is reported by the only one."""
+        return self if self.sharding is not None else replace(self, progress=None)

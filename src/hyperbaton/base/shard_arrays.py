@@ -130,9 +130,17 @@ def join_arrays(folder: Folder, owners: Sequence[str], name: str, scratch: Scrat
     return joined
 
 
-def remove_arrays(folder: Path, owner: str) -> None:
+def has_arrays(folder: Folder, owner: str) -> bool:
+    """Whether the arrays of an owner are complete and not removed."""
+    return owner in folder.arrays if isinstance(folder, InMemory) else _path(folder, owner).exists()
+
+
+def remove_arrays(folder: Folder, owner: str) -> None:
     """Remove the arrays of an owner, which are no longer needed."""
-    _path(folder, owner).unlink(missing_ok=True)
+    if isinstance(folder, InMemory):
+        folder.arrays.pop(owner, None)
+    else:
+        _path(folder, owner).unlink(missing_ok=True)
 
 
 def _path(folder: Path, owner: str) -> Path:

@@ -1,4 +1,4 @@
-"""Runs of the exchange algorithm, by this process or as tasks for the workers of any executor.
+"""Runs of the exchange algorithm: tasks for this process or for the workers of any executor.
 
 Each run starts from the best classes so far. Several runs are done at once, assuming that none of them ends higher; if
 one does, those after it are abandoned and restarted from the new best classes. So the result is that of successive runs.
@@ -10,17 +10,16 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import Cancelled
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.shard_arrays import map_arrays, write_arrays
+from hyperbaton.base.shard_arrays import Folder, has_arrays, map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus.text import Text
 
 ClassIds = npt.NDArray[np.uint16]
@@ -28,6 +27,7 @@ Run = tuple[ClassIds, npt.NDArray[np.float64]]  # classes by word; the criterion
 # Does runs from given initial classes; the number is that of the first run.
 Runs = Callable[[Sequence[ClassIds], int], Generator[Run, None, None]]
 
+TEXT = "text"
 ARRAYS = ("classes", "history")  # of a finished run
 _LOOKING = 1.0  # seconds between two checks whether a run is still needed
 
@@ -56,16 +56,30 @@ class Exchange:
 
 @dataclass(frozen=True)
 class _Job:
-    folder: Path
+    folder: Folder
     exchange: Exchange
     n_words: int
+    n_runs: int
+    resources: Resources  # of a task
+
+    @cached_property
+    def bigrams(self) -> _core.WordBigrams:
+        """The bigrams of the text, counted by the process that uses them."""
+        text = map_arrays(self.folder, TEXT)
+        return _core.WordBigrams(text["tokens"], text["offsets"], self.n_words, self.resources.threads)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Runs that are done at once, on the assumption that none of them ends higher."""
+
+    job: _Job
     first_run: int
-    threads: int
 
     @property
-    def mark(self) -> Path:
-        """A file that marks these runs as no longer needed."""
-        return self.folder / f"unwanted.{self.first_run}"
+    def mark(self) -> str:
+        """An owner without arrays that marks these runs as no longer needed."""
+        return f"unwanted.{self.first_run}"
 
     def start(self, run: int) -> str:
         """The arrays that a run starts from."""
@@ -78,61 +92,63 @@ class _Job:
         """
         return f"end.{self.first_run}.{run}"
 
+    @property
+    def wanted(self) -> bool:
+        """Whether these runs are still needed; without the text, the folder has been removed."""
+        return has_arrays(self.job.folder, TEXT) and not has_arrays(self.job.folder, self.mark)
 
-def runs_here(text: Text, exchange: Exchange, runs: int, resources: Resources) -> Runs:
-    """Runs on a text, done by this process."""
-    threads = resources.threads
-    bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), threads)
-
-    def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
-        for number, start in enumerate(starts, start=first_run):
-            yield exchange.run(bigrams, start, threads, resources.part(number, runs).progress)
-
-    return do
+    def abandon(self, n_runs: int) -> None:
+        """Mark the runs as no longer needed, and remove their arrays."""
+        write_arrays(self.job.folder, self.mark, {})
+        for run in range(self.first_run, self.first_run + n_runs):
+            remove_arrays(self.job.folder, self.start(run))
+            remove_arrays(self.job.folder, self.end(run))
 
 
-def runs_by_workers(text: Text, exchange: Exchange, sharding: Sharding, report: Callable[[int], None]) -> Runs:
+def runs_on(text: Text, exchange: Exchange, n_runs: int, resources: Resources) -> Runs:
     """Runs on a text, in order; those in progress when the caller stops are abandoned.
 
-    `report` is called with the number of finished runs.
+    Progress counts finished runs if the work is distributed, and word visits otherwise.
     """
-    write_arrays(sharding.folder, "text", {"tokens": text.tokens, "offsets": text.offsets})
+    split = resources.split()
+    write_arrays(split.folder, TEXT, {"tokens": text.tokens, "offsets": text.offsets})
+    job = _Job(split.folder, exchange, len(text.vocabulary), n_runs, resources.tasks())
 
     def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
-        job = _Job(sharding.folder, exchange, len(text.vocabulary), first_run, sharding.threads)
+        batch = _Batch(job, first_run)
         for run, start in enumerate(starts, start=first_run):
-            write_arrays(job.folder, job.start(run), {"classes": start})
-        with closing(replace(sharding, shards=len(starts)).do(_do_run, job)) as tasks:
+            write_arrays(job.folder, batch.start(run), {"classes": start})
+        with closing(replace(split, shards=len(starts)).do(_do_run, batch)) as tasks:
             try:
                 for run in tasks:
-                    report(run + 1)
-                    ended = map_arrays(job.folder, job.end(run))
+                    resources.driver().report(run + 1, n_runs)
+                    ended = map_arrays(job.folder, batch.end(run))
                     classes, history = (np.array(ended[name]) for name in ARRAYS)
                     yield classes, history
             finally:
-                job.mark.touch()
+                batch.abandon(len(starts))
 
     return do
 
 
-def _do_run(job: _Job, k: int) -> int:
+def _do_run(batch: _Batch, k: int) -> int:
     """One run, unless it is abandoned; returns its number."""
-    text = map_arrays(job.folder, "text")
-    run, looked = job.first_run + k, time.monotonic()
+    job, run = batch.job, batch.first_run + k
+    resources, looked = job.resources.part(run, of=job.n_runs), time.monotonic()
 
     def wanted(done: int, total: int) -> bool:
         nonlocal looked
+        resources.report(done, total)
         if time.monotonic() < looked + _LOOKING:
             return True
         looked = time.monotonic()
-        return job.folder.exists() and not job.mark.exists()
+        return batch.wanted
 
     try:
-        bigrams = _core.WordBigrams(text["tokens"], text["offsets"], job.n_words, job.threads)
-        start = map_arrays(job.folder, job.start(run))["classes"]
-        classes, history = job.exchange.run(bigrams, start, job.threads, wanted)
-        write_arrays(job.folder, job.end(run), dict(zip(ARRAYS, (classes, history), strict=True)))
+        start = map_arrays(job.folder, batch.start(run))["classes"]
+        classes, history = job.exchange.run(job.bigrams, start, resources.threads, wanted)
+        write_arrays(job.folder, batch.end(run), dict(zip(ARRAYS, (classes, history), strict=True)))
     except (Cancelled, FileNotFoundError):  # the latter if the folder has been removed
-        if job.folder.exists() and not job.mark.exists():
+        if batch.wanted:
             raise
     return run

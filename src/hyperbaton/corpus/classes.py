@@ -133,15 +133,12 @@ def word_classes(
 
 def cluster_words(text: Text, clustering: Clustering, seed: int, resources: Resources) -> WordClasses:
     """Cluster the words of a text, as `word_classes` does."""
-    from hyperbaton.corpus.class_runs import Exchange, runs_by_workers, runs_here  # not needed to read classes
+    from hyperbaton.corpus.class_runs import Exchange, runs_on  # not needed to read classes
 
     n_words, n_classes, runs = len(text.vocabulary), clustering.classes, clustering.runs
     exchange = Exchange(n_classes, clustering.sweeps, batch_size=max(1, min(_BATCH, n_words // _BATCHES)))
     n_ahead = resources.split().shards
-    if resources.sharding is None:
-        do = runs_here(text, exchange, runs, resources)
-    else:
-        do = runs_by_workers(text, exchange, resources.sharding, lambda done: resources.report(done, runs))
+    do = runs_on(text, exchange, runs, resources)
     random = np.random.default_rng(seed)
     ((classes, history),) = do([_first_classes(text, n_classes, random)], 0)
     deals: deque[_Deal] = deque()  # of the next runs, which do not depend on the results of the others

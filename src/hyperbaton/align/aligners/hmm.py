@@ -56,7 +56,7 @@ from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization
 from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
 from hyperbaton.align.scores import AlignmentScores, most_certain
-from hyperbaton.align.training import Rounds, train_in_shards
+from hyperbaton.align.training import Rounds, model_arrays, model_of, train
 from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.executors import Sharding
@@ -165,41 +165,31 @@ class Aligner(WordAligner):
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
         n_before, n_own = self._stem_iterations(source, target), self.model1_iterations + self.hmm_iterations
-        whole = Resources.of(threads, progress)
-        after = whole.part(n_before, of=n_before + n_own, size=n_own).progress
+        whole = Resources.of(threads, progress, sharding=sharding)
+        after = whole.part(n_before, of=n_before + n_own, size=n_own)
         stems = None
         if n_before:
             place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
             before = whole.part(0, of=n_before + n_own, size=n_before).progress
             stems = self._stem_counts(source, target, threads, before, place)
-        corpus: Arguments = {
-            "n_source_words": len(self.vocabularies_[0]),
-            "n_target_words": len(self.vocabularies_[1]),
-            "options": _core.AlignerOptions(
-                model1_iterations=self.model1_iterations,
-                hmm_iterations=self.hmm_iterations,
+        training = _core.AlignerTraining(
+            source.core_tokens,
+            target.core_tokens,
+            n_source_words=len(self.vocabularies_[0]),
+            n_target_words=len(self.vocabularies_[1]),
+            options=_core.AlignerOptions(
                 null_probability=self.null_probability,
                 smoothing=self.smoothing,
                 freedom=self.freedom,
                 max_length=self.max_length,
             ),
-            "prior": self._prior(source, target, stems),
-            "n_threads": whole.threads,
-        }
-        if sharding is None:
-            self.model_, logprobs = _core.train_aligner(source.core_tokens, target.core_tokens, progress=after, **corpus)
-            self.logprobs_ = np.array(logprobs).reshape(-1, 2)  # before each iteration: p(target | source), the reverse
-            return self
-        training = _core.AlignerTraining(source.core_tokens, target.core_tokens, **corpus)
-        self.logprobs_ = train_in_shards(
-            (source, target),
-            training,
-            Rounds(**{f.name: getattr(self, f.name) for f in fields(Rounds)}),
-            sharding,
-            after,
+            prior=self._prior(source, target, stems),
+            n_threads=whole.threads,
         )
-        self.model_ = training.model
-        self.model_ = self._model_of(self._model_arrays(0.0))  # without the texts that training uses
+        rounds = Rounds(**{f.name: getattr(self, f.name) for f in fields(Rounds)})
+        # Before each round: p(target | source), the reverse.
+        self.logprobs_ = train((source, target), training, rounds, after)
+        self.model_ = training.take_model()
         return self
 
     def _prior(self, source: Text, target: Text, stems: WordPairCounts | None) -> _core.AlignerPrior | None:
@@ -405,25 +395,11 @@ class Aligner(WordAligner):
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
         """The arrays of the model, without word pairs whose probabilities are below `smallest` in both directions."""
-        starts, targets, probabilities = self.model_.lexicon(smallest)
-        arrays = {"lexicon.starts": starts, "lexicon.targets": targets, "lexicon.probabilities": probabilities}
-        nulls, jumps = self.model_.null_emissions(), self.model_.jump_weights()
-        for k, direction in ((1, "to-source"), (0, "to-target")):
-            arrays[f"null.{direction}"], arrays[f"jumps.{direction}"] = nulls[k], jumps[k]
-        return arrays
+        return model_arrays(self.model_, smallest)
 
     def _model_of(self, arrays: Arrays) -> _core.AlignmentModel:
         """The inverse of `_model_arrays`."""
-        return _core.AlignmentModel(
-            arrays["lexicon.starts"],
-            arrays["lexicon.targets"],
-            arrays["lexicon.probabilities"],
-            nulls=(arrays["null.to-target"], arrays["null.to-source"]),
-            jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
-            null_probability=self.null_probability,
-            max_length=self.max_length,
-            network=self._network_of(arrays),
-        )
+        return model_of(arrays, self.null_probability, self.max_length, self._network_of(arrays))
 
     def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
         """The network that corrects the posteriors of the model, if there is one."""
