@@ -11,9 +11,10 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
-from hyperbaton.tune import OPTIMIZERS, CandidateLists, Candidates, Decode, Tuning, tune, tune_and_choose
+from hyperbaton.metrics import Outputs, make_metric
+from hyperbaton.tune import OPTIMIZERS, CandidateLists, Candidates, Decode, Tuning, loop, tune, tune_and_choose
 from hyperbaton.tune.average import Scale
-from hyperbaton.tune.loop import Iteration, TuningResult
+from hyperbaton.tune.loop import Iteration, TuningResult, _State, _step
 from hyperbaton.tune.optimizers import Optimizer, OptimizerJob
 from hyperbaton.tune.protocol import halves
 from tests.contract.made_up_decoder import START, Floats, MadeUp
@@ -45,17 +46,39 @@ class Fixed(Optimizer):
         return self.weights
 
 
-@pytest.mark.parametrize("reach", [0.5, 1.0])
+@pytest.mark.parametrize("reach", [0.2, 1.0])
 def test_a_step_goes_part_of_the_way_from_the_last_weights(decoder: MadeUp, reach: float) -> None:
     favoured = np.array([2.0, -0.1, 3.0, 0.5, 1.0])
     favoured *= np.abs(START).sum() / np.abs(favoured).sum()
     options = Tuning(iterations=3, metric="bleu:tokenize=none", reach=reach, average=1)
     tuned = tune(decoder, START, [decoder.references], options, optimizer=Fixed(favoured))
-    assert len(tuned.history) == (4 if reach < 1 else 2)
+    assert len(tuned.history) > 1
     for before, turn in pairwise(tuned.history):
-        expected = np.array(before.weights) + reach * (favoured - before.weights)
-        assert turn.weights == pytest.approx(expected * np.abs(START).sum() / np.abs(expected).sum())
+        steps = [np.array(before.weights) + part * (favoured - before.weights) for part in np.arange(1, 41) / 40]
+        scaled = [step * np.abs(START).sum() / np.abs(step).sum() for step in steps]
+        nearest = np.argmin([np.abs(step - turn.weights).max() for step in scaled])
+        assert turn.weights == pytest.approx(scaled[nearest])
+        assert (nearest + 1) / 40 <= reach
     assert tuned.failure is None
+
+
+def test_a_step_goes_no_farther_than_the_lists_promise_gains(decoder: MadeUp) -> None:
+    """All candidates of a list may be too short: a larger reward for words then never looks wrong on the list."""
+    goal, metric = np.array([0.0, 1.0]), make_metric("bleu:tokenize=none")
+    words = Outputs.of(["a b", "a b c d e f"], ["a b c d e f"], line=np.array([0, 0]))
+    lists = CandidateLists(
+        features=np.array([[0.61, 0.0], [0.0, 0.39]]),
+        statistics=metric.statistics(words),
+        keys=np.array([1, 2], np.uint64),
+        offsets=np.array([0, 2]),
+    )
+    state = _State(np.array([1.0, 0.0]), lists, [Iteration(1.0, 1.0, 2, 2, [1.0, 0.0])])
+    scale = state.scale(state.weights, np.zeros(2, bool))
+    # The longer candidate wins where 0.39 p > 0.61 (1 - p), which is p > 0.61.
+    reached = _step(state, goal, metric, 1.0, scale)
+    assert reached is not None and reached.tolist() == pytest.approx([0.375, 0.625])
+    reached = _step(state, goal, metric, 0.2, scale)
+    assert reached is not None and reached.tolist() == pytest.approx([0.8, 0.2])
 
 
 def test_weights_that_are_worse_are_not_taken(decoder: MadeUp) -> None:
@@ -66,7 +89,7 @@ def test_weights_that_are_worse_are_not_taken(decoder: MadeUp) -> None:
 @pytest.mark.parametrize("metric", ["wer", "ribes"])
 def test_any_metric_can_be_the_objective(decoder: MadeUp, metric: str) -> None:
     optimizer = OPTIMIZERS["mert"](restarts=2)
-    tuned = tune(decoder, START, [decoder.references], Tuning(metric=metric, iterations=3), optimizer=optimizer)
+    tuned = tune(decoder, START, [decoder.references], Tuning(metric=metric, iterations=3, reach=1.0), optimizer=optimizer)
     gain = tuned.score - tuned.history[0].score
     assert tuned.failure is None and (gain < -10 if metric == "wer" else gain > 10)
 
@@ -253,7 +276,8 @@ def test_a_mean_that_is_worse_than_all_is_not_taken(decoder: MadeUp) -> None:
     assert tuned.averaged == (3, 4) and tuned.taken == tuned.best < 5 and len(tuned.history) == 6
 
 
-def test_a_mean_that_is_worse_than_the_start_is_not_taken(decoder: MadeUp) -> None:
+def test_a_mean_that_is_worse_than_the_start_is_not_taken(decoder: MadeUp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "_LOSS", np.inf)  # or the second step would start from the first weights again
     good = np.array([2.0, -0.1, 3.0, 0.5, 1.0])
     options = Tuning(iterations=4, average=2, patience=9, metric="bleu:tokenize=none")
     tuned = tune(decoder, good, [decoder.references], options, optimizer=Fixed(START))

@@ -57,8 +57,8 @@ def test_verb(system: System, tmp_path: Path) -> None:
     (tmp_path / "src").write_text("\n".join(SOURCE) + "\n", encoding="utf-8")
     (tmp_path / "ref").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
     done = hyperbaton(
-        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 2,
-        "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--runs", 2, "--json", "--threads", 1,
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 6,
+        "--average", 1, "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--runs", 2, "--json", "--threads", 1,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
@@ -68,7 +68,7 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert System.load(tmp_path / "tuned").weights == result["weights"]
     assert not (tmp_path / "tuned.tuning").exists()
     assert result["system"] == str(tmp_path / "tuned") and result["start"]["LM0"] == [0.01]
-    assert "run 2 of 2, iteration 1 of at most 2: bleu" in done.stderr
+    assert "run 2 of 2, iteration 1 of at most 6: bleu" in done.stderr
 
 
 @pytest.mark.parametrize("in_shards", [False, True])
@@ -115,8 +115,9 @@ def test_verb_ends_with_the_weights_and_the_path(system: System, tmp_path: Path)
     (tmp_path / "src").write_text("\n".join(SOURCE) + "\n", encoding="utf-8")
     (tmp_path / "ref").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
     done = hyperbaton(
-        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 2,
-        "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--threads", 1, "--fix", "Distortion0=0",
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 6,
+        "--average", 1, "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--threads", 1,
+        "--fix", "Distortion0=0",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     tuned = System.load(tmp_path / "tuned")
@@ -124,7 +125,7 @@ def test_verb_ends_with_the_weights_and_the_path(system: System, tmp_path: Path)
     *_, weights, last = done.stderr.splitlines()[-len(tuned.weights) - 1 :]
     assert weights.split() == ["UnknownWordPenalty0", "1", "→", f"{tuned.weights['UnknownWordPenalty0'][0]:.4g}"]
     assert f"LM0                  0.01 → {tuned.weights['LM0'][0]:.4g}" in done.stderr
-    assert re.fullmatch(rf"wrote {tmp_path / 'tuned'}: bleu [\d.]+ → [\d.]+, iteration [12]", last)
+    assert re.fullmatch(rf"wrote {tmp_path / 'tuned'}: bleu [\d.]+ → [\d.]+, iteration [1-6]", last)
     assert done.stdout.startswith("iteration\tbleu")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 
@@ -30,6 +31,12 @@ log = logging.getLogger(__name__)
 
 KIND = "tuning"
 
+_ENOUGH = 0.7  # of the gain that the lists promise on the way: a longer step is not worth its risk
+_STEPS = 40  # lengths of a step that are tried
+_FIRST = 0.2  # longest first step; later ones may be longer after a gain, and must be shorter after a loss
+_GROWTH, _SHRINKAGE, _SHORTEST = 1.5, 0.5, 0.05
+_LOSS = 0.3  # points of the metric below the best score, beyond which the next step starts from the best weights
+
 
 class TuningFailed(HyperbatonError):
     """Tuning did not help; the best weights are kept."""
@@ -44,7 +51,10 @@ class Tuning(CheckedOptions):
     iterations: int = option(12, "maximum number of iterations; each translates the development text once", minimum=1)
     patience: int = option(6, "stop after this many iterations without improvement", minimum=1)
     reach: float = option(
-        0.5, "step, as a fraction of the way to the weights that are best on the n-best lists", minimum=0.01, maximum=1
+        0.5,
+        "longest step, as a fraction of the way to the weights that are best on the n-best lists",
+        minimum=0.01,
+        maximum=1,
     )
     min_gain: float = option(0.01, "smallest improvement that counts, in points of the metric", minimum=0)
     average: int = option(
@@ -268,22 +278,42 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
 
 
 def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale: Scale) -> _State:
-    """Move part of the way towards new weights, scaled to the sum of absolute values of the first ones, if they are usable.
-
-    N-best lists are reliable only near the weights that they were made with: far away, the decoder finds translations that
-    no list has seen (Hopkins and May 2011 mix new and previous weights too).
-    """
+    """Move part of the way towards new weights, if they are usable; the sum of absolute values stays that of the first."""
     if not np.isfinite(weights).all():
         return replace(state, stopped="failure", failure="the optimizer returned weights that are not finite")
-    reached = scale.applied(weights)
-    if reached is not None:
-        reached = scale.applied(state.weights + options.reach * (reached - state.weights))
+    goal = scale.applied(weights)
+    reached = None if goal is None else _step(state, goal, metric, _longest(state, metric, options.reach), scale)
     if reached is None:
         return replace(state, stopped="failure", failure="the optimizer returned weights that vanish")
     if np.allclose(reached, state.weights, rtol=1e-6, atol=1e-9 * np.abs(state.weights).sum()):
         return replace(state, stopped="the weights do not change")
     log.info("%s on the lists: %.3f", metric.title, state.lists.value(metric, reached))
     return replace(state, weights=reached)
+
+
+def _longest(state: _State, metric: Metric, reach: float) -> float:
+    """The longest next step, as a fraction of the way: how far lists can be trusted shows in the scores so far."""
+    longest = min(_FIRST, reach)
+    for before, after in pairwise(state.history):
+        factor = _GROWTH if _gain(metric, before.score, after.score) > 0 else _SHRINKAGE
+        longest = min(max(longest * factor, _SHORTEST), reach)
+    return longest
+
+
+def _step(state: _State, goal: Floats, metric: Metric, longest: float, scale: Scale) -> Floats | None:
+    """Weights on the way to the goal: the nearest with most of the gain that the lists promise, at most `longest` away.
+
+    N-best lists are reliable only near the weights that they were made with (Hopkins and May 2011 mix new and previous
+    weights too). Far away the lists lack what the decoder would find: if all candidates are too short, for example, no
+    reward for words is too large for the lists, and the decoder's next translations are three times too long.
+    """
+    best = state.best(metric)
+    here = np.array(best.weights) if _gain(metric, state.history[-1].score, best.score) > _LOSS else state.weights
+    ways = [scale.applied(here + part * (goal - here)) for part in np.linspace(0, 1, _STEPS + 1)]
+    values = [-np.inf if way is None else state.lists.value(metric, way) for way in ways]
+    gains = np.array([_gain(metric, values[0], value) for value in values])
+    near = int(np.argmax(gains >= _ENOUGH * gains.max()))
+    return scale.applied(here + min(max(near, 1) / _STEPS, longest) * (goal - here))
 
 
 def _gains(metric: Metric, state: _State) -> list[float]:
