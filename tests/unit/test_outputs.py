@@ -128,7 +128,7 @@ def test_an_artefact_may_be_replaced_by_its_new_version(tmp_path: Path, monkeypa
     # Weights that prefer improbable translations can be improved.
     run("system", "--phrases", "phrases", "--lm", "lm", "-o", "system", "--copy", "--weight", "LM0=-0.5")
     weights = System.load("system").weights
-    run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 1)
+    run("tune", "system", "known.source", "known.target", "-o", "system", "--iterations", 4)
     verify("system")
     assert System.load("system").weights != weights
     # The parts that a system refers to are inputs, too.

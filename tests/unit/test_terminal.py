@@ -45,7 +45,7 @@ system -o system --phrases phrases --lm lm --reordering LR=msd-bidirectional-fe
 translate system < test.source
 translate system test.source --nbest 3 --alignment
 translate system test.source -o test.hyp --trace -
-tune system dev.source dev.target -o tuned --iterations 1 --nbest 5 --weight LM0=-0.5
+tune system dev.source dev.target -o tuned --iterations 4 --nbest 5 --weight LM0=-0.5
 score test.hyp test.target --against test.hyp --samples 20 --metrics bleu,wer
 diagnose system test.source test.target
 export moses system exported --json

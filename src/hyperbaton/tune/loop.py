@@ -266,7 +266,7 @@ def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
                 failure=f"no choice from the n-best lists has a better {metric.title} than {last.list_score:.2f}; "
                 "check that the references belong to the source text and are tokenized like the translations",
             )
-    if last.n_new == 0:
+    if all(turn.n_new == 0 for turn in state.history[-2:]):
         return replace(state, stopped="no new translations")
     if number >= options.iterations:
         return replace(state, stopped="the maximum number of iterations is reached")
@@ -297,7 +297,7 @@ def _longest(state: _State, metric: Metric, reach: float) -> float:
     for before, after in pairwise(state.history):
         factor = _GROWTH if _gain(metric, before.score, after.score) > 0 else _SHRINKAGE
         longest = min(max(longest * factor, _SHORTEST), reach)
-    return longest
+    return reach if state.history[-1].n_new == 0 else longest  # the lists have all that the decoder finds
 
 
 def _step(state: _State, goal: Floats, metric: Metric, longest: float, scale: Scale) -> Floats | None:
