@@ -80,11 +80,17 @@ def mira_on_one_sentence(
     max_step: float,
     n: int,
 ) -> list[npt.NDArray[np.float64]]:
-    """The average of weights after each of n visits to the same list (Cherry and Foster 2012, Algorithm 2)."""
+    """The average of weights after each of n visits to the same list (Cherry and Foster 2012, Algorithm 2).
+
+    They end before a visit in which rounding decides between candidates: a full step makes two of them equal.
+    """
     visited, averages = [], []
     for _ in range(n):
         model = features @ weights
         hope, fear = int(np.argmax(model + gains)), int(np.argmax(model - gains))
+        hopes, fears = (np.flatnonzero(values > values.max() - 1e-9) for values in (model + gains, model - gains))
+        if len(hopes) > 1 or (len(fears) > 1 and hope not in fears):
+            break
         difference = features[hope] - features[fear]
         loss = gains[hope] - gains[fear] - difference @ weights
         if loss > 0 and difference.any():
