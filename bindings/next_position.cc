@@ -155,17 +155,18 @@ HYPERBATON_BINDINGS(next_position) {
       .def(
           "packed_lists",
           [](const BoundJumpFeatures& self, const JumpText& jumps, FeatureNumbers& numbers, std::size_t begin,
-             std::size_t end, unsigned n_threads) {
+             std::size_t end, unsigned n_threads, const std::optional<nb::callable>& progress) {
             if (begin > end || end > jumps.text.size()) throw Error("there are no such sentences");
+            const auto report = make_progress(progress);
             PackedLists found;
             {
               const nb::gil_scoped_release release;
-              found = packed_feature_lists(jumps.text, jumps.visits, self.features, numbers, begin, end, n_threads);
+              found = packed_feature_lists(jumps.text, jumps.visits, self.features, numbers, begin, end, n_threads, report);
             }
             return nb::make_tuple(to_numpy(std::move(found.counts)), to_numpy(std::move(found.packed)),
                                   to_numpy(std::move(found.n_bytes)), to_numpy(std::move(found.n_ids)));
           },
-          "jumps"_a, "numbers"_a, "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
+          "jumps"_a, "numbers"_a, "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
           "Packed feature lists of the next sentences: counts of lists, bytes of all, bytes and features of each "
           "sentence.");
 
@@ -196,23 +197,22 @@ HYPERBATON_BINDINGS(next_position) {
   nb::class_<JumpObjective>(m, "JumpObjective", "-sum log P(NP | CP) over all jumps of a corpus.")
       .def(
           "__init__",
-          [](JumpObjective* self, const JumpText& jumps, const Keys& keys, std::size_t planes, bool cached, bool remaining,
-             bool coverage, unsigned n_threads, const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
+          [](JumpObjective* self, const JumpText& jumps, const Keys& keys, std::size_t planes, bool remaining,
+             bool coverage, unsigned n_threads) {
             const nb::gil_scoped_release release;
             const JumpObjectiveOptions options{
-                .planes = planes, .cached = cached, .remaining = remaining, .coverage = coverage, .n_threads = n_threads};
-            new (self) JumpObjective(jumps.text, jumps.visits, view(keys), options, report);
+                .planes = planes, .remaining = remaining, .coverage = coverage, .n_threads = n_threads};
+            new (self) JumpObjective(jumps.text, jumps.visits, view(keys), options);
           },
-          "jumps"_a, nb::arg("keys").noconvert(), nb::kw_only(), "planes"_a, "cached"_a, "remaining"_a, "coverage"_a,
-          "n_threads"_a, "progress"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+          "jumps"_a, nb::arg("keys").noconvert(), nb::kw_only(), "planes"_a, "remaining"_a, "coverage"_a, "n_threads"_a,
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def_static(
           "over_lists",
           [](const JumpText& jumps, const BoundLists& lists, std::size_t planes, bool remaining, bool coverage,
              unsigned n_threads) {
             const nb::gil_scoped_release release;
             const JumpObjectiveOptions options{
-                .planes = planes, .cached = true, .remaining = remaining, .coverage = coverage, .n_threads = n_threads};
+                .planes = planes, .remaining = remaining, .coverage = coverage, .n_threads = n_threads};
             return JumpObjective(jumps.text, jumps.visits, lists.kept(), options);
           },
           "jumps"_a, "lists"_a, nb::kw_only(), "planes"_a, "remaining"_a, "coverage"_a, "n_threads"_a,
@@ -244,19 +244,6 @@ HYPERBATON_BINDINGS(next_position) {
             return nb::make_tuple(value, to_numpy(std::move(gradient), self.planes()));
           },
           "weights"_a, "The sum and its gradient.")
-      .def(
-          "lists",
-          [](const JumpObjective& self) {
-            JumpLists lists;
-            std::vector<std::uint32_t> sentences(self.sentences().begin(), self.sentences().end());
-            {
-              const nb::gil_scoped_release release;
-              lists = self.all_lists();
-            }
-            return nb::make_tuple(to_numpy(std::move(sentences)), to_numpy(std::move(lists.counts)),
-                                  to_numpy(std::move(lists.ids)));
-          },
-          "The sentences that have jumps, the number of features of each of their lists, and the features.")
       .def(
           "lbfgs",
           [](const JumpObjective& self, const Array2<double>& start, double variance, std::size_t memory,

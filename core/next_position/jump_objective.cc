@@ -15,7 +15,7 @@ constexpr std::size_t kMaxBufferBytes = std::size_t{1} << 30;
 }  // namespace
 
 JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, std::span<const std::uint64_t> keys,
-                             const JumpObjectiveOptions& options, const Progress& progress)
+                             const JumpObjectiveOptions& options)
     : text_(text),
       visits_(visits),
       features_(keys, text.tagged()),
@@ -24,20 +24,6 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, s
       n_parameters_((n_features_ + (options.coverage ? kCandidateClasses : 0)) * options.planes) {
   find_sentences();
   cut_chunks();
-  if (!options.cached) return;
-  parallel_chunks(chunks_.size(), 1, options.n_threads, progress, [&](std::size_t b, std::size_t) {
-    Chunk& chunk = chunks_[b];
-    PositionParts parts;
-    for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
-      chunk.list_starts.push_back(chunk.lists.counts.size());
-      chunk.id_starts.push_back(chunk.lists.ids.size());
-      features_.append(text_, sentences_[place], parts, chunk.lists);
-    }
-    chunk.id_starts.push_back(chunk.lists.ids.size());
-    chunk.lists.counts.shrink_to_fit();
-    chunk.lists.ids.shrink_to_fit();
-  });
-  number_features();
 }
 
 JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, const KeptLists& lists,
@@ -52,15 +38,12 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
       order_(lists.order.begin(), lists.order.end()) {
   find_sentences();
   cut_chunks();
-  options_.cached = true;
   if (lists.starts.size() != sentences_.size() + 1 || lists.n_ids.size() != sentences_.size())
     throw Error("the lists belong to different sentences");
   std::size_t at = 0;
-  for (Chunk& chunk : chunks_) {
-    for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
-      chunk.list_starts.push_back(at);
-      at += n_lists(text_.words[sentences_[place]].size());
-    }
+  for (const std::uint32_t s : sentences_) {
+    list_starts_.push_back(at);
+    at += n_lists(text_.words[s].size());
   }
   if (at != lists.counts.size() || to_size(lists.starts.back()) != lists.packed.size())
     throw Error("the lists belong to different sentences");
@@ -70,10 +53,10 @@ namespace {
 
 // The lists of the sentences of [begin, end) that have jumps, in parts, to be joined.
 std::vector<FeatureLists> lists_of_parts(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                                         std::size_t begin, std::size_t end, unsigned n_threads) {
+                                         std::size_t begin, std::size_t end, unsigned n_threads, const Progress& progress) {
   constexpr std::size_t chunk = 64;
   std::vector<FeatureLists> parts((end - begin + chunk - 1) / chunk);
-  parallel_chunks(end - begin, chunk, n_threads, {}, [&](std::size_t first, std::size_t last) {
+  parallel_chunks(end - begin, chunk, n_threads, progress, [&](std::size_t first, std::size_t last) {
     FeatureLists& part = parts[first / chunk];
     PositionParts scratch;
     for (std::size_t s = begin + first; s < begin + last; ++s) {
@@ -102,7 +85,7 @@ void join(std::vector<Whole>& parts, std::vector<Value> Base::* column, Whole& a
 
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                            std::size_t begin, std::size_t end, unsigned n_threads) {
-  auto parts = lists_of_parts(text, visits, features, begin, end, n_threads);
+  auto parts = lists_of_parts(text, visits, features, begin, end, n_threads, {});
   FeatureLists all;
   join(parts, &FeatureLists::counts, all);
   join(parts, &FeatureLists::ids, all);
@@ -111,8 +94,9 @@ FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, con
 }
 
 PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                                 FeatureNumbers& numbers, std::size_t begin, std::size_t end, unsigned n_threads) {
-  auto lists = lists_of_parts(text, visits, features, begin, end, n_threads);
+                                 FeatureNumbers& numbers, std::size_t begin, std::size_t end, unsigned n_threads,
+                                 const Progress& progress) {
+  auto lists = lists_of_parts(text, visits, features, begin, end, n_threads, progress);
   for (FeatureLists& part : lists) numbers.renumber(part.ids);
   std::vector<PackedLists> parts(lists.size());
   parallel_chunks(lists.size(), 1, n_threads, {}, [&](std::size_t p, std::size_t) {
@@ -146,13 +130,6 @@ void JumpObjective::find_sentences() {
   if (sentences_.empty()) throw Error("there is nothing to learn from: no sentence pair has links");
 }
 
-void JumpObjective::number_features() {
-  const std::size_t n_features = n_parameters_ / options_.planes;
-  FeatureNumbers numbers(n_features, kJumpConstants, n_features - n_features_);
-  for (Chunk& chunk : chunks_) numbers.renumber(chunk.lists.ids);
-  order_ = numbers.order();
-}
-
 std::vector<double> JumpObjective::in_our_order(std::span<const double> inner) const {
   std::vector<double> ours(inner.begin(), inner.end());
   const std::size_t planes = options_.planes;
@@ -181,7 +158,7 @@ void JumpObjective::cut_chunks() {
   for (std::size_t place = 0; place < sentences_.size(); ++place) {
     if (done >= total * chunks_.size() / n_chunks) {
       if (!chunks_.empty()) chunks_.back().end = place;
-      chunks_.push_back({place, sentences_.size(), {}, {}, {}});
+      chunks_.push_back({place, sentences_.size()});
     }
     done += work(place);
   }
@@ -190,35 +167,17 @@ void JumpObjective::cut_chunks() {
 SentenceLists JumpObjective::lists_of(std::size_t place, Scratch& scratch) const {
   const std::size_t s = sentences_[place], n_words = text_.words[s].size();
   visits_.next_positions(s, static_cast<int>(n_words), scratch.next);
-  if (!options_.cached) {
+  if (!kept_) {
     scratch.lists.counts.clear();
     scratch.lists.ids.clear();
     features_.append(text_, s, scratch.parts, scratch.lists);
     return {n_words, scratch.lists.counts.data(), scratch.lists.ids.data(), scratch.lists.ids.size()};
   }
-  const auto after = std::upper_bound(chunks_.begin(), chunks_.end(), place,
-                                      [](std::size_t at, const Chunk& chunk) { return at < chunk.begin; });
-  const Chunk& chunk = *(after - 1);
-  const std::size_t at = place - chunk.begin, list = chunk.list_starts[at];
-  if (kept_) {
-    auto& ids = scratch.lists.ids;
-    ids.resize(to_size(kept_->n_ids[place]));
-    unpack_ids(&kept_->packed[to_size(kept_->starts[place])], ids);
-    return {n_words, &kept_->counts[list], ids.data(), ids.size()};
-  }
-  const std::size_t first = chunk.id_starts[at];
-  return {n_words, &chunk.lists.counts[list], chunk.lists.ids.data() + first, chunk.id_starts[at + 1] - first};
-}
-
-JumpLists JumpObjective::all_lists() const {
-  JumpLists all;
-  Scratch scratch;
-  for (std::size_t place = 0; place < sentences_.size(); ++place) {
-    const SentenceLists one = lists_of(place, scratch);
-    all.counts.insert(all.counts.end(), one.counts, one.counts + n_lists(one.n_words));
-    for (std::size_t at = 0; at < one.n_ids; ++at) all.ids.push_back(order_.empty() ? one.ids[at] : order_[one.ids[at]]);
-  }
-  return all;
+  auto& ids = scratch.lists.ids;
+  const std::size_t n_ids = to_size(kept_->n_ids[place]);
+  if (ids.size() < n_ids) ids.resize(n_ids);  // not less than before, since growing fills with zeros
+  unpack_ids(&kept_->packed[to_size(kept_->starts[place])], std::span(ids).first(n_ids));
+  return {n_words, &kept_->counts[list_starts_[place]], ids.data(), n_ids};
 }
 
 template <std::size_t Planes>

@@ -20,7 +20,6 @@ inline constexpr std::size_t kMaxJumpChunks = 16;
 
 struct JumpObjectiveOptions {
   std::size_t planes;  // weights of a feature: 1 for PAIR, 3 for SEQUENCE
-  bool cached;         // keep the features of all sentences (4 bytes each) instead of recomputing them in every pass
   bool remaining;      // the candidates are the words that are not visited and EOS, or all positions but the CP
   bool coverage;       // classes of candidates (phrases/remaining.hh) have weights, after those of all keys
   unsigned n_threads;
@@ -48,14 +47,16 @@ struct PackedLists {
   std::vector<std::int64_t> n_bytes, n_ids;  // of each sentence
 };
 PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                                 FeatureNumbers& numbers, std::size_t begin, std::size_t end, unsigned n_threads);
+                                 FeatureNumbers& numbers, std::size_t begin, std::size_t end, unsigned n_threads,
+                                 const Progress& progress);
 
 class JumpObjective {
  public:
-  // Text, visits and keys must outlive the objective. Sentences without a visit are left out.
+  // An objective that computes the features of all sentences in every pass. Text, visits and keys must outlive it.
+  // Sentences without a visit are left out.
   JumpObjective(const TaggedText& text, const VisitsView& visits, std::span<const std::uint64_t> keys,
-                const JumpObjectiveOptions& options, const Progress& progress);
-  // An objective over lists that are stored elsewhere.
+                const JumpObjectiveOptions& options);
+  // An objective over precomputed features, which must outlive it too.
   JumpObjective(const TaggedText& text, const VisitsView& visits, const KeptLists& lists,
                 const JumpObjectiveOptions& options);
 
@@ -73,8 +74,8 @@ class JumpObjective {
   // number of features that move together.
   std::vector<double> curvature(const Progress& progress) const;
 
-  // Cached lists have their own numbers of features (feature_numbers.hh); this converts values to the caller's order.
-  // Without cached lists, nothing changes.
+  // Precomputed lists have their own numbers of features (feature_numbers.hh); this converts values to the caller's order.
+  // Without such lists, nothing changes.
   std::vector<double> in_our_order(std::span<const double> inner) const;
 
   // The features of a sentence, given by its index in `sentences`; `scratch.next` receives its jumps. The lists are valid
@@ -85,15 +86,11 @@ class JumpObjective {
     std::vector<int> next;
   };
   SentenceLists lists_of(std::size_t place, Scratch& scratch) const;
-  // The features of all of `sentences`, for other backends.
-  JumpLists all_lists() const;
 
  private:
   // Consecutive sentences.
   struct Chunk {
-    std::size_t begin, end;                           // indices in `sentences`
-    JumpLists lists;                                  // of all sentences, if cached here
-    std::vector<std::size_t> list_starts, id_starts;  // of each sentence, and the end
+    std::size_t begin, end;  // indices in `sentences`
   };
   template <std::size_t Planes>
   double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient, Poll& poll) const;
@@ -104,7 +101,6 @@ class JumpObjective {
   void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
   void find_sentences();
   void cut_chunks();
-  void number_features();
   std::vector<double> in_inner_order(std::span<const double> ours) const;
 
   TaggedText text_;
@@ -116,8 +112,9 @@ class JumpObjective {
   std::size_t n_jumps_ = 0;
   std::vector<std::uint32_t> sentences_;
   std::vector<Chunk> chunks_;
-  std::optional<KeptLists> kept_;     // of all sentences, if stored elsewhere
-  std::vector<std::uint32_t> order_;  // external number of each internal feature; empty: they are equal
+  std::optional<KeptLists> kept_;         // of all sentences, if precomputed
+  std::vector<std::size_t> list_starts_;  // of each sentence in them
+  std::vector<std::uint32_t> order_;      // external number of each internal feature; empty: they are equal
 };
 
 }  // namespace hyperbaton

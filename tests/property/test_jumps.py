@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.data import generate
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.models import JumpLogProbs
-from hyperbaton.models.jumps.weights import N_CONSTANTS
+from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, packed_lists
 from hyperbaton.models.nine_class import ClassScores, NineClass
-from hyperbaton.models.shapes.next_position import TaggedSentences
+from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
 from hyperbaton.phrases import PhraseTable, extract
 from tests.oracles import jumps as oracle
 
@@ -39,7 +40,7 @@ def corpora(draw: st.DrawFn, tagged: bool | None = None) -> list[Sentence]:
     return corpus
 
 
-def core_text(corpus: list[Sentence]) -> _core.JumpText:
+def jump_training(corpus: list[Sentence]) -> JumpTraining:
     text = Text.of([" ".join(words) for words, _, _ in corpus])
     labels = None
     if corpus[0][1] is not None:
@@ -47,18 +48,23 @@ def core_text(corpus: list[Sentence]) -> _core.JumpText:
         labels = tags.labels.astype(np.uint32)
     positions = np.array([p for _, _, order in corpus for p in order], np.uint16)
     offsets = np.cumsum([0, *(len(order) for _, _, order in corpus)])
-    return TaggedSentences(text, labels).core(VisitOrders(positions, offsets))
+    return JumpTraining(TaggedSentences(text, labels), VisitOrders(positions, offsets), Resources(threads=2))
+
+
+def core_text(corpus: list[Sentence]) -> _core.JumpText:
+    return jump_training(corpus).core()
 
 
 def lists_of(corpus: list[Sentence], keys: npt.NDArray[np.uint64]) -> Iterator[tuple[int, dict[str, list[int]]]]:
     """For each sentence that has jumps its number, and the features of its lists by name."""
-    objective = _core.JumpObjective(
-        core_text(corpus), keys, planes=1, cached=True, remaining=False, coverage=False, n_threads=1, progress=None
-    )
-    sentences, counts, ids = (part.tolist() for part in objective.lists())
+    features = _core.JumpFeatures(keys, tagged=corpus[0][1] is not None)
+    found = features.lists(core_text(corpus), 0, len(corpus), n_threads=1)
+    counts, ids = found[0].tolist(), found[1].tolist()
     at, first = 0, 0
-    for s in sentences:
-        n = len(corpus[s][0])
+    for s, (words, _, order) in enumerate(corpus):
+        if not order:
+            continue
+        n = len(words)
         names = [f"left {i} {o}" for i in range(n + 1) for o in (0, 1)]
         names += [f"right {j} {o}" for j in range(1, n + 2) for o in (0, 1)]
         names += [f"{i} {j}" for i in range(n + 1) for j in range(1, n + 2)]
@@ -129,7 +135,7 @@ def test_features_are_numbered_as_sentences_have_them(corpus: list[Sentence], n_
     for cut in (0, n // 2):
         numbers = _core.FeatureNumbers(n_features=n_features, n_first=N_CONSTANTS, n_last=n_last)
         for begin, end in ((0, cut), (cut, n)):
-            features.packed_lists(text, numbers, begin, end, n_threads=2)
+            features.packed_lists(text, numbers, begin, end, n_threads=2, progress=None)
         order = numbers.order().tolist()
         assert order[: N_CONSTANTS + len(met)] == [*range(N_CONSTANTS), *met]
         assert sorted(order) == list(range(n_features)) and order[n_features - n_last :] == list(
@@ -218,13 +224,13 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str)
         words = [str(w) for w in random.integers(4, size=n)]
         tags = [str(t) for t in random.integers(3, size=n)] if tagged else None
         corpus.append((words, tags, random.permutation(n)[: max(n - 2, 1)].tolist() if n else []))
-    text = core_text(corpus)
+    training = jump_training(corpus)
+    text = training.core()
     keys = _core.count_jump_features(text, min_count=2, n_threads=1, progress=None)
-    objective = _core.JumpObjective(
-        text, keys, planes=planes, cached=True, remaining=remaining, coverage=coverage, n_threads=2, progress=None
-    )
     n_features = N_CONSTANTS + len(keys)
-    weights = random.normal(size=(n_features + coverage * _core.N_CANDIDATE_CLASSES, planes))
+    form = JumpForm(planes, remaining, coverage, n_features + coverage * _core.N_CANDIDATE_CLASSES)
+    objective = form.objective(training, packed_lists(training, keys, form.n_features))
+    weights = random.normal(size=(form.n_features, planes))
     value, gradient = objective(weights)
     features = _core.JumpFeatures(keys, tagged=tagged)
     flat = _core.jump_logprobs(text, features, weights[:n_features], n_threads=1, progress=None)
@@ -246,9 +252,7 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str)
         step = 1e-5
         slope = (objective(weights + step * along)[0] - objective(weights - step * along)[0]) / (2 * step)
         assert np.isclose(slope, (gradient * along).sum(), rtol=1e-6)
-    again = _core.JumpObjective(
-        text, keys, planes=planes, cached=False, remaining=remaining, coverage=coverage, n_threads=1, progress=None
-    )(weights)
+    again = form.recomputing_objective(training._replace(resources=Resources(threads=1)), keys)(weights)
     assert again[0] == value and np.array_equal(again[1], gradient)
 
 

@@ -20,6 +20,7 @@ from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS
+from hyperbaton.models.jumps.lists import feature_lists
 from hyperbaton.models.jumps.weights import N_CONSTANTS, JumpWeights
 from hyperbaton.models.shapes.next_position import JumpTraining
 from tests.clocks import PATIENCE
@@ -173,7 +174,9 @@ def test_a_warm_start_is_adagrad_forward_and_backward(name: str, corpus: tuple[B
         if len(one.visits.positions):
             sentences.append(fitted.core_objective(one, cached=True))
             classes = np.arange(fitted.n_features - _core.N_CANDIDATE_CLASSES, fitted.n_features)
-            touched.append(np.unique(np.concatenate([np.arange(N_CONSTANTS), sentences[-1].lists()[2], classes])))
+            touched.append(
+                np.unique(np.concatenate([np.arange(N_CONSTANTS), feature_lists(one, fitted.keys_).ids, classes]))
+            )
     counts = np.bincount(np.concatenate(touched), minlength=fitted.n_features)
     weights, squares = np.zeros(weighted.shape), np.full(weighted.shape, 1e-8)
     for s in [*range(len(sentences)), *reversed(range(len(sentences)))]:

@@ -26,6 +26,8 @@ class Resources:
     15 30
     >>> resources.part(1, of=3, size=2).report(5, 10)
     10 15
+    >>> resources.items(20, of=30).report(5, 10)
+    25 30
     >>> resources.split().shards
     1
     >>> resources.tasks() is resources, resources.driver().progress
@@ -58,6 +60,12 @@ class Resources:
         if (whole := self.progress) is None:
             return self
         return replace(self, progress=lambda done, total: whole(number * total // size + done, of * total // size))
+
+    def items(self, begin: int, of: int) -> Resources:
+        """Resources for consecutive items from number `begin` on, of `of` items; progress counts items."""
+        if (whole := self.progress) is None:
+            return self
+        return replace(self, progress=lambda done, _: whole(begin + done, of))
 
     def report(self, done: int, total: int) -> None:
         """Report progress; raises Cancelled if the callback returns False."""

@@ -23,7 +23,8 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import Arguments, check_options, option
-from hyperbaton.base.progress import Progress, default_threads
+from hyperbaton.base.progress import Progress
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, Kind, read_artefact, save
@@ -253,11 +254,11 @@ def extract(
     """
     need_bitext(bitext, "extract")
     check_options(Extraction(max_length))
-    scratch = scratch or Scratch()
-    columns: dict[str, Column] = {}
+    resources = Resources.of(threads, progress, scratch)
+    scratch, columns = resources.scratch, dict[str, Column]()
     n_samples = 0
     for begin, end in scratch.ranges(bitext.target.offsets, _BYTES * max_length) or [(0, 0)]:
-        part = extract_range(bitext, begin, end, max_length, threads or default_threads(), progress)
+        part = extract_range(bitext, begin, end, max_length, resources)
         part["sentence"] += np.uint32(begin)
         part["offsets"] += n_samples
         if begin:
@@ -270,16 +271,10 @@ def extract(
     return Samples(**{name: column.finish() for name, column in columns.items()}, bitext=bitext)
 
 
-def extract_range(
-    bitext: Bitext, begin: int, end: int, max_length: int, threads: int, progress: Progress | None
-) -> dict[str, Array]:
-    """The columns of the samples of sentence pairs [begin, end), numbered from 0."""
+def extract_range(bitext: Bitext, begin: int, end: int, max_length: int, resources: Resources) -> dict[str, Array]:
+    """The columns of the samples of sentence pairs [begin, end), numbered from 0; progress counts sentence pairs."""
     links = bitext.need_links()
     offsets = links.offsets[begin : end + 1]
-
-    def report(done: int, _total: int) -> bool | None:
-        return None if progress is None else progress(begin + done, len(bitext))
-
     bitext.check_lengths(begin, end)
     columns: dict[str, Array] = _core.extract_samples(
         bitext.source.offsets[begin : end + 1],
@@ -287,7 +282,7 @@ def extract_range(
         links.points[offsets[0] : offsets[-1]],
         offsets - offsets[0] if begin else offsets,
         max_length,
-        threads,
-        None if progress is None else report,
+        resources.threads,
+        resources.items(begin, of=len(bitext)).progress,
     )
     return columns

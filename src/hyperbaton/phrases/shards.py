@@ -182,7 +182,7 @@ def _samples(columns: dict[str, Array]) -> Samples:
 def _extract_shard(job: _Job, shard: int) -> int:
     """Samples, phrases and pairs of a shard; returns the number of samples."""
     bitext, (begin, end) = job.bitext(), job.starts[shard : shard + 2]
-    columns = extract_range(bitext, begin, end, job.max_length, job.threads, None)
+    columns = extract_range(bitext, begin, end, job.max_length, Resources(job.threads))
     columns["sentence"] += np.uint32(begin)
     samples = Samples.from_arrays(columns)
     run = Inventory.of_run(bitext, samples, slice(0, len(samples)), Resources(job.threads))

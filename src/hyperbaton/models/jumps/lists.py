@@ -56,10 +56,10 @@ def packed_lists(training: JumpTraining, keys: Array, n_features: int) -> dict[s
     columns |= {"n_bytes": Column(scratch, np.int64), "n_ids": Column(scratch, np.int64)}
     core, features = training.core(), training.features(keys)
     for begin, end in _ranges(training):
-        part = features.packed_lists(core, numbers, begin, end, n_threads=training.resources.threads)
+        own = training.resources.items(begin, of=len(training.source.text))
+        part = features.packed_lists(core, numbers, begin, end, n_threads=own.threads, progress=own.progress)
         for column, values in zip(columns.values(), part, strict=True):
             column.append(values)
-        training.resources.report(end, len(training.source.text))
     arrays = {name: column.finish() for name, column in columns.items()}
     starts = offsets_of(arrays.pop("n_bytes"))
     return {**arrays, "starts": starts, "order": numbers.order()}
@@ -85,6 +85,17 @@ class JumpForm:
         return _core.JumpObjective.over_lists(
             training.core(),
             _core.KeptLists(**lists),
+            planes=self.planes,
+            remaining=self.remaining,
+            coverage=self.coverage,
+            n_threads=training.resources.threads,
+        )
+
+    def recomputing_objective(self, training: JumpTraining, keys: Array) -> _core.JumpObjective:
+        """The sum over features that are computed in every pass."""
+        return _core.JumpObjective(
+            training.core(),
+            keys,
             planes=self.planes,
             remaining=self.remaining,
             coverage=self.coverage,

@@ -59,8 +59,6 @@ class _JumpObjective:
             from hyperbaton.models.jumps.shards import ShardedJumps  # imported here: most training is not split
 
             return ShardedJumps(training, model.keys_, model.form, resources.sharding)
-        if resources.scratch.memory is not None and model.cache:
-            return model.form.objective(training, packed_lists(training, model.keys_, model.n_features))
         return model.core_objective(training, cached=model.cache)
 
     def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
@@ -149,16 +147,9 @@ class JumpWeights(NextPositionModel):
 
     def core_objective(self, training: JumpTraining, *, cached: bool) -> _core.JumpObjective:
         """−Σ log P(NP | CP) of the jumps of training, for any weights."""
-        return _core.JumpObjective(
-            training.core(),
-            self.keys_,
-            planes=self.planes,
-            cached=cached,
-            remaining=self.candidates == "remaining",
-            coverage=self.coverage,
-            n_threads=training.resources.threads,
-            progress=training.resources.progress,
-        )
+        if cached:
+            return self.form.objective(training, packed_lists(training, self.keys_, self.n_features))
+        return self.form.recomputing_objective(training, self.keys_)
 
     def lists(self, training: JumpTraining) -> TorchLists:
         """The features of the training sentences that have jumps, by length, for PyTorch."""
