@@ -58,11 +58,20 @@ struct SummedObjective {
 
 // Lists of features in arrays of Python.
 struct BoundLists {
-  Array<std::uint8_t> counts, packed;
+  Array<std::uint8_t> counts;
+  std::optional<Words> ids;
+  std::optional<Array<std::uint8_t>> packed;
   Ints starts, n_ids;
   Words order;
 
-  KeptLists kept() const { return {view(counts), view(packed), view(starts), view(n_ids), view(order)}; }
+  KeptLists kept() const {
+    return {.counts = view(counts),
+            .ids = ids ? view(*ids) : std::span<const std::uint32_t>{},
+            .packed = packed ? view(*packed) : std::span<const std::uint8_t>{},
+            .starts = view(starts),
+            .n_ids = view(n_ids),
+            .order = view(order)};
+  }
 };
 
 std::vector<double> checked(const JumpObjective& objective, const Array2<double>& weights) {
@@ -138,17 +147,19 @@ HYPERBATON_BINDINGS(next_position) {
           nb::arg("keys").noconvert(), nb::kw_only(), "tagged"_a, nb::keep_alive<1, 2>())
       .def(
           "lists",
-          [](const BoundJumpFeatures& self, const JumpText& jumps, std::size_t begin, std::size_t end, unsigned n_threads) {
+          [](const BoundJumpFeatures& self, const JumpText& jumps, FeatureNumbers* numbers, std::size_t begin,
+             std::size_t end, unsigned n_threads, const std::optional<nb::callable>& progress) {
             if (begin > end || end > jumps.text.size()) throw Error("there are no such sentences");
+            const auto report = make_progress(progress);
             FeatureLists found;
             {
               const nb::gil_scoped_release release;
-              found = feature_lists(jumps.text, jumps.visits, self.features, begin, end, n_threads);
+              found = feature_lists(jumps.text, jumps.visits, self.features, numbers, begin, end, n_threads, report);
             }
             return nb::make_tuple(to_numpy(std::move(found.counts)), to_numpy(std::move(found.ids)),
                                   to_numpy(std::move(found.n_ids)));
           },
-          "jumps"_a, "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a,
+          "jumps"_a, "numbers"_a.none(), "begin"_a, "end"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
           "For sentences [begin, end) that have jumps: the number of features of each list, the features, and their number "
           "per "
           "sentence.")
@@ -191,8 +202,8 @@ HYPERBATON_BINDINGS(next_position) {
       "log P(NP | CP) of all jumps, sentence by sentence.");
 
   nb::class_<BoundLists>(m, "KeptLists", "Precomputed lists of features, over borrowed arrays.")
-      .def(nb::init<Array<std::uint8_t>, Array<std::uint8_t>, Ints, Ints, Words>(), nb::kw_only(), "counts"_a, "packed"_a,
-           "starts"_a, "n_ids"_a, "order"_a);
+      .def(nb::init<Array<std::uint8_t>, std::optional<Words>, std::optional<Array<std::uint8_t>>, Ints, Ints, Words>(),
+           nb::kw_only(), "counts"_a, "ids"_a = nb::none(), "packed"_a = nb::none(), "starts"_a, "n_ids"_a, "order"_a);
 
   nb::class_<JumpObjective>(m, "JumpObjective", "-sum log P(NP | CP) over all jumps of a corpus.")
       .def(

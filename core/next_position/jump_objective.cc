@@ -45,7 +45,8 @@ JumpObjective::JumpObjective(const TaggedText& text, const VisitsView& visits, c
     list_starts_.push_back(at);
     at += n_lists(text_.words[s].size());
   }
-  if (at != lists.counts.size() || to_size(lists.starts.back()) != lists.packed.size())
+  const std::size_t size = lists.packed.empty() ? lists.ids.size() : lists.packed.size();
+  if (at != lists.counts.size() || to_size(lists.starts.back()) != size)
     throw Error("the lists belong to different sentences");
 }
 
@@ -53,7 +54,8 @@ namespace {
 
 // The lists of the sentences of [begin, end) that have jumps, in parts, to be joined.
 std::vector<FeatureLists> lists_of_parts(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                                         std::size_t begin, std::size_t end, unsigned n_threads, const Progress& progress) {
+                                         FeatureNumbers* numbers, std::size_t begin, std::size_t end, unsigned n_threads,
+                                         const Progress& progress) {
   constexpr std::size_t chunk = 64;
   std::vector<FeatureLists> parts((end - begin + chunk - 1) / chunk);
   parallel_chunks(end - begin, chunk, n_threads, progress, [&](std::size_t first, std::size_t last) {
@@ -66,6 +68,8 @@ std::vector<FeatureLists> lists_of_parts(const TaggedText& text, const VisitsVie
       part.n_ids.push_back(static_cast<std::int64_t>(part.ids.size() - before));
     }
   });
+  if (numbers != nullptr)
+    for (FeatureLists& part : parts) numbers->renumber(part.ids);
   return parts;
 }
 
@@ -84,8 +88,9 @@ void join(std::vector<Whole>& parts, std::vector<Value> Base::* column, Whole& a
 }  // namespace
 
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                           std::size_t begin, std::size_t end, unsigned n_threads) {
-  auto parts = lists_of_parts(text, visits, features, begin, end, n_threads, {});
+                           FeatureNumbers* numbers, std::size_t begin, std::size_t end, unsigned n_threads,
+                           const Progress& progress) {
+  auto parts = lists_of_parts(text, visits, features, numbers, begin, end, n_threads, progress);
   FeatureLists all;
   join(parts, &FeatureLists::counts, all);
   join(parts, &FeatureLists::ids, all);
@@ -96,8 +101,7 @@ FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, con
 PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
                                  FeatureNumbers& numbers, std::size_t begin, std::size_t end, unsigned n_threads,
                                  const Progress& progress) {
-  auto lists = lists_of_parts(text, visits, features, begin, end, n_threads, progress);
-  for (FeatureLists& part : lists) numbers.renumber(part.ids);
+  auto lists = lists_of_parts(text, visits, features, &numbers, begin, end, n_threads, progress);
   std::vector<PackedLists> parts(lists.size());
   parallel_chunks(lists.size(), 1, n_threads, {}, [&](std::size_t p, std::size_t) {
     std::span<const std::uint32_t> ids = lists[p].ids;
@@ -173,11 +177,13 @@ SentenceLists JumpObjective::lists_of(std::size_t place, Scratch& scratch) const
     features_.append(text_, s, scratch.parts, scratch.lists);
     return {n_words, scratch.lists.counts.data(), scratch.lists.ids.data(), scratch.lists.ids.size()};
   }
+  const std::uint8_t* const counts = &kept_->counts[list_starts_[place]];
+  const std::size_t start = to_size(kept_->starts[place]), n_ids = to_size(kept_->n_ids[place]);
+  if (kept_->packed.empty()) return {n_words, counts, kept_->ids.data() + start, n_ids};
   auto& ids = scratch.lists.ids;
-  const std::size_t n_ids = to_size(kept_->n_ids[place]);
   if (ids.size() < n_ids) ids.resize(n_ids);  // not less than before, since growing fills with zeros
-  unpack_ids(&kept_->packed[to_size(kept_->starts[place])], std::span(ids).first(n_ids));
-  return {n_words, &kept_->counts[list_starts_[place]], ids.data(), n_ids};
+  unpack_ids(&kept_->packed[start], std::span(ids).first(n_ids));
+  return {n_words, counts, ids.data(), n_ids};
 }
 
 template <std::size_t Planes>

@@ -25,21 +25,25 @@ struct JumpObjectiveOptions {
   unsigned n_threads;
 };
 
-// The precomputed features of all sentences that have jumps (`packed_feature_lists`), in the caller's memory.
+// The precomputed features of all sentences that have jumps, in the caller's memory: plain (`feature_lists`), or packed
+// (`packed_feature_lists`), which takes about half the memory and more time.
 struct KeptLists {
   std::span<const std::uint8_t> counts;  // features of each list
-  std::span<const std::uint8_t> packed;  // the features of all lists of a sentence (packed_ids.hh), one after another
-  std::span<const std::int64_t> starts;  // of each sentence in `packed`, and the end
+  std::span<const std::uint32_t> ids;    // the features of all lists of a sentence, one after another
+  std::span<const std::uint8_t> packed;  // these instead (packed_ids.hh), if not empty
+  std::span<const std::int64_t> starts;  // of each sentence in `ids` or `packed`, and the end
   std::span<const std::int64_t> n_ids;   // features of each sentence
   std::span<const std::uint32_t> order;  // the feature of each number
 };
 
 // The lists of the sentences of [begin, end) that have jumps, and the number of features of each sentence in them.
+// Features are replaced by their numbers, if there are any.
 struct FeatureLists : JumpLists {
   std::vector<std::int64_t> n_ids;
 };
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
-                           std::size_t begin, std::size_t end, unsigned n_threads);
+                           FeatureNumbers* numbers, std::size_t begin, std::size_t end, unsigned n_threads,
+                           const Progress& progress);
 
 // Packed lists of numbers of features.
 struct PackedLists {
@@ -74,8 +78,8 @@ class JumpObjective {
   // number of features that move together.
   std::vector<double> curvature(const Progress& progress) const;
 
-  // Precomputed lists have their own numbers of features (feature_numbers.hh); this converts values to the caller's order.
-  // Without such lists, nothing changes.
+  // Precomputed lists may have their own numbers of features (feature_numbers.hh); this converts values to the caller's
+  // order. Without such lists, nothing changes.
   std::vector<double> in_our_order(std::span<const double> inner) const;
 
   // The features of a sentence, given by its index in `sentences`; `scratch.next` receives its jumps. The lists are valid

@@ -18,7 +18,7 @@ from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.data import generate
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.models import JumpLogProbs
-from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, packed_lists
+from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, kept_lists
 from hyperbaton.models.nine_class import ClassScores, NineClass
 from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
 from hyperbaton.phrases import PhraseTable, extract
@@ -58,7 +58,7 @@ def core_text(corpus: list[Sentence]) -> _core.JumpText:
 def lists_of(corpus: list[Sentence], keys: npt.NDArray[np.uint64]) -> Iterator[tuple[int, dict[str, list[int]]]]:
     """For each sentence that has jumps its number, and the features of its lists by name."""
     features = _core.JumpFeatures(keys, tagged=corpus[0][1] is not None)
-    found = features.lists(core_text(corpus), 0, len(corpus), n_threads=1)
+    found = features.lists(core_text(corpus), None, 0, len(corpus), n_threads=1, progress=None)
     counts, ids = found[0].tolist(), found[1].tolist()
     at, first = 0, 0
     for s, (words, _, order) in enumerate(corpus):
@@ -131,7 +131,7 @@ def test_features_are_numbered_as_sentences_have_them(corpus: list[Sentence], n_
     keys = _core.count_jump_features(text, min_count=1, n_threads=1, progress=None)
     features = _core.JumpFeatures(keys, tagged=corpus[0][1] is not None)
     n_features = N_CONSTANTS + len(keys) + n_last
-    met = list(dict.fromkeys(features.lists(text, 0, n, n_threads=1)[1].tolist()))
+    met = list(dict.fromkeys(features.lists(text, None, 0, n, n_threads=1, progress=None)[1].tolist()))
     for cut in (0, n // 2):
         numbers = _core.FeatureNumbers(n_features=n_features, n_first=N_CONSTANTS, n_last=n_last)
         for begin, end in ((0, cut), (cut, n)):
@@ -229,7 +229,9 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str)
     keys = _core.count_jump_features(text, min_count=2, n_threads=1, progress=None)
     n_features = N_CONSTANTS + len(keys)
     form = JumpForm(planes, remaining, coverage, n_features + coverage * _core.N_CANDIDATE_CLASSES)
-    objective = form.objective(training, packed_lists(training, keys, form.n_features))
+    objective, packed_objective = (
+        form.objective(training, kept_lists(training, keys, form.n_features, packed=packed)) for packed in (False, True)
+    )
     weights = random.normal(size=(form.n_features, planes))
     value, gradient = objective(weights)
     features = _core.JumpFeatures(keys, tagged=tagged)
@@ -253,7 +255,8 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str)
         slope = (objective(weights + step * along)[0] - objective(weights - step * along)[0]) / (2 * step)
         assert np.isclose(slope, (gradient * along).sum(), rtol=1e-6)
     again = form.recomputing_objective(training._replace(resources=Resources(threads=1)), keys)(weights)
-    assert again[0] == value and np.array_equal(again[1], gradient)
+    for same in (again, packed_objective(weights)):
+        assert same[0] == value and np.array_equal(same[1], gradient)
 
 
 @settings(max_examples=30, deadline=None)

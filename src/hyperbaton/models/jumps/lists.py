@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +11,8 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, offsets_of
-from hyperbaton.base.scratch import Column
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.models.shapes.next_position import JumpTraining
 
 # ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
@@ -18,6 +20,7 @@ N_CONSTANTS = _core.N_JUMP_CONSTANTS
 # Memory for computing the features of a list; a sentence has as many lists as the square of its length: a list has up
 # to 28 features of 4 bytes each, and up to twice that in temporary vectors.
 _BYTES = 28 * 12
+_AT_ONCE = 1 << 28  # bytes for this, unless memory is limited
 
 
 def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -39,36 +42,45 @@ class FeatureLists(NamedTuple):
 
 def feature_lists(training: JumpTraining, keys: Array) -> FeatureLists:
     """The features of all sentences."""
-    threads, scratch = training.resources.threads, training.resources.scratch
-    counts, ids = Column(scratch, np.uint8), Column(scratch, np.uint32)
     core, features = training.core(), training.features(keys)
-    for begin, end in _ranges(training):
-        for column, values in zip((counts, ids), features.lists(core, begin, end, n_threads=threads)[:2], strict=True):
-            column.append(values)
-    return FeatureLists(counts.finish(), ids.finish())
+
+    def lists(begin: int, end: int, own: Resources) -> tuple[Array, Array]:
+        return features.lists(core, None, begin, end, n_threads=own.threads, progress=own.progress)[:2]
+
+    counts, ids = _joined(training, (np.uint8, np.uint32), lists)
+    return FeatureLists(counts, ids)
 
 
-def packed_lists(training: JumpTraining, keys: Array, n_features: int) -> dict[str, Array]:
-    """The arrays of `_core.KeptLists`."""
-    scratch, n_last = training.resources.scratch, n_features - N_CONSTANTS - len(keys)
+def kept_lists(training: JumpTraining, keys: Array, n_features: int, *, packed: bool) -> dict[str, Array]:
+    """The arrays of `_core.KeptLists`; if packed, they take less memory, and a pass over them more time."""
+    n_last = n_features - N_CONSTANTS - len(keys)
     numbers = _core.FeatureNumbers(n_features=n_features, n_first=N_CONSTANTS, n_last=n_last)
-    columns = {"counts": Column(scratch, np.uint8), "packed": Column(scratch, np.uint8)}
-    columns |= {"n_bytes": Column(scratch, np.int64), "n_ids": Column(scratch, np.int64)}
     core, features = training.core(), training.features(keys)
-    for begin, end in _ranges(training):
-        own = training.resources.items(begin, of=len(training.source.text))
-        part = features.packed_lists(core, numbers, begin, end, n_threads=own.threads, progress=own.progress)
-        for column, values in zip(columns.values(), part, strict=True):
+
+    def lists(begin: int, end: int, own: Resources) -> tuple[Array, ...]:
+        find = features.packed_lists if packed else features.lists
+        return find(core, numbers, begin, end, n_threads=own.threads, progress=own.progress)
+
+    if packed:
+        counts, ids, n_bytes, n_ids = _joined(training, (np.uint8, np.uint8, np.int64, np.int64), lists)
+        arrays = {"packed": ids, "starts": offsets_of(n_bytes)}
+    else:
+        counts, ids, n_ids = _joined(training, (np.uint8, np.uint32, np.int64), lists)
+        arrays = {"ids": ids, "starts": offsets_of(n_ids)}
+    return {"counts": counts, "n_ids": n_ids, "order": numbers.order(), **arrays}
+
+
+def _joined(
+    training: JumpTraining, dtypes: Sequence[type], lists: Callable[[int, int, Resources], tuple[Array, ...]]
+) -> list[Array]:
+    """Columns of all sentences from those of ranges of sentences, which are computed together."""
+    resources, starts = training.resources, offsets_of(n_lists(training.source.text.lengths))
+    columns = [Column(resources.scratch, dtype) for dtype in dtypes]
+    for begin, end in Scratch(resources.scratch.memory or _AT_ONCE).ranges(starts, _BYTES):
+        own = resources.items(begin, of=len(starts) - 1)
+        for column, values in zip(columns, lists(begin, end, own), strict=True):
             column.append(values)
-    arrays = {name: column.finish() for name, column in columns.items()}
-    starts = offsets_of(arrays.pop("n_bytes"))
-    return {**arrays, "starts": starts, "order": numbers.order()}
-
-
-def _ranges(training: JumpTraining) -> list[tuple[int, int]]:
-    """Sentences whose features are computed together."""
-    starts = offsets_of(n_lists(training.source.text.lengths))
-    return training.resources.scratch.ranges(starts, _BYTES)
+    return [column.finish() for column in columns]
 
 
 @dataclass(frozen=True)

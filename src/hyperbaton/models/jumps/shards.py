@@ -24,7 +24,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.shard_arrays import map_arrays, remove_arrays, write_arrays
 from hyperbaton.corpus import Text, Vocabulary
-from hyperbaton.models.jumps.lists import JumpForm, n_lists, packed_lists
+from hyperbaton.models.jumps.lists import JumpForm, kept_lists, n_lists
 from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
 
 
@@ -117,7 +117,7 @@ class ShardedJumps:
 
 def _find_features(job: _Job, shard: int) -> int:
     keys = map_arrays(job.folder, "training")["keys"]
-    lists = packed_lists(job.training(shard), keys, job.form.n_features)
+    lists = kept_lists(job.training(shard), keys, job.form.n_features, packed=True)
     write_arrays(job.folder, f"lists.{shard}", lists)
     return len(lists["packed"])
 

@@ -26,7 +26,7 @@ from hyperbaton.base.errors import OptionError, import_failure
 from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, feature_lists, most_bytes, packed_lists
+from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, feature_lists, kept_lists, most_bytes
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
@@ -148,7 +148,8 @@ class JumpWeights(NextPositionModel):
     def core_objective(self, training: JumpTraining, *, cached: bool) -> _core.JumpObjective:
         """−Σ log P(NP | CP) of the jumps of training, for any weights."""
         if cached:
-            return self.form.objective(training, packed_lists(training, self.keys_, self.n_features))
+            packed = training.resources.scratch.memory is not None
+            return self.form.objective(training, kept_lists(training, self.keys_, self.n_features, packed=packed))
         return self.form.recomputing_objective(training, self.keys_)
 
     def lists(self, training: JumpTraining) -> TorchLists:
