@@ -15,7 +15,7 @@ from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS, OrientationModel, load_model
-from hyperbaton.phrases import Options, Samples, extract
+from hyperbaton.phrases import Samples, TranslationOptions, extract
 from tests.contract.quick import SMALL, quick
 
 SETS = ("three", "five", "hier-mslr")
@@ -130,15 +130,15 @@ def test_options_score_as_the_samples_they_are(
         end, stop = begin + int(first.source_length[k]), start + int(first.target_length[k])
         inner = [(i - begin, j - start) for i, j in links[s] if begin <= i < end and start <= j < stop]
         rows.append((s, begin, end, " ".join(bitext.target[s][start:stop]), inner))
-    options = model.option_logprobs(bitext.source, Options.of(rows))
+    options = model.option_logprobs(bitext.source, TranslationOptions.of(rows))
     assert np.array_equal(options, model.sample_logprobs(bitext, first))
 
 
 def test_a_sentence_of_unseen_words_works(model: OrientationModel) -> None:
-    options = Options.of([(0, 0, 1, "qqq", [(0, 0)]), (0, 1, 3, "rrr sss", [(0, 1)])])
+    options = TranslationOptions.of([(0, 0, 1, "qqq", [(0, 0)]), (0, 1, 3, "rrr sss", [(0, 1)])])
     logprobs = model.option_logprobs(Text.of(["xxx yyy zzz"]), options)
     assert np.allclose(np.exp(logprobs).sum(axis=1), 1)
-    assert model.option_logprobs(Text.of([""]), Options.of([])).shape == (0, len(model.class_names))
+    assert model.option_logprobs(Text.of([""]), TranslationOptions.of([])).shape == (0, len(model.class_names))
 
 
 def test_a_damaged_folder_is_refused_by_name(model: OrientationModel, tmp_path: Path) -> None:

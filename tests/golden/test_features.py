@@ -7,7 +7,7 @@ import numpy as np
 from hyperbaton.corpus import Bitext
 from hyperbaton.features.aligned_words import AlignedWords
 from hyperbaton.features.dpr import Dpr
-from hyperbaton.phrases import Occurrences, Options
+from hyperbaton.phrases import Occurrences, TranslationOptions
 
 
 def test_ni11_figure_7() -> None:
@@ -20,7 +20,7 @@ def test_ni11_figure_7() -> None:
     grams = {" ".join(words[i : i + n]) for n in (1, 2, 3) for i in range(len(words) + 1 - n)}
     assert len(grams) * len(offsets) == 180
 
-    phrases = Options.of([(0, i, i + n, "Hong Kong", []) for n in (1, 2) for i in range(len(words) + 1 - n)])
+    phrases = TranslationOptions.of([(0, i, i + n, "Hong Kong", []) for n in (1, 2) for i in range(len(words) + 1 - n)])
     occurrences = Occurrences.of_options(source, phrases)
     rows = features.fit(occurrences, np.zeros(len(phrases), np.uint8), 1)
     space = {features.describe(i, source.vocabulary, phrases.target.vocabulary) for i in range(rows.n_features)}
@@ -44,7 +44,7 @@ def test_ni11_figure_7() -> None:
 def test_al14_table_1() -> None:
     """The three phrase pairs with the ten features of the paper's list (its third row shows f6, which the list denies)."""
     bitext = Bitext.of(["f1 f2 f3 f4 f5 f6"], ["e1 e2 e3 e4 e5"])
-    phrases = Options.of(
+    phrases = TranslationOptions.of(
         [
             (0, 0, 2, "e1", [(0, 0), (1, 0)]),
             (0, 2, 5, "e4 e5", [(0, 1), (2, 0)]),

@@ -17,7 +17,7 @@ from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode import ModelUse, ReorderingTable
 from hyperbaton.models import JumpLogProbs, Steps
 from hyperbaton.models.osm import OperationSequence
-from hyperbaton.phrases import Options, ReorderingType
+from hyperbaton.phrases import ReorderingType, TranslationOptions
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from hyperbaton.phrases.moses import read_phrase_table
 from tests.oracles import decode as oracle
@@ -101,7 +101,7 @@ class Distances:
     classes = "all"
     coverage_weights_: Any = None
 
-    def option_logprobs(self, source: Text, options: Options) -> Any:
+    def option_logprobs(self, source: Text, options: TranslationOptions) -> Any:
         begin, length = options.source.begin.astype(float), options.target.lengths.astype(float)
         return -np.abs(np.sin(begin[:, None] + 3 * length[:, None] + np.arange(5)))
 
@@ -216,7 +216,7 @@ class Orientations:
     def __init__(self, orientations: str) -> None:
         self.orientations = orientations
 
-    def option_logprobs(self, source: Text, options: Options) -> Any:
+    def option_logprobs(self, source: Text, options: TranslationOptions) -> Any:
         return np.tile(np.log([0.4, 0.3, 0.2, 0.1]), (len(options), 1))
 
 

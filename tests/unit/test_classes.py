@@ -62,7 +62,9 @@ def runs_in(folder, shards):
 
 
 def batch_in(folder, first_run):
-    return class_runs._Batch(class_runs._Job(folder, EXCHANGE, n_words=3, n_runs=9, resources=Resources(1)), first_run)
+    return class_runs._RunGroup(
+        class_runs._ExchangeJob(folder, EXCHANGE, n_words=3, n_runs=9, resources=Resources(1)), first_run
+    )
 
 
 def test_runs_that_are_no_longer_needed_are_abandoned(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from hyperbaton.data import generate
 from hyperbaton.decode import NBest, System, Translator
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.models import MODELS, StepModel, Steps
-from hyperbaton.phrases import Options, PhraseTable, extract
+from hyperbaton.phrases import PhraseTable, TranslationOptions, extract
 
 
 class NearFirst(StepModel):
@@ -74,7 +74,7 @@ class ByTag:
 
     orientations, needs = "three", ("source_tags",)
 
-    def option_logprobs(self, source: Text, options: Options, annotations: Annotations) -> np.ndarray:
+    def option_logprobs(self, source: Text, options: TranslationOptions, annotations: Annotations) -> np.ndarray:
         assert annotations.source_tags is not None
         first = source.offsets[options.source.sentence] + options.source.begin
         scores = np.eye(3)[np.asarray(annotations.source_tags.labels)[first] % 3]

@@ -17,7 +17,7 @@ from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import load_model
 from hyperbaton.models.lexicalized import Lexicalized
-from hyperbaton.phrases import Options, PhraseTable, extract
+from hyperbaton.phrases import PhraseTable, TranslationOptions, extract
 
 MONOTONE = [(0, 0), (1, 1)]
 SWAPPED = [(0, 1), (1, 0)]
@@ -41,7 +41,7 @@ def test_the_ladder_goes_from_the_pair_to_source_to_target_to_all(small: Bitext)
     assert by_target is not None and len(by_source.keys) == 3 and len(by_target.keys) == 3
     of_b, of_y = [1, 0, 1], [1, 0, 1]
     expected = step(of_b, step(of_b, step(of_y, everything)))
-    options = Options.of([(0, 1, 2, "y", [(0, 0)]), (0, 1, 2, "z", [(0, 0)]), (0, 2, 3, "y", [])])
+    options = TranslationOptions.of([(0, 1, 2, "y", [(0, 0)]), (0, 1, 2, "z", [(0, 0)]), (0, 2, 3, "y", [])])
     probabilities = np.exp(model.option_logprobs(Text.of(["a b q"]), options))
     np.testing.assert_allclose(probabilities[0], expected)
     # The pair b z was never seen: p(o | b), towards p(o | z). Nor was q: p(o | y).
@@ -111,7 +111,7 @@ def test_tables_and_their_export_have_what_the_model_says(
     folders, expected = [], []
     pairs = [(source, target, table.source[source], table.target[target]) for source, target in pairs_of(table)]
     lines = [line for _, _, line, _ in pairs]
-    options = Options.of([(i, 0, len(line.split()), target, []) for i, (_, _, line, target) in enumerate(pairs)])
+    options = TranslationOptions.of([(i, 0, len(line.split()), target, []) for i, (_, _, line, target) in enumerate(pairs)])
     for side in ("before", "after"):
         model = Lexicalized(orientations="msd", side=side, units=units, towards=towards, conditioning=conditioning)
         model.fit(train, parts.known(units, parts.train)).save(tmp_path / side)

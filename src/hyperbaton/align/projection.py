@@ -139,14 +139,14 @@ class SpanProjector:
         found.spans += [Span(run.begin, run.end, span.label) for run in runs]
         return found
 
-    def _runs(self, span: Span) -> list[_Run]:
+    def _runs(self, span: Span) -> list[_TargetRun]:
         """The runs of target words linked to the words of a span. Words without any link do not interrupt a run, so it
         consists of consecutive ranks among the linked words."""
         n_links = Counter(chain.from_iterable(self._ranks[span.begin : span.end]))
         ranks = sorted(n_links)
         starts = [at for at, rank in enumerate(ranks) if at == 0 or ranks[at - 1] + 1 < rank]
         return [
-            _Run(
+            _TargetRun(
                 self._linked[ranks[first]],
                 self._linked[ranks[last - 1]] + 1,
                 sum(n_links[rank] for rank in ranks[first:last]),
@@ -155,7 +155,7 @@ class SpanProjector:
         ]
 
 
-class _Run(NamedTuple):
+class _TargetRun(NamedTuple):
     """Target words, half-open, and the number of links that lead to them."""
 
     begin: int

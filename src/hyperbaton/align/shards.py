@@ -46,7 +46,7 @@ class LinkOutputs:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _LinkJob:
     folder: Path
     starts: tuple[int, ...]
     outputs: LinkOutputs
@@ -82,11 +82,11 @@ def align_shards(
                 targets.write(f"{tgt}\n".encode())
     for _ in pairs:  # reports a longer target
         pass
-    job = _Job(folder, tuple(starts), outputs or LinkOutputs(), sharding.threads)
+    job = _LinkJob(folder, tuple(starts), outputs or LinkOutputs(), sharding.threads)
     yield from sharding.results(_align_shard, job, progress)
 
 
-def _align_shard(job: _Job, shard: int) -> dict[str, Path]:
+def _align_shard(job: _LinkJob, shard: int) -> dict[str, Path]:
     aligner = Aligner.load(job.folder / ALIGNER)
     groups = read_groups(*_side_files(job.folder, shard), GROUP)
     written = job.outputs.write(aligner, groups, job.starts[shard], job.threads)

@@ -94,7 +94,7 @@ def _both_ways(name: str, parts: tuple[Array, Array]) -> dict[str, Array]:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _CountJob:
     folder: Path
     rounds: Rounds
     number: int
@@ -120,7 +120,7 @@ class _Shards:
         sharding, training = self._sharding, self._training
         folder = sharding.folder
         write_arrays(folder, _model(number), model_arrays(training.model))
-        job = _Job(folder, self._rounds, number, training.scale.max_states, sharding.threads)
+        job = _CountJob(folder, self._rounds, number, training.scale.max_states, sharding.threads)
         for shard, _ in enumerate(sharding.do(_count_shard, job, progress)):
             counts = map_arrays(folder, _counts(number, shard))
             nulls, jumps = ((counts[f"{kind}.{WAYS[0]}"], counts[f"{kind}.{WAYS[1]}"]) for kind in ("nulls", "jumps"))
@@ -129,7 +129,7 @@ class _Shards:
         remove_arrays(folder, _model(number))
 
 
-def _count_shard(job: _Job, shard: int) -> int:
+def _count_shard(job: _CountJob, shard: int) -> int:
     """The expected counts of a shard; returns the number of its word pairs."""
     tokens, units = map_arrays(job.folder, _tokens(shard)), map_arrays(job.folder, UNITS)
     source, target = (_core.Tokens(words=tokens[f"{n}.words"], offsets=tokens[f"{n}.offsets"]) for n in (0, 1))

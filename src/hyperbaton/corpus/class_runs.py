@@ -55,7 +55,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ExchangeJob:
     folder: Folder
     exchange: Exchange
     n_words: int
@@ -70,10 +70,10 @@ class _Job:
 
 
 @dataclass(frozen=True)
-class _Batch:
+class _RunGroup:
     """Runs that are done at once, on the assumption that none of them ends higher."""
 
-    job: _Job
+    job: _ExchangeJob
     first_run: int
 
     @property
@@ -112,28 +112,28 @@ def runs_on(text: Text, exchange: Exchange, n_runs: int, resources: Resources) -
     """
     split = resources.split()
     write_arrays(split.folder, TEXT, {"tokens": text.tokens, "offsets": text.offsets})
-    job = _Job(split.folder, exchange, len(text.vocabulary), n_runs, resources.tasks())
+    job = _ExchangeJob(split.folder, exchange, len(text.vocabulary), n_runs, resources.tasks())
 
     def do(starts: Sequence[ClassIds], first_run: int) -> Generator[Run]:
-        batch = _Batch(job, first_run)
+        group = _RunGroup(job, first_run)
         for run, start in enumerate(starts, start=first_run):
-            write_arrays(job.folder, batch.start(run), {"classes": start})
-        with closing(replace(split, shards=len(starts)).do(_do_run, batch)) as tasks:
+            write_arrays(job.folder, group.start(run), {"classes": start})
+        with closing(replace(split, shards=len(starts)).do(_do_run, group)) as tasks:
             try:
                 for run in tasks:
                     resources.driver().report(run + 1, n_runs)
-                    ended = map_arrays(job.folder, batch.end(run))
+                    ended = map_arrays(job.folder, group.end(run))
                     classes, history = (np.array(ended[name]) for name in ARRAYS)
                     yield classes, history
             finally:
-                batch.abandon(len(starts))
+                group.abandon(len(starts))
 
     return do
 
 
-def _do_run(batch: _Batch, k: int) -> int:
+def _do_run(group: _RunGroup, k: int) -> int:
     """One run, unless it is abandoned; returns its number."""
-    job, run = batch.job, batch.first_run + k
+    job, run = group.job, group.first_run + k
     resources, looked = job.resources.part(run, of=job.n_runs), time.monotonic()
 
     def wanted(done: int, total: int) -> bool:
@@ -142,13 +142,13 @@ def _do_run(batch: _Batch, k: int) -> int:
         if time.monotonic() < looked + _LOOKING:
             return True
         looked = time.monotonic()
-        return batch.wanted
+        return group.wanted
 
     try:
-        start = map_arrays(job.folder, batch.start(run))["classes"]
+        start = map_arrays(job.folder, group.start(run))["classes"]
         classes, history = job.exchange.run(job.bigrams, start, resources.threads, wanted)
-        write_arrays(job.folder, batch.end(run), dict(zip(ARRAYS, (classes, history), strict=True)))
+        write_arrays(job.folder, group.end(run), dict(zip(ARRAYS, (classes, history), strict=True)))
     except (Cancelled, FileNotFoundError):  # the latter if the folder has been removed
-        if batch.wanted:
+        if group.wanted:
             raise
     return run

@@ -117,7 +117,7 @@ class TextSide(CheckedOptions):
         return capitalize(cased) if capital else list(cased)
 
 
-class _Shared(Tokenizer):
+class _ThreadSafeTokenizer(Tokenizer):
     """A tokenizer for several threads, since libraries share state."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -131,7 +131,7 @@ class _Shared(Tokenizer):
 
 @lru_cache(maxsize=16)
 def _shared(name: str, language: str) -> Tokenizer:
-    return _Shared(from_mapping(TOKENIZERS[name], {"language": language} if language else {}))
+    return _ThreadSafeTokenizer(from_mapping(TOKENIZERS[name], {"language": language} if language else {}))
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class GeneratedPair:
         return leaves[1:] + self.brackets[-1]
 
 
-class _Written(NamedTuple):
+class _SourceParts(NamedTuple):
     """The parts of a rule in the source sentence."""
 
     features: list[frozenset[str]]  # of each part's head
@@ -99,15 +99,15 @@ class Deriver:
             self.agreement = category.agreement
         if not category.has_future and self.target_tense == "future":
             self.target_tense = "present"
-        written = self._write(rule, self._share_out(rule, budget))
-        target = self._translate(rule, written, left)
+        parts = self._write(rule, self._share_out(rule, budget))
+        target = self._translate(rule, parts, left)
         self.agreement, self.target_tense = outer
-        head = written.features[rule.head]
+        head = parts.features[rule.head]
         return head | rule.adds if rule.adds else head, target
 
-    def _write(self, rule: CompiledRule, budgets: list[int]) -> _Written:
+    def _write(self, rule: CompiledRule, budgets: list[int]) -> _SourceParts:
         """Write the parts of a rule, in source order."""
-        features, neighbours, translations, starts = written = _Written([], [], [], [])
+        features, neighbours, translations, starts = parts = _SourceParts([], [], [], [])
         source, brackets = self.source, self.brackets
         for i, (subcategory, words, is_subject) in enumerate(rule.parts):
             starts.append(len(source))
@@ -133,11 +133,11 @@ class Deriver:
                 translations.append(phrase)
         starts.append(len(source))
         brackets[-1] += rule.brackets[-1]
-        return written
+        return parts
 
-    def _translate(self, rule: CompiledRule, written: _Written, left: list[frozenset[str]]) -> list[TargetWord]:
+    def _translate(self, rule: CompiledRule, parts: _SourceParts, left: list[frozenset[str]]) -> list[TargetWord]:
         """Put the translations of the parts of a rule in target order."""
-        features, neighbours, translations, starts = written
+        features, neighbours, translations, starts = parts
         target: list[TargetWord] = []
         for part, inserted, tag, form, linked in self._choose_order(rule, features, starts):
             links = tuple([starts[i] for i in linked]) if linked else ()

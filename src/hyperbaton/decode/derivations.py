@@ -17,7 +17,7 @@ from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Segment, Translations
 from hyperbaton.decode.system import System
 from hyperbaton.models import Batch
-from hyperbaton.phrases import Options, Spans
+from hyperbaton.phrases import Spans, TranslationOptions
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 # Rules that are not in the table, by the core's numbers for them.
@@ -52,7 +52,7 @@ def source_batch(request: Request) -> Batch:
     none = np.zeros(0, np.int64)
     spans = Spans(none.astype(np.uint32), none.astype(np.uint16), none.astype(np.uint16))
     target = Text(_NO_TEXT, np.zeros(1, np.int64), request.target.vocabulary)
-    options = Options(spans, target, Links(_NO_POINTS, np.zeros(1, np.int64)))
+    options = TranslationOptions(spans, target, Links(_NO_POINTS, np.zeros(1, np.int64)))
     return Batch(request.source, options, none, none, request.annotations, request.table)
 
 
@@ -77,7 +77,7 @@ class Derivations(Translations):
         vocabulary = request.target.vocabulary
         begin, pairs = found["step_begin"], found["step_pair"]
         n_pieces = len(request.source)
-        options = Options(
+        options = TranslationOptions(
             Spans(found["step_sentence"], begin, found["step_end"] - begin),
             Text(found["step_target"], found["step_target_offsets"], vocabulary),
             Links(found["step_links"], found["step_link_offsets"]),

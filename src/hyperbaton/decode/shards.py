@@ -39,7 +39,7 @@ class ShardOutputs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Job:
+class _TranslationJob:
     folder: Path
     starts: tuple[int, ...]
     outputs: TranslationOutputs
@@ -68,13 +68,15 @@ def translate_shards(
     system.save(folder / SYSTEM)
     write_shards(folder, text.shards(starts), starts)
     own = None if glossary is None else glossary.copy()
-    job = _Job(folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, sharding.threads)
+    job = _TranslationJob(
+        folder, tuple(starts), outputs or TranslationOutputs(), decoding or system.options, own, sharding.threads
+    )
     for result in sharding.results(_translate_shard, job, progress):
         n_lines, files, conflicts = result.value
         yield ShardOutputs(n_lines, files, conflicts, result.worker)
 
 
-def _translate_shard(job: _Job, shard: int) -> tuple[int, dict[str, Path], list[str]]:
+def _translate_shard(job: _TranslationJob, shard: int) -> tuple[int, dict[str, Path], list[str]]:
     glossary = None if job.glossary is None else job.glossary.copy()
     translator = Translator(System.load(job.folder / SYSTEM), job.decoding, threads=job.threads, glossary=glossary)
     first = job.starts[shard]

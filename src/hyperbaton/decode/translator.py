@@ -26,7 +26,7 @@ from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
 from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System, lm_numbers
 from hyperbaton.models import Batch
-from hyperbaton.phrases import Options, Spans
+from hyperbaton.phrases import Spans, TranslationOptions
 
 if TYPE_CHECKING:
     from hyperbaton.decode.derivations import Derivations
@@ -340,7 +340,7 @@ def _search_settings(options: Decoding) -> _core.SearchSettings:
 
 def _batch(request: Request, columns: _core.TranslationOptions) -> Batch:
     """The sentences of a request with their options, in the form for models."""
-    options = Options(
+    options = TranslationOptions(
         Spans(columns.sentence, columns.begin, columns.length),
         Text(columns.target_words, columns.target_offsets, request.target.vocabulary),
         Links(columns.links, columns.link_offsets),

@@ -28,7 +28,7 @@ from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
 from hyperbaton.decode.derivations import Derivations
 from hyperbaton.decode.scorers import scores_of
 from hyperbaton.models import JumpLogProbs, PerJump, PerOption, PerStep, StepModel, needed
-from hyperbaton.phrases import Options, OrientationSet
+from hyperbaton.phrases import OrientationSet, TranslationOptions
 
 Expectation = dict[str, object]
 
@@ -49,10 +49,10 @@ class Path:
         """The orientation classes of the steps, by model."""
         return self.found.step_classes(self.piece, self.path)
 
-    def own_options(self) -> Options:
+    def own_options(self) -> TranslationOptions:
         """The options of the steps, of this sentence alone."""
         all_options = self.found.batch.options
-        return Options.of(
+        return TranslationOptions.of(
             [
                 (0, step.begin, step.end, " ".join(step.target), all_options.links[int(o)])
                 for step, o in zip(self.steps, self.options, strict=True)

@@ -21,7 +21,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.models import MODELS, OrientationModel, Questions, ReorderingModel, normalised
-from hyperbaton.phrases import Occurrences, Options, RuleTable
+from hyperbaton.phrases import Occurrences, RuleTable, TranslationOptions
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 
 LogProbs = npt.NDArray[np.float64]
@@ -213,7 +213,7 @@ def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Expla
     """Explain what was learned about a source phrase: for each class the strongest features in its favour."""
     if not phrase.split():
         raise OptionError("the phrase is empty")
-    alone = Options.of([(0, 0, len(phrase.split()), "", [])])
+    alone = TranslationOptions.of([(0, 0, len(phrase.split()), "", [])])
     weights = model.phrase_weights(" ".join(phrase.split()))
     features = {name: _strongest(weights, k, top) for k, name in enumerate(model.class_names)} if weights else {}
     text = Text.of([phrase])
@@ -260,12 +260,12 @@ def explain_sentence(
     spans = [span] if span else [(i, j) for i in range(n) for j in range(i + 1, min(i + longest, n) + 1)]
     if visited is not None:
         spans = [(i, j) for i, j in spans if not visited[i:j].any()]
-    options = Options.of([(0, i, j, target, []) for i, j in spans])
+    options = TranslationOptions.of([(0, i, j, target, []) for i, j in spans])
     if span is None:
         support = model.support(Occurrences.of_options(text, options, known.source_tags))
         if support is not None:
             spans = [s for s, count in zip(spans, support, strict=True) if count >= 10]
-            options = Options.of([(0, i, j, target, []) for i, j in spans])
+            options = TranslationOptions.of([(0, i, j, target, []) for i, j in spans])
     logprobs = model.option_logprobs(text, options, known)
     if visited is not None:
         logprobs = _given(model, logprobs, visited, spans)
@@ -310,7 +310,7 @@ def _strongest(weights: list[tuple[str, Array]], k: int, top: int) -> Evidence:
 def _explanations(
     model: OrientationModel,
     text: Text,
-    options: Options,
+    options: TranslationOptions,
     logprobs: LogProbs,
     counts: Array | None,
     features: list[dict[str, Evidence]],

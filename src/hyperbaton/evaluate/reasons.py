@@ -17,7 +17,7 @@ from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.decode import ModelUse, Translations
 from hyperbaton.evaluate.expectations import Path
 from hyperbaton.models import OrientationModel, PerJump, needed
-from hyperbaton.phrases import Occurrences, Options
+from hyperbaton.phrases import Occurrences, TranslationOptions
 
 UNKNOWN = "\ue000"  # from a private range: it never occurs as a word or tag
 _LEAST = 0.005  # weights nearer to zero are not reported
@@ -49,7 +49,7 @@ def add_reasons(
 def class_reasons(
     model: OrientationModel,
     source: Text,
-    options: Options,
+    options: TranslationOptions,
     expectations: Sequence[tuple[int, JsonObject]],
     n_reasons: int,
 ) -> None:

@@ -83,10 +83,10 @@ def estimate_ngrams(text: Text, options: Estimation, resources: Resources, vocab
     n_bytes = 8 * (text.n_tokens + len(text)) * sum(n + 2 for n in range(1, options.order + 1))
     scratch = Scratch(limit if n_bytes > limit else None)
     words, tokens = number_words(text, options.max_words, vocabulary, scratch)
-    run = _Run(options, RowSorter(limit, scratch, resources.threads), resources)
+    steps = _EstimationSteps(options, RowSorter(limit, scratch, resources.threads), resources)
     if resources.sharding is None and scratch.memory is None and text.n_tokens + 2 * len(text) < _MOST_PLACES:
-        return Ngrams(words, run.estimate_in_memory(tokens, text.offsets, len(words)))
-    return Ngrams(words, run.estimate(tokens, text.offsets))
+        return Ngrams(words, steps.estimate_in_memory(tokens, text.offsets, len(words)))
+    return Ngrams(words, steps.estimate(tokens, text.offsets))
 
 
 def number_words(
@@ -147,7 +147,7 @@ def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: boo
     return np.array(FALLBACK, np.float32)
 
 
-class _Run:
+class _EstimationSteps:
     """The state that the steps of one estimation share."""
 
     def __init__(self, options: Estimation, sorter: RowSorter, resources: Resources) -> None:

@@ -32,7 +32,7 @@ _SAMPLED = 64  # sentences for each key range, to choose the cuts between ranges
 
 
 @dataclass(frozen=True)
-class _Job:
+class _NgramJob:
     folder: Folder
     starts: tuple[int, ...]  # sentences of shards
     order: int
@@ -47,10 +47,10 @@ class _Job:
 
 
 @dataclass(frozen=True)
-class _Merge:
+class _MergeJob:
     """The counted shards, as input for merging."""
 
-    counting: _Job
+    counting: _NgramJob
     folder: Path
     range_sizes: tuple[int, ...]  # rows of all shards
 
@@ -74,7 +74,7 @@ def count_shards(
     folder, shards = split.folder, split.shards
     write_arrays(folder, "text", {"tokens": tokens, "offsets": offsets})
     starts = tuple(shard_starts(len(offsets) - 1, shards))
-    job = _Job(folder, starts, order, sorter.memory, split.threads, _cuts(tokens, offsets, order, shards, sorter))
+    job = _NgramJob(folder, starts, order, sorter.memory, split.threads, _cuts(tokens, offsets, order, shards, sorter))
     sizes = np.zeros(shards, np.int64)
     for counted in split.do(_count_shard, job):
         sizes += counted
@@ -82,7 +82,7 @@ def count_shards(
     if isinstance(folder, InMemory) or shards == 1:
         whole: Rows = map_arrays(folder, _counted(0))["rows"]
         return whole
-    for _ in split.do(_merge_range, _Merge(job, folder, tuple(sizes.tolist()))):
+    for _ in split.do(_merge_range, _MergeJob(job, folder, tuple(sizes.tolist()))):
         step()
     rows: Rows = join_arrays(folder, [_merged(key_range) for key_range in range(shards)], "rows", sorter.scratch)
     for shard in range(shards):
@@ -102,7 +102,7 @@ def _cuts(
     return tuple(_key(rows[at], order) for at in shard_starts(len(rows), ranges)[1:-1])
 
 
-def _count_shard(job: _Job, shard: int) -> list[int]:
+def _count_shard(job: _NgramJob, shard: int) -> list[int]:
     """The distinct n-grams of a shard; returns how many of them are in each key range."""
     begin, end = job.starts[shard : shard + 2]
     text = map_arrays(job.folder, "text")
@@ -116,7 +116,7 @@ def _count_shard(job: _Job, shard: int) -> list[int]:
     return sizes
 
 
-def _merge_range(job: _Merge, key_range: int) -> int:
+def _merge_range(job: _MergeJob, key_range: int) -> int:
     """The n-grams from one cut to the next, of all shards; returns how many."""
     n_rows, runs, at = job.range_sizes[key_range], [], 0
     sorter = job.counting.sorter(n_rows)

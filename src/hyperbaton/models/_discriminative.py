@@ -38,7 +38,7 @@ from hyperbaton.learn import (
 from hyperbaton.models._evidence import Evidence, cluster_part, contributions, global_part
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
-from hyperbaton.phrases import ClassCounts, Occurrences, Options, smooth
+from hyperbaton.phrases import ClassCounts, Occurrences, TranslationOptions, smooth
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from hyperbaton.phrases.occurrences import Keys
 
@@ -251,7 +251,7 @@ class Discriminative(OrientationModel):
         return self.phrases_.counts.at(self.known(occurrences).source_keys(self._resources))
 
     def phrase_weights(self, phrase: str) -> list[tuple[str, Array]]:
-        alone = Occurrences.of_options(Text.of([phrase]), Options.of([(0, 0, len(phrase.split()), "", [])]))
+        alone = Occurrences.of_options(Text.of([phrase]), TranslationOptions.of([(0, 0, len(phrase.split()), "", [])]))
         cluster = int(self.phrases_.clusters_of(self.known(alone).source_keys())[0])
         if self.clusters_ is None or cluster < 0:
             return []

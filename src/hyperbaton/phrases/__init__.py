@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from hyperbaton.phrases.inventory import Inventory as Inventory
     from hyperbaton.phrases.inventory import Phrases as Phrases
     from hyperbaton.phrases.occurrences import Occurrences as Occurrences
-    from hyperbaton.phrases.occurrences import Options as Options
     from hyperbaton.phrases.occurrences import Spans as Spans
+    from hyperbaton.phrases.occurrences import TranslationOptions as TranslationOptions
     from hyperbaton.phrases.orientation import ORIENTATIONS as ORIENTATIONS
     from hyperbaton.phrases.orientation import DistanceSet as DistanceSet
     from hyperbaton.phrases.orientation import MosesSet as MosesSet

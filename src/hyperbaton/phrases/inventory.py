@@ -211,7 +211,7 @@ class Inventory:
         runs = list(resources.scratch.rows(len(samples), _BYTES))
         if len(runs) <= 1:
             return cls.of_run(bitext, samples, slice(0, len(samples)), resources)
-        merge, silent = _Merge(resources.scratch), Resources(resources.threads)
+        merge, silent = _InventoryMerge(resources.scratch), Resources(resources.threads)
         for n, run in enumerate(runs):
             merge.add(cls.of_run(bitext, samples, run, silent))
             resources.report(n + 1, len(runs) + 1)
@@ -258,7 +258,7 @@ class Runs:
         return [whole[begin:end] for begin, end in pairwise(self._ends)]
 
 
-class _Merge:
+class _InventoryMerge:
     """Merges inventories of runs of samples; the merged data is in files."""
 
     def __init__(self, scratch: Scratch) -> None:

@@ -50,13 +50,13 @@ class Spans:
 
 
 @dataclass(frozen=True)
-class Options:
+class TranslationOptions:
     """Translation options of sentences: source spans, and for each a target phrase with its inner links.
 
     `target` has one line for each option; `links` are positions inside the two phrases. Options of sentence s are
     `sentence_offsets[s]` up to `sentence_offsets[s + 1]`, if they are sorted by sentence.
 
-    >>> options = Options.of([(0, 1, 3, "hong kong", [(0, 0), (1, 1)])])
+    >>> options = TranslationOptions.of([(0, 1, 3, "hong kong", [(0, 0), (1, 1)])])
     >>> len(options), options.target[0]
     (1, ['hong', 'kong'])
     """
@@ -70,7 +70,7 @@ class Options:
         return len(self.source)
 
     @classmethod
-    def of(cls, options: Iterable[tuple[int, int, int, str, Sequence[tuple[int, int]]]]) -> Options:
+    def of(cls, options: Iterable[tuple[int, int, int, str, Sequence[tuple[int, int]]]]) -> TranslationOptions:
         """Make options from (sentence, first word, one past the last word, target phrase, inner links)."""
         rows = list(options)
         sentence, begin, end = (np.array([row[i] for row in rows], np.int64) for i in range(3))
@@ -111,7 +111,7 @@ class Occurrences:
         )
 
     @classmethod
-    def of_options(cls, source: Text, options: Options, source_tags: Tags | None = None) -> Occurrences:
+    def of_options(cls, source: Text, options: TranslationOptions, source_tags: Tags | None = None) -> Occurrences:
         """Translation options of the sentences of a text, which may have tags."""
         n, lengths = len(options), options.target.lengths
         if n and int(lengths.max()) > 255:

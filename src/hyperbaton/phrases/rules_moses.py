@@ -80,19 +80,19 @@ def rule_table_pieces(rules: RuleTable, progress: Progress | None = None, *, exa
     )
     target_places = np.empty(len(table.target), np.uint32)
     target_places[target_order] = np.arange(len(table.target), dtype=np.uint32)
-    written = _Written(table, source, target, exact)
+    writer = _MosesRules(table, source, target, exact)
     ends = np.cumsum(np.diff(table.offsets)[order])
     begin = 0
     while begin < len(order):
         done = int(ends[begin - 1]) if begin else 0
         end = max(begin + 1, int(np.searchsorted(ends, done + _ROWS, side="right")))
-        yield from written.pieces(order[begin:end].astype(np.int64), target_places)
+        yield from writer.pieces(order[begin:end].astype(np.int64), target_places)
         begin = end
         if progress is not None:
             progress(begin, len(order))
 
 
-class _Written:
+class _MosesRules:
     """A rule table as a phrase table with the words of Moses' file: equal gaps, and labels."""
 
     def __init__(self, table: PhraseTable, source: Vocabulary, target: Vocabulary, exact: bool) -> None:

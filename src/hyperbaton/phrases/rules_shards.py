@@ -27,7 +27,7 @@ from hyperbaton.phrases.rules_extraction import RuleWork
 
 
 @dataclass(frozen=True)
-class _Job:
+class _RuleJob:
     folder: Path
     starts: tuple[int, ...]
     limits: RuleLimits
@@ -45,7 +45,7 @@ def runs_in_shards(work: RuleWork, sharding: Sharding, progress: Progress | None
     folder, shards, sources = sharding.folder, sharding.shards, work.sources
     work.bitext.save(folder / BITEXT)
     starts = tuple(shard_starts(len(work.bitext), shards))
-    job = _Job(folder, starts, work.limits, sharding.threads, sources is not None)
+    job = _RuleJob(folder, starts, work.limits, sharding.threads, sources is not None)
     if sources is not None:
         write_arrays(folder, "sources", {"hashes": _hashes(sources)})
         list(sharding.do(_find_targets, job, None))
@@ -59,7 +59,7 @@ def runs_in_shards(work: RuleWork, sharding: Sharding, progress: Progress | None
     return runs
 
 
-def _find_targets(job: _Job, shard: int) -> int:
+def _find_targets(job: _RuleJob, shard: int) -> int:
     """The target sides of the rules of a shard that match the text; returns their number."""
     first, last = job.starts[shard : shard + 2]
     hashes = _hashes(job.work().targets_of(_sides(job.folder, "sources"), first, last))
@@ -67,7 +67,7 @@ def _find_targets(job: _Job, shard: int) -> int:
     return len(hashes)
 
 
-def _extract_shard(job: _Job, shard: int) -> int:
+def _extract_shard(job: _RuleJob, shard: int) -> int:
     """The sorted runs of a shard; returns their size in bytes."""
     work = job.work()
     if job.has_text:

@@ -49,7 +49,7 @@ N_STEPS = 6  # tasks for each shard
 
 
 @dataclass(frozen=True)
-class _Job:
+class _PhraseJob:
     folder: Path
     starts: tuple[int, ...]  # sentence pairs of shards
     path: str | None  # of the source text, for messages
@@ -132,10 +132,10 @@ def _extract_in_shards(
     bitext.need_links()
     bitext.save(folder / BITEXT)
     starts = tuple(shard_starts(len(bitext), shards))
-    job = _Job(folder, starts, bitext.source.path, extraction.max_length, threads)
+    job = _PhraseJob(folder, starts, bitext.source.path, extraction.max_length, threads)
     steps = count()
 
-    def do(task: Callable[[_Job, int], int], job: _Job) -> Iterator[int]:
+    def do(task: Callable[[_PhraseJob, int], int], job: _PhraseJob) -> Iterator[int]:
         return sharding.do(task, job, resources.part(next(steps), of=N_STEPS).progress)
 
     first_samples = (0, *accumulate(do(_extract_shard, job)))
@@ -179,7 +179,7 @@ def _samples(columns: dict[str, Array]) -> Samples:
     return Samples.from_arrays({**columns, **distances, "offsets": np.zeros(1, np.int64)})
 
 
-def _extract_shard(job: _Job, shard: int) -> int:
+def _extract_shard(job: _PhraseJob, shard: int) -> int:
     """Samples, phrases and pairs of a shard; returns the number of samples."""
     bitext, (begin, end) = job.bitext(), job.starts[shard : shard + 2]
     columns = extract_range(bitext, begin, end, job.max_length, Resources(job.threads))
@@ -202,7 +202,7 @@ def _extract_shard(job: _Job, shard: int) -> int:
     return len(samples)
 
 
-def _key_ranges(job: _Job, side: str) -> list[int]:
+def _key_ranges(job: _PhraseJob, side: str) -> list[int]:
     """Ranks of first words that cut the phrases of all shards into one range of about equal size per shard."""
     starts = np.zeros(1, np.int64)
     for shard in range(job.n_shards):
@@ -212,15 +212,15 @@ def _key_ranges(job: _Job, side: str) -> list[int]:
     return [*map(int, cuts), len(starts) - 1]
 
 
-def _merge_sources(job: _Job, key_range: int) -> int:
+def _merge_sources(job: _PhraseJob, key_range: int) -> int:
     return _merge_phrases(job, "source", key_range)
 
 
-def _merge_targets(job: _Job, key_range: int) -> int:
+def _merge_targets(job: _PhraseJob, key_range: int) -> int:
     return _merge_phrases(job, "target", key_range)
 
 
-def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
+def _merge_phrases(job: _PhraseJob, side: str, key_range: int) -> int:
     """The distinct phrases of a key range, and the number of each shard's phrase among them; returns how many there are."""
     begins, lengths = [], []
     for shard in range(job.n_shards):
@@ -240,7 +240,7 @@ def _merge_phrases(job: _Job, side: str, key_range: int) -> int:
     return len(phrases)
 
 
-def _number_targets(job: _Job, shard: int) -> int:
+def _number_targets(job: _PhraseJob, shard: int) -> int:
     """The target phrases of the pairs of a shard, by their numbers among all; returns the number of pairs."""
     numbers = []
     for key_range in range(job.n_shards):
@@ -253,7 +253,7 @@ def _number_targets(job: _Job, shard: int) -> int:
     return len(targets)
 
 
-def _merge_pairs(job: _Job, key_range: int) -> int:
+def _merge_pairs(job: _PhraseJob, key_range: int) -> int:
     """The pairs of the source phrases of a key range, with their samples; returns their number."""
     source = map_arrays(job.folder, f"source.{key_range}")
     runs, numbers = [], []
@@ -276,7 +276,7 @@ def _merge_pairs(job: _Job, key_range: int) -> int:
     return len(targets)
 
 
-def _score_range(job: _Job, key_range: int) -> int:
+def _score_range(job: _PhraseJob, key_range: int) -> int:
     """Inner links and lexical weights of the pairs of a key range; returns the number of pairs."""
     bitext = job.bitext()
     vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
@@ -297,7 +297,7 @@ def _score_range(job: _Job, key_range: int) -> int:
     return len(part.weights)
 
 
-def _lexical_part(job: _Job, key_range: int) -> LexicalPart:
+def _lexical_part(job: _PhraseJob, key_range: int) -> LexicalPart:
     with job.open("scored", key_range) as arrays:
         part = LexicalPart(*(arrays[name][:] for name in LexicalPart._fields))
     for owner in ("source", "pairs", "scored"):
@@ -305,7 +305,7 @@ def _lexical_part(job: _Job, key_range: int) -> LexicalPart:
     return part
 
 
-def _link_counts(job: _Job, shard: int) -> LinkCounts:
+def _link_counts(job: _PhraseJob, shard: int) -> LinkCounts:
     with job.open("shard", shard) as arrays:
         offsets, targets, counts = (arrays[f"links.{name}"][:] for name in LINKS)
     return offsets, targets, counts

@@ -46,7 +46,7 @@ class Tagger(Picklable, ABC):
 TAGGERS: Registry[Tagger] = Registry("tagger", __name__, Tagger)
 
 
-class _Shared(Tagger):
+class _ThreadSafeTagger(Tagger):
     """A tagger for several threads, since libraries share state."""
 
     def __init__(self, tagger: Tagger) -> None:
@@ -60,4 +60,4 @@ class _Shared(Tagger):
 @lru_cache(maxsize=8)
 def shared_tagger(text: str) -> Tagger:
     """The tagger of a text like `spacy:model=de_core_news_sm`: shared by all callers, on any thread."""
-    return _Shared(TAGGERS.make(text))
+    return _ThreadSafeTagger(TAGGERS.make(text))

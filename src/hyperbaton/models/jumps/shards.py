@@ -29,7 +29,7 @@ from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
 
 
 @dataclass(frozen=True)
-class _Job:
+class _JumpJob:
     folder: Path
     starts: tuple[int, ...]
     form: JumpForm
@@ -77,7 +77,7 @@ class ShardedJumps:
             arrays["labels"] = source.labels
         write_arrays(sharding.folder, "training", arrays)
         tagged = source.labels is not None
-        self._job = _Job(sharding.folder, tuple(map(int, starts)), form, tagged, sharding.threads)
+        self._job = _JumpJob(sharding.folder, tuple(map(int, starts)), form, tagged, sharding.threads)
         self._sharding, self._threads = replace(sharding, shards=len(starts) - 1), training.resources.threads
         for _ in self._sharding.do(_find_features, self._job, training.resources.progress):
             pass
@@ -103,7 +103,9 @@ class ShardedJumps:
         remove_arrays(self._job.folder, owner)
         return total
 
-    def _sum(self, task: Callable[[_Job, int], float], job: _Job, progress: Progress | None = None) -> tuple[float, Array]:
+    def _sum(
+        self, task: Callable[[_JumpJob, int], float], job: _JumpJob, progress: Progress | None = None
+    ) -> tuple[float, Array]:
         value, vector = 0.0, None
         for shard, own_value in enumerate(self._sharding.do(task, job, progress)):
             owner = _sums_name(job, shard)
@@ -115,33 +117,33 @@ class ShardedJumps:
         return value, np.zeros((0, job.form.planes)) if vector is None else vector
 
 
-def _find_features(job: _Job, shard: int) -> int:
+def _find_features(job: _JumpJob, shard: int) -> int:
     keys = map_arrays(job.folder, "training")["keys"]
     lists = kept_lists(job.training(shard), keys, job.form.n_features, packed=True)
     write_arrays(job.folder, f"lists.{shard}", lists)
     return len(lists["packed"])
 
 
-def _curvature(job: _Job, shard: int) -> float:
+def _curvature(job: _JumpJob, shard: int) -> float:
     write_arrays(job.folder, _sums_name(job, shard), {"values": job.objective(shard).curvature()})
     return 0.0
 
 
-def _warm_start(job: _Job, shard: int, *, n_passes: int, variance: float) -> float:
+def _warm_start(job: _JumpJob, shard: int, *, n_passes: int, variance: float) -> float:
     sums = job.objective(shard).warm_start(n_passes=n_passes, variance=variance, progress=None)
     write_arrays(job.folder, _sums_name(job, shard), {"values": np.stack(sums)})
     return 0.0
 
 
-def _pass(job: _Job, shard: int) -> float:
+def _pass(job: _JumpJob, shard: int) -> float:
     value, gradient = job.objective(shard)(map_arrays(job.folder, _weights_name(job))["values"])
     write_arrays(job.folder, _sums_name(job, shard), {"values": gradient})
     return float(value)
 
 
-def _weights_name(job: _Job) -> str:
+def _weights_name(job: _JumpJob) -> str:
     return f"weights.{job.number}"
 
 
-def _sums_name(job: _Job, shard: int) -> str:
+def _sums_name(job: _JumpJob, shard: int) -> str:
     return f"sums.{job.number}.{shard}"

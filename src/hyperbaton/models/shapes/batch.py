@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.phrases import Options
+from hyperbaton.phrases import TranslationOptions
 
 
 class Batch(NamedTuple):
@@ -20,7 +20,7 @@ class Batch(NamedTuple):
     """
 
     source: Text
-    options: Options
+    options: TranslationOptions
     pairs: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int64]
     annotations: Annotations = NOTHING

@@ -38,9 +38,9 @@ from hyperbaton.models.shapes.base import (
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import (
     Occurrences,
-    Options,
     OrientationSet,
     Samples,
+    TranslationOptions,
     class_frequencies,
     distances,
     extract,
@@ -223,7 +223,7 @@ class OrientationModel(ReorderingModel):
         """Natural log-probabilities of the classes of samples, shape (n_samples, n_classes)."""
         return self.logprobs(Occurrences.of_samples(bitext, samples, annotations.source_tags))
 
-    def option_logprobs(self, source: Text, options: Options, annotations: Annotations = NOTHING) -> LogProbs:
+    def option_logprobs(self, source: Text, options: TranslationOptions, annotations: Annotations = NOTHING) -> LogProbs:
         """Natural log-probabilities of the classes of translation options of sentences, shape (n_options, n_classes)."""
         return self.logprobs(Occurrences.of_options(source, options, annotations.source_tags))
 

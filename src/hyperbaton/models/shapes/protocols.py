@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hyperbaton.corpus import Annotations, Text
     from hyperbaton.models.shapes.next_position import JumpLogProbs
     from hyperbaton.models.shapes.step import Steps
-    from hyperbaton.phrases import Options, OrientationSet
+    from hyperbaton.phrases import OrientationSet, TranslationOptions
 
 
 class _Answers(ABCMeta):
@@ -42,7 +42,7 @@ class PerOption(ABC, metaclass=_Answers):
     if TYPE_CHECKING:
         orientations: str | OrientationSet
 
-        def option_logprobs(self, source: Text, options: Options, *annotations: Annotations) -> Array: ...
+        def option_logprobs(self, source: Text, options: TranslationOptions, *annotations: Annotations) -> Array: ...
 
 
 class PerJump(ABC, metaclass=_Answers):

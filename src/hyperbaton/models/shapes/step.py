@@ -24,7 +24,7 @@ from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.batch import Batch
 from hyperbaton.models.shapes.protocols import PerStep
 from hyperbaton.models.shapes.store import ModelState
-from hyperbaton.phrases import Options
+from hyperbaton.phrases import TranslationOptions
 
 _GIVEN_PAIR = -2  # an option that is neither in the phrase table nor an unknown word
 
@@ -138,7 +138,7 @@ class StepModel(ReorderingModel):
             (0, i, i + 1, target, [(0, j) for j in range(len(target.split()))]) for i, target in enumerate(targets)
         ]
         numbers = np.full(n_words, _GIVEN_PAIR, np.int64)
-        batch = Batch(source, Options.of(rows), numbers, numbers, annotations)
+        batch = Batch(source, TranslationOptions.of(rows), numbers, numbers, annotations)
         coverage, state, previous = np.zeros(n_words, bool), 0, (0, 0)
         left = sorted(range(n_words) if order is None else order)
         for k in range(len(left)):
