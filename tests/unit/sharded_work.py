@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -99,25 +99,31 @@ def translate(system: System, folder: Path, shards: int, executor: Executor | No
     return b"".join(parts.values())
 
 
-def link(aligner: Aligner, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+@cache
+def quick_aligner() -> Aligner:
+    """An aligner that was trained on the pairs in two rounds."""
+    return Aligner(model1_iterations=1, hmm_iterations=1).fit(Bitext.of(*PAIRS), threads=1)
+
+
+def link(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
     """Links and scores of a bitext."""
     folder.mkdir()
     paths, outputs = (folder / "src", folder / "tgt"), LinkOutputs(("output", "scores"), "json")
     for path, lines in zip(paths, PAIRS, strict=True):
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     whole = b""
-    for result in align_shards(aligner, *paths, outputs, sharding=Sharding(folder, shards, executor)):
+    for result in align_shards(quick_aligner(), *paths, outputs, sharding=Sharding(folder, shards, executor)):
         whole += b"".join(path.read_bytes() for path in result.value.values())
         kill()
         kill = nothing
     return b"".join(sorted(whole.splitlines()))
 
 
-def learn(aligner: Aligner, folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
-    """Everything that an aligner learns, by the options of another one."""
+def learn(folder: Path, shards: int, executor: Executor | None, kill: KillOne = nothing) -> bytes:
+    """Everything that an aligner learns."""
     folder.mkdir()
     sharding = Sharding(folder, shards, executor)
-    return learned(replace(aligner).fit(Bitext.of(*PAIRS), threads=1, sharding=sharding, progress=after_one(kill)))
+    return learned(replace(quick_aligner()).fit(Bitext.of(*PAIRS), threads=1, sharding=sharding, progress=after_one(kill)))
 
 
 def learned(aligner: Aligner) -> bytes:
@@ -211,13 +217,13 @@ def digest_of_lists(decoder: SystemDecoder) -> bytes:
     return sha256(nbest.sentence.tobytes() + nbest.features.tobytes() + repr(nbest.hypotheses).encode()).digest()
 
 
-def every_kind(system: System, aligner: Aligner) -> dict[str, Callable[..., Any]]:
+def every_kind(system: System) -> dict[str, Callable[..., Any]]:
     """All distributed work: each function takes a folder, a number of shards and an executor, and returns its
     output."""
     return {
         "translate": partial(translate, system),
-        "link": partial(link, aligner),
-        "learn": partial(learn, aligner),
+        "link": link,
+        "learn": learn,
         "extract": extract_phrases,
         "lm": estimate,
         "classes": cluster_words,

@@ -15,11 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperbaton.align import Aligner
 from hyperbaton.base.executors import open_executor, ordered_map
-from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System
-from hyperbaton.decode.moses import import_moses
 from hyperbaton.run.execution import MachineLimits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import Plan, make_plan
@@ -27,17 +24,7 @@ from hyperbaton.run.stage import Stage
 from hyperbaton.run.status import status_rows, write_plan
 from tests import clocks
 from tests.stages import do_stages
-from tests.unit.sharded_work import EXPERIMENT, GOLDEN, PAIRS, every_kind, translate
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
-
-
-@pytest.fixture(scope="module")
-def aligner() -> Aligner:
-    return Aligner(model1_iterations=1, hmm_iterations=1).fit(Bitext.of(*PAIRS), threads=1)
+from tests.unit.sharded_work import EXPERIMENT, every_kind, translate
 
 
 @dataclass
@@ -136,16 +123,16 @@ def wait_for(n: int, executor: Executor | None) -> Executor:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of Dask
-def test_dask_loses_workers_and_writes_the_same(system: System, aligner: Aligner, cluster: Cluster, tmp_path: Path) -> None:
+def test_dask_loses_workers_and_writes_the_same(moses_system: System, cluster: Cluster, tmp_path: Path) -> None:
     cluster.grow(2)
     with open_executor(cluster.address) as opened:
         executor = wait_for(2, opened)
         assert list(ordered_map(executor, 8, str, range(8))) == [str(i) for i in range(8)]
-        for name, work in every_kind(system, aligner).items():
+        for name, work in every_kind(moses_system).items():
             one = work(tmp_path / f"{name}1", 1, None)
             assert work(tmp_path / f"{name}2", 12, executor, cluster.replace_one) == one
         cluster.kill(cluster.workers[0].pid)
-        assert translate(system, tmp_path / "last", 3, executor) == translate(system, tmp_path / "own", 3, None)
+        assert translate(moses_system, tmp_path / "last", 3, executor) == translate(moses_system, tmp_path / "own", 3, None)
 
 
 class KillInTheMiddle(Observer):

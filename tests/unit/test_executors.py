@@ -16,24 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hyperbaton.align import Aligner
 from hyperbaton.align.shards import align_shards
 from hyperbaton.base.errors import AnnotationError, HyperbatonError, InputError, MissingExtra, OptionError
 from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map
 from hyperbaton.base.processes import Processes
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
-from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System
 from hyperbaton.decode.annotated import SourceText
-from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.shards import translate_shards
 from hyperbaton.phrases import ExtractedPhrases
 from hyperbaton.tune.system import SystemDecoder
 from tests.unit.sharded_work import (
-    GOLDEN,
     LINES,
-    PAIRS,
     arrays_of,
     cluster_words,
     digest_of_classes,
@@ -46,18 +41,9 @@ from tests.unit.sharded_work import (
     learned,
     linked,
     lists,
+    quick_aligner,
 )
 from tests.worker_tasks import die, die_once, refuse
-
-
-@pytest.fixture(scope="module")
-def system() -> System:
-    return import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
-
-
-@pytest.fixture(scope="module")
-def aligner() -> Aligner:
-    return Aligner(model1_iterations=1, hmm_iterations=1).fit(Bitext.of(*PAIRS), threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +53,20 @@ def pool() -> Iterator[Executor]:
 
 
 @pytest.mark.slow
-def test_one_process_and_two_write_the_same(system: System, aligner: Aligner, pool: Executor, tmp_path: Path) -> None:
-    for name, work in every_kind(system, aligner).items():
+def test_one_process_and_two_write_the_same(moses_system: System, pool: Executor, tmp_path: Path) -> None:
+    for name, work in every_kind(moses_system).items():
         one = work(tmp_path / f"{name}1", 1, None)
         assert one
         assert work(tmp_path / f"{name}2", 7, None) == one
         assert work(tmp_path / f"{name}3", 5, pool) == one
-    assert learned(aligner) == learn(aligner, tmp_path / "learn4", 2, None)
+    assert learned(quick_aligner()) == learn(tmp_path / "learn4", 2, None)
     assert arrays_of(ExtractedPhrases.of(linked()), linked(), tmp_path / "whole") == extract_phrases(
         tmp_path / "extract4", 2, None
     )
     assert digest_of_classes() == cluster_words(tmp_path / "classes4", 2, None)
     assert digest_of_model() == estimate(tmp_path / "lm4", 2, None)
-    whole = SystemDecoder(system, LINES, n_best=5, lattice=True, threads=2)
-    assert digest_of_lists(whole) == lists(system, tmp_path / "lists4", 20, None)  # more shards than sentences
+    whole = SystemDecoder(moses_system, LINES, n_best=5, lattice=True, threads=2)
+    assert digest_of_lists(whole) == lists(moses_system, tmp_path / "lists4", 20, None)  # more shards than sentences
 
 
 def test_many_shards_need_few_open_files(tmp_path: Path) -> None:
@@ -190,18 +176,20 @@ def test_errors_come_back_from_workers_as_they_were() -> None:
         assert type(back) is type(error) and str(back) == str(error) and vars(back) == vars(error)
 
 
-def test_bad_input_is_reported_before_tasks_start(system: System, aligner: Aligner, tmp_path: Path) -> None:
+def test_bad_input_is_reported_before_tasks_start(moses_system: System, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="give a file, not standard input"):
-        list(translate_shards(system, SourceText("-"), sharding=Sharding(tmp_path, 2)))
+        list(translate_shards(moses_system, SourceText("-"), sharding=Sharding(tmp_path, 2)))
     (tmp_path / "src").write_text("a b\nc\n")
     (tmp_path / "tags").write_text("A B\n")
     with pytest.raises(AnnotationError, match="only 1 line of tags"):
-        list(translate_shards(system, SourceText(tmp_path / "src", tmp_path / "tags"), sharding=Sharding(tmp_path, 2)))
+        list(
+            translate_shards(moses_system, SourceText(tmp_path / "src", tmp_path / "tags"), sharding=Sharding(tmp_path, 2))
+        )
     with pytest.raises(InputError, match=r"tags:2: the file ends after 1 line; .*src has 2"):
-        list(align_shards(aligner, tmp_path / "src", tmp_path / "tags", sharding=Sharding(tmp_path, 2)))
+        list(align_shards(quick_aligner(), tmp_path / "src", tmp_path / "tags", sharding=Sharding(tmp_path, 2)))
     (tmp_path / "long").write_text("a\nb\nc\n")
     with pytest.raises(InputError, match=r"src:3: the file ends after 2 lines; .*long has 3"):
-        list(align_shards(aligner, tmp_path / "src", tmp_path / "long", sharding=Sharding(tmp_path, 2)))
+        list(align_shards(quick_aligner(), tmp_path / "src", tmp_path / "long", sharding=Sharding(tmp_path, 2)))
 
 
 def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -210,9 +198,9 @@ def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_verbs(system: System, tmp_path: Path) -> None:
+def test_verbs(moses_system: System, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
-    system.save(tmp_path / "system")
+    moses_system.save(tmp_path / "system")
     (tmp_path / "text").write_text("\n".join(LINES), encoding="utf-8")
     work = ["translate", tmp_path / "system", tmp_path / "text", "--threads", 1, "-o"]
     assert hyperbaton(*work, tmp_path / "one").returncode == 0
