@@ -24,7 +24,7 @@ def write(path: Path, text: str) -> Path:
 def test_fields_may_be_missing_at_the_end(tmp_path: Path) -> None:
     table = read_phrase_table(write(tmp_path / "t", "b ||| x ||| 0.5\na ||| y ||| 0.25\n"))
     assert list(table.source) == ["a", "b"]
-    assert table.scores.tolist() == [[0.25], [0.5]]
+    assert table.scores[:].tolist() == [[0.25], [0.5]]
     assert table.options_of("b") == [("x", [0.5])]
 
 

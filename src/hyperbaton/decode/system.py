@@ -267,7 +267,7 @@ class System(Display, Picklable):
         assert isinstance(self.index, PhraseIndex)
         return _core.LookupTable(
             table=self.table.arrays_view,
-            scores=self.table.scores_view,
+            scores=self.table.scores.core,
             index=self.index.slots,
             n_target_words=len(self.table.target.vocabulary),
         )

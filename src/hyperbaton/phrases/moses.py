@@ -26,7 +26,7 @@ from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
 from hyperbaton.phrases.link_sets import LinkSets
-from hyperbaton.phrases.pair_values import CountedScores, Floats, PhraseCounts
+from hyperbaton.phrases.pair_values import CountRows, ScoreRows, StoredCounts, StoredScores
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
@@ -57,9 +57,9 @@ def reordering_table_pieces(
 
 def _pair_rows(
     table: PhraseTable,
-    scores: Scores | CountedScores,
+    scores: Scores | ScoreRows,
     exact: bool,
-    counts: Floats | PhraseCounts | None,
+    counts: CountRows | None,
     progress: Progress | None,
 ) -> Iterator[bytes]:
     """Rows of phrase pairs; with counts, also with inner links."""
@@ -157,8 +157,8 @@ def table_of_rows(rows: FileRows, path: AnyPath, what: str = "phrase pair") -> P
         target,
         offsets,
         targets,
-        columns["scores"][order],
-        columns["counts"][order],
+        StoredScores(columns["scores"][order]),
+        StoredCounts(columns["counts"][order]),
         LinkSets.of(link_offsets, columns["links"][where]),
     )
 

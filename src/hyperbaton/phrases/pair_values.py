@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +79,58 @@ class ComputedRows(ABC):
 
 
 @dataclass(frozen=True)
+class StoredRows(ComputedRows):
+    """Rows that are stored as they are."""
+
+    values: Floats
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.values), self.values.shape[1]
+
+    def at(self, rows: slice | Integers) -> Floats:
+        return self.values[rows]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.values[key]
+
+
+@dataclass(frozen=True)
+class StoredCounts(StoredRows):
+    """Counts of phrase pairs as in a file; `PhraseCounts` has the same methods."""
+
+    def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> StoredCounts:
+        return StoredCounts(scratch.select(self.values, keep))
+
+    def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> StoredCounts:
+        return self
+
+    def check(self) -> None:
+        """There is nothing to check: rows refer to nothing."""
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        return {f"{prefix}.counts": self.values}
+
+
+@dataclass(frozen=True)
+class StoredScores(StoredRows):
+    """Any number of scores of phrase pairs, from a file or smoothed; `CountedScores` has the same methods."""
+
+    def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> StoredScores:
+        return StoredScores(scratch.select(self.values, keep))
+
+    def over(self, counts: CountRows) -> StoredScores:
+        return self
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        return {f"{prefix}.scores": self.values}
+
+    @property
+    def core(self) -> _core.PairScores:
+        return _core.PairScores(self.values)
+
+
+@dataclass(frozen=True)
 class PhraseCounts(ComputedRows):
     """Counts of phrase pairs: rows are the counts of the target phrase, the source phrase and the pair.
 
@@ -131,10 +183,11 @@ class PhraseCounts(ComputedRows):
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Everything as named arrays, for the store; offsets and target phrases are the table's."""
+        sides = {"pairs": self.pairs, "source": self.source, "target": self.target}
         return {
-            **self.pairs.arrays(f"{prefix}.pairs"),
-            **self.source.arrays(f"{prefix}.source"),
-            **self.target.arrays(f"{prefix}.target"),
+            name: array
+            for side, numbers in sides.items()
+            for name, array in numbers.arrays(f"{prefix}.phrase_counts.{side}").items()
         }
 
     @classmethod
@@ -166,10 +219,17 @@ class CountedScores(ComputedRows):
             scores[:, 0], scores[:, 2] = joint / target.astype(np.float64), joint / source.astype(np.float64)
         return scores
 
-    def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> CountedScores:
-        """The scores of the pairs where `keep` is true, which have these offsets and target phrases."""
-        counts = self.counts.select(keep, offsets, targets, scratch)
-        return CountedScores(counts, scratch.select(self.lexical, keep))
+    def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> CountedScores:
+        """The scores of the pairs where `keep` is true, which have these counts."""
+        return replace(self.over(counts), lexical=scratch.select(self.lexical, keep))
+
+    def over(self, counts: CountRows) -> CountedScores:
+        """The scores with other counts."""
+        return CountedScores(cast(PhraseCounts, counts), self.lexical)
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """What is stored besides the counts."""
+        return {f"{prefix}.lexical": self.lexical}
 
     @property
     def core(self) -> _core.PairScores:
@@ -178,3 +238,7 @@ class CountedScores(ComputedRows):
         return _core.PairScores(
             lexical=self.lexical, pairs=counts.pairs.core, source=counts.source.core, target=counts.target.core
         )
+
+
+CountRows = StoredCounts | PhraseCounts
+ScoreRows = StoredScores | CountedScores

@@ -31,7 +31,16 @@ from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, gr
 from hyperbaton.corpus.text import Offsets
 from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
-from hyperbaton.phrases.pair_values import CountedScores, Floats, Owners, PhraseCounts
+from hyperbaton.phrases.pair_values import (
+    CountedScores,
+    CountRows,
+    Floats,
+    Owners,
+    PhraseCounts,
+    ScoreRows,
+    StoredCounts,
+    StoredScores,
+)
 
 if TYPE_CHECKING:
     from hyperbaton.align.lexical import LexicalTable
@@ -61,15 +70,15 @@ class PhraseTable(Display, Picklable):
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
     probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: links inside the pairs.
-    Scores and counts of extracted pairs are computed when asked for: `table.scores[:]` is an array.
+    Scores and counts are stored, or computed when asked for: `table.scores[:]` is an array.
     """
 
     source: Phrases
     target: Phrases
     offsets: Offsets
     targets: npt.NDArray[np.uint32]
-    scores: Floats | CountedScores
-    counts: Floats | PhraseCounts
+    scores: ScoreRows
+    counts: CountRows
     links: LinkSets
 
     LAYOUT: ClassVar[Layout] = {
@@ -109,19 +118,13 @@ class PhraseTable(Display, Picklable):
             phrases.check()
         check_offsets(self.offsets, len(self))
         check_numbers(self.targets, len(self.target), "target phrase")
-        if isinstance(self.counts, PhraseCounts):
-            self.counts.check()
+        self.counts.check()
         self.links.check()
 
     @cached_property
     def arrays_view(self) -> _core.TableArrays:
         """The arrays in the form of the core."""
         return self._arrays(self.source, self.target)
-
-    @property
-    def scores_view(self) -> _core.PairScores:
-        """The scores in the form of the core."""
-        return self.scores.core if isinstance(self.scores, CountedScores) else _core.PairScores(self.scores)
 
     def _arrays(self, source: Phrases, target: Phrases) -> _core.TableArrays:
         return _core.TableArrays(
@@ -241,23 +244,25 @@ class PhraseTable(Display, Picklable):
             for each in (forward, backward)
         )
         counts = PhraseCounts(joint, of_sources, of_targets, pairs.offsets, pairs.targets)
-        scores: Floats | CountedScores
+        scores: ScoreRows
         if smoothing.is_relative_frequency:
             scores = CountedScores(counts, lexical.weights)
         else:
-            scores = scratch.array((pairs.n_pairs, len(SCORES)), np.float32)
-            scores[:, 1::2] = lexical.weights
+            smoothed: Floats = scratch.array((pairs.n_pairs, len(SCORES)), np.float32)
+            smoothed[:, 1::2] = lexical.weights
             for column, direction in ((0, backward), (2, forward)):
                 for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
-                    scores[rows, column] = probabilities
+                    smoothed[rows, column] = probabilities
+            scores = StoredScores(smoothed)
         table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links)
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
 
     @classmethod
     def unscored(cls, pairs: Inventory) -> PhraseTable:
         """The table of pairs without scores, counts and inner links."""
-        nothing = np.zeros((pairs.n_pairs, 0), np.float32)
-        return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, nothing, nothing, NO_LINKS)
+        none = np.zeros((pairs.n_pairs, 0), np.float32)
+        scores, counts = StoredScores(none), StoredCounts(none)
+        return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, NO_LINKS)
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
@@ -272,14 +277,8 @@ class PhraseTable(Display, Picklable):
             offsets[begin + 1 : end + 1] = n_kept + kept[self.offsets[begin + 1 : end + 1] - rows.start]
             n_kept += kept[-1]
         targets, links = scratch.select(self.targets, keep), self.links.select(keep, scratch)
-        scores: Floats | CountedScores
-        counts: Floats | PhraseCounts
-        if isinstance(self.scores, CountedScores):
-            scores = self.scores.select(keep, offsets, targets, scratch)
-            counts = scores.counts
-        else:
-            scores = scratch.select(self.scores, keep)
-            counts = _select_counts(self.counts, keep, offsets, targets, scratch)
+        counts = self.counts.select(keep, offsets, targets, scratch)
+        scores = self.scores.select(keep, counts, scratch)
         return PhraseTable(self.source, self.target, offsets, targets, scores, counts, links)
 
     def without_unused(self) -> PhraseTable:
@@ -292,11 +291,8 @@ class PhraseTable(Display, Picklable):
         numbers[target_numbers] = np.arange(len(target), dtype=np.uint32)
         offsets = np.append(self.offsets[:-1][source_numbers], len(self))
         targets, links = numbers[self.targets], self.links.without_unused()
-        scores, counts = self.scores, self.counts
-        if isinstance(counts, PhraseCounts):
-            counts = counts.renumbered(source_numbers, target_numbers, offsets, targets)
-            scores = CountedScores(counts, scores.lexical) if isinstance(scores, CountedScores) else scores
-        return PhraseTable(source, target, offsets, targets, scores, counts, links)
+        counts = self.counts.renumbered(source_numbers, target_numbers, offsets, targets)
+        return PhraseTable(source, target, offsets, targets, self.scores.over(counts), counts, links)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
@@ -305,8 +301,8 @@ class PhraseTable(Display, Picklable):
             **self.target.arrays(f"{prefix}.target"),
             f"{prefix}.offsets": self.offsets,
             f"{prefix}.targets": self.targets,
-            **_stored_scores(self.scores, prefix),
-            **_stored_counts(self.counts, prefix),
+            **self.scores.arrays(prefix),
+            **self.counts.arrays(prefix),
             **self.links.arrays(f"{prefix}.links"),
         }
 
@@ -317,13 +313,7 @@ class PhraseTable(Display, Picklable):
         A table can be large, so only its sizes are checked. The core checks every number that it reads.
         """
         offsets, targets = arrays["offsets"], arrays["targets"]
-        scores: Floats | CountedScores
-        counts: Floats | PhraseCounts
-        if "counts" in arrays:
-            scores, counts = arrays["scores"], arrays["counts"]
-        else:
-            counts = PhraseCounts.from_arrays(group(arrays, "phrase_counts"), offsets, targets)
-            scores = arrays["scores"] if "scores" in arrays else CountedScores(counts, arrays["lexical"])
+        counts, scores = _stored_values(arrays, offsets, targets)
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
             Phrases.from_arrays(group(arrays, "target")),
@@ -347,20 +337,11 @@ class PhraseTable(Display, Picklable):
         return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.group(KIND)))
 
 
-def _select_counts(
-    counts: Floats | PhraseCounts, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch
-) -> Floats | PhraseCounts:
-    if isinstance(counts, PhraseCounts):
-        return counts.select(keep, offsets, targets, scratch)
-    return scratch.select(counts, keep)
-
-
-def _stored_scores(scores: Floats | CountedScores, prefix: str) -> dict[str, Array]:
-    return {f"{prefix}.lexical": scores.lexical} if isinstance(scores, CountedScores) else {f"{prefix}.scores": scores}
-
-
-def _stored_counts(counts: Floats | PhraseCounts, prefix: str) -> dict[str, Array]:
-    return counts.arrays(f"{prefix}.phrase_counts") if isinstance(counts, PhraseCounts) else {f"{prefix}.counts": counts}
+def _stored_values(arrays: Arrays, offsets: Offsets, targets: Array) -> tuple[CountRows, ScoreRows]:
+    if "counts" in arrays:
+        return StoredCounts(arrays["counts"]), StoredScores(arrays["scores"])
+    counts = PhraseCounts.from_arrays(group(arrays, "phrase_counts"), offsets, targets)
+    return counts, StoredScores(arrays["scores"]) if "scores" in arrays else CountedScores(counts, arrays["lexical"])
 
 
 STORED = Kind(KIND, within(KIND, PhraseTable.LAYOUT))
