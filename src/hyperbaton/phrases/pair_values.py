@@ -228,7 +228,7 @@ class CountedScores(ComputedRows):
         return CountedScores(cast(PhraseCounts, counts), self.lexical)
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """What is stored besides the counts."""
+        """The lexical weights, for the store."""
         return {f"{prefix}.lexical": self.lexical}
 
     @property
