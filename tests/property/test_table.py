@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases import Inventory, PhraseTable, Samples, Scoring, extract, orientation_counts, orientation_set
+from hyperbaton.phrases import (
+    Inventory,
+    PairOrientations,
+    PhraseTable,
+    ReorderingType,
+    Samples,
+    Scoring,
+    extract,
+    reordering_probabilities,
+)
 from hyperbaton.phrases.moses import phrase_table_pieces
 from tests.oracles import tables as oracle
 from tests.property.strategies import link_matrices
@@ -79,14 +88,14 @@ def test_rows_come_in_byte_order(bitext: Bitext) -> None:
         assert phrases.number("nowhere") == -1
 
 
-@given(bitexts(), st.sampled_from(["three", "hier-mslr"]), st.booleans())
+@given(bitexts(), st.sampled_from(["wbe-msd", "hier-mslr"]), st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_orientation_counts(bitext: Bitext, name: str, by_source: bool) -> None:
+def test_reordering_probabilities_are_relative_frequencies(bitext: Bitext, name: str, by_source: bool) -> None:
     samples = extract(bitext, 3)
     inventory = Inventory.of(bitext, samples)
-    orientations = orientation_set(name)
-    counts = orientation_counts(inventory, samples, orientations, by_source=by_source)
-    classes = orientations.classify(samples)
+    kind = ReorderingType.parse(f"{name}-{'f' if by_source else 'fe'}")
+    probabilities = reordering_probabilities(PairOrientations.of(inventory, samples), kind, smoothing=0)
+    classes = kind.set.classify(samples)
     expected = Counter(
         (row[0] if by_source else row[:2], int(c)) for row, c in zip(texts(bitext, samples), classes, strict=True)
     )
@@ -99,9 +108,9 @@ def test_orientation_counts(bitext: Bitext, name: str, by_source: bool) -> None:
             for t in inventory.targets[inventory.offsets[p] : inventory.offsets[p + 1]]
         ]
     )
-    by_pair = Counter({(key, c): int(counts[k, c]) for k, key in enumerate(keys) for c in range(len(orientations))})
-    assert by_pair == expected
-    assert counts.sum() == len(samples)
+    counts = [[expected[key, c] for c in range(len(kind.set))] for key in keys]
+    assert probabilities.tolist() == [[n / sum(row) for n in row] for row in counts]
+    assert sum(map(sum, counts)) == len(samples)
 
 
 @pytest.mark.parametrize("smoothing", ["none", "good-turing", "kneser-ney"])

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from hyperbaton.phrases.pruning import Pruning as Pruning
     from hyperbaton.phrases.pruning import prune as prune
     from hyperbaton.phrases.reordering import ReorderingType as ReorderingType
-    from hyperbaton.phrases.reordering import orientation_counts as orientation_counts
     from hyperbaton.phrases.reordering import reordering_probabilities as reordering_probabilities
     from hyperbaton.phrases.rules import RuleLimits as RuleLimits
     from hyperbaton.phrases.rules import RuleTable as RuleTable

@@ -21,13 +21,11 @@ from hyperbaton.base.forms import Layout
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Arrays, check_numbers
-from hyperbaton.phrases.inventory import Inventory
-from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, OrientationSet, Side, orientation_set
+from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, Side, orientation_set
 from hyperbaton.phrases.pair_values import ComputedRows, Floats
 
 if TYPE_CHECKING:
     from hyperbaton.phrases.pair_orientations import PairOrientations
-    from hyperbaton.phrases.samples import Samples
 
 SMOOTHING = 0.5
 
@@ -97,21 +95,6 @@ def _is_moses_set(name: str) -> bool:
 
 def _moses_sets() -> tuple[str, ...]:
     return tuple(name for name in ORIENTATIONS if _is_moses_set(name))
-
-
-def orientation_counts(
-    inventory: Inventory,
-    samples: Samples,
-    orientations: OrientationSet,
-    side: Side = "before",
-    *,
-    by_source: bool = False,
-    threads: int | None = None,
-) -> npt.NDArray[np.uint32]:
-    """Counts of orientations by phrase pair (or source phrase): shape (n, n_orientations)."""
-    groups = inventory.sample_offsets[inventory.offsets] if by_source else inventory.sample_offsets
-    classes = orientations.classify(samples, side)[inventory.sample_order]
-    return _core.count_classes(groups, classes, len(orientations), n_threads(threads))
 
 
 def reordering_probabilities(
