@@ -10,7 +10,7 @@ from hyperbaton.corpus import Text
 from hyperbaton.phrases import PhraseTable, RuleTable
 from hyperbaton.phrases.inventory import Phrases
 from hyperbaton.phrases.link_sets import LinkSets
-from hyperbaton.phrases.pair_values import StoredCounts, StoredScores
+from hyperbaton.phrases.pair_values import PlainCounts, PlainScores
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 Rules = Mapping[tuple[str, str], tuple[Sequence[float], Sequence[tuple[int, int]]]]
@@ -27,8 +27,8 @@ def rule_table(rules: Rules) -> RuleTable:
         target,
         np.searchsorted([sides[0].index(row[0]) for row in rows], np.arange(len(sides[0]) + 1)).astype(np.int64),
         np.array([sides[1].index(row[1]) for row in rows], np.uint32),
-        StoredScores(np.array([rules[row][0] for row in rows], np.float32)),
-        StoredCounts(np.ones((len(rows), 3), np.float32)),
+        PlainScores(np.array([rules[row][0] for row in rows], np.float32)),
+        PlainCounts(np.ones((len(rows), 3), np.float32)),
         LinkSets.of(
             np.cumsum([0, *map(len, links)]).astype(np.int64),
             np.array([link for own in links for link in own], np.uint8).reshape(-1, 2),

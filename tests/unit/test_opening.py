@@ -13,7 +13,7 @@ from hyperbaton.corpus import Vocabulary
 from hyperbaton.decode import System
 from hyperbaton.phrases import Phrases, PhraseTable
 from hyperbaton.phrases.link_sets import LinkSets
-from hyperbaton.phrases.pair_values import StoredCounts, StoredScores
+from hyperbaton.phrases.pair_values import PlainCounts, PlainScores
 
 OPEN = """
 import sys
@@ -36,8 +36,8 @@ def system(n_phrases: int) -> System:
     flat = np.stack([numbers % 1000, numbers // 1000], axis=1).astype(np.uint32).reshape(-1)
     phrases = Phrases.of(np.arange(0, 2 * n_phrases + 1, 2), flat, words)
     rows = np.arange(n_phrases + 1)
-    scores = StoredScores(np.full((n_phrases, 4), 0.5, np.float32))
-    counts = StoredCounts(np.ones((n_phrases, 3), np.float32))
+    scores = PlainScores(np.full((n_phrases, 4), 0.5, np.float32))
+    counts = PlainCounts(np.ones((n_phrases, 3), np.float32))
     links = LinkSets(numbers.astype(np.uint32), rows, np.zeros((n_phrases, 2), np.uint8))
     return System.of(PhraseTable(phrases, phrases, rows, numbers.astype(np.uint32), scores, counts, links))
 

@@ -26,7 +26,7 @@ from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
 from hyperbaton.phrases.link_sets import LinkSets
-from hyperbaton.phrases.pair_values import CountRows, ScoreRows, StoredCounts, StoredScores
+from hyperbaton.phrases.pair_values import CountRows, PlainCounts, PlainScores, ScoreRows
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
@@ -157,8 +157,8 @@ def table_of_rows(rows: FileRows, path: AnyPath, what: str = "phrase pair") -> P
         target,
         offsets,
         targets,
-        StoredScores(columns["scores"][order]),
-        StoredCounts(columns["counts"][order]),
+        PlainScores(columns["scores"][order]),
+        PlainCounts(columns["counts"][order]),
         LinkSets.of(link_offsets, columns["links"][where]),
     )
 

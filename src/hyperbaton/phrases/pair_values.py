@@ -79,7 +79,7 @@ class ComputedRows(ABC):
 
 
 @dataclass(frozen=True)
-class StoredRows(ComputedRows):
+class PlainRows(ComputedRows):
     """Rows that are stored as they are."""
 
     values: Floats
@@ -96,13 +96,13 @@ class StoredRows(ComputedRows):
 
 
 @dataclass(frozen=True)
-class StoredCounts(StoredRows):
+class PlainCounts(PlainRows):
     """Counts of phrase pairs as in a file; `PhraseCounts` has the same methods."""
 
-    def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> StoredCounts:
-        return StoredCounts(scratch.select(self.values, keep))
+    def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> PlainCounts:
+        return PlainCounts(scratch.select(self.values, keep))
 
-    def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> StoredCounts:
+    def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> PlainCounts:
         return self
 
     def check(self) -> None:
@@ -113,13 +113,13 @@ class StoredCounts(StoredRows):
 
 
 @dataclass(frozen=True)
-class StoredScores(StoredRows):
+class PlainScores(PlainRows):
     """Any number of scores of phrase pairs, from a file or smoothed; `CountedScores` has the same methods."""
 
-    def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> StoredScores:
-        return StoredScores(scratch.select(self.values, keep))
+    def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> PlainScores:
+        return PlainScores(scratch.select(self.values, keep))
 
-    def over(self, counts: CountRows) -> StoredScores:
+    def over(self, counts: CountRows) -> PlainScores:
         return self
 
     def arrays(self, prefix: str) -> dict[str, Array]:
@@ -240,5 +240,5 @@ class CountedScores(ComputedRows):
         )
 
 
-CountRows = StoredCounts | PhraseCounts
-ScoreRows = StoredScores | CountedScores
+CountRows = PlainCounts | PhraseCounts
+ScoreRows = PlainScores | CountedScores

@@ -31,7 +31,7 @@ from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.text import WordIds
 from hyperbaton.phrases.inventory import Phrases, Runs, check_places, merge_phrases, number_rows
 from hyperbaton.phrases.link_sets import LinkSetColumn
-from hyperbaton.phrases.pair_values import StoredCounts, StoredScores
+from hyperbaton.phrases.pair_values import PlainCounts, PlainScores
 from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
 from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 
@@ -253,7 +253,7 @@ class RuleWork:
             keep[rows] = np.repeat(kept_sources[begin:end], per_source)
             if min_count > 1:
                 keep[rows] &= counts[rows, 2] >= min_count
-        values = StoredScores(scores), StoredCounts(counts)
+        values = PlainScores(scores), PlainCounts(counts)
         table = PhraseTable(source, target, offsets, targets, *values, columns.links.finish())
         if not keep.all():
             table = table.select(keep, scratch).without_unused()

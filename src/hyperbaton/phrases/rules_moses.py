@@ -30,7 +30,7 @@ from hyperbaton.corpus.files import AnyPath, read_lines, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases
 from hyperbaton.phrases.link_sets import LinkSets
 from hyperbaton.phrases.moses import LABEL, FileRows, phrase_table_pieces, read_rows, table_of_rows
-from hyperbaton.phrases.pair_values import StoredCounts, StoredScores
+from hyperbaton.phrases.pair_values import PlainCounts, PlainScores
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, RuleTable, extended
 from hyperbaton.phrases.table import PhraseTable
 
@@ -116,8 +116,8 @@ class _MosesRules:
             target,
             offsets,
             np.arange(len(rows), dtype=np.uint32),
-            StoredScores(table.scores[rows]),
-            StoredCounts(table.counts[rows]),
+            PlainScores(table.scores[rows]),
+            PlainCounts(table.counts[rows]),
             links,
         )
         text = b"".join(phrase_table_pieces(piece, exact=self._exact))

@@ -37,9 +37,9 @@ from hyperbaton.phrases.pair_values import (
     Floats,
     Owners,
     PhraseCounts,
+    PlainCounts,
+    PlainScores,
     ScoreRows,
-    StoredCounts,
-    StoredScores,
 )
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class PhraseTable(Display, Picklable):
             for column, direction in ((0, backward), (2, forward)):
                 for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
                     smoothed[rows, column] = probabilities
-            scores = StoredScores(smoothed)
+            scores = PlainScores(smoothed)
         table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links)
         return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
 
@@ -261,7 +261,7 @@ class PhraseTable(Display, Picklable):
     def unscored(cls, pairs: Inventory) -> PhraseTable:
         """The table of pairs without scores, counts and inner links."""
         none = np.zeros((pairs.n_pairs, 0), np.float32)
-        scores, counts = StoredScores(none), StoredCounts(none)
+        scores, counts = PlainScores(none), PlainCounts(none)
         return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, NO_LINKS)
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
@@ -339,9 +339,9 @@ class PhraseTable(Display, Picklable):
 
 def _stored_values(arrays: Arrays, offsets: Offsets, targets: Array) -> tuple[CountRows, ScoreRows]:
     if "counts" in arrays:
-        return StoredCounts(arrays["counts"]), StoredScores(arrays["scores"])
+        return PlainCounts(arrays["counts"]), PlainScores(arrays["scores"])
     counts = PhraseCounts.from_arrays(group(arrays, "phrase_counts"), offsets, targets)
-    return counts, StoredScores(arrays["scores"]) if "scores" in arrays else CountedScores(counts, arrays["lexical"])
+    return counts, PlainScores(arrays["scores"]) if "scores" in arrays else CountedScores(counts, arrays["lexical"])
 
 
 STORED = Kind(KIND, within(KIND, PhraseTable.LAYOUT))
