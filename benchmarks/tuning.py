@@ -59,6 +59,7 @@ TEXTS = {
     "tanaka": Text("tanaka-ja-en", "ja", 49_500, 500, 500, "tanaka-ja-en/devtest"),
     "laws": Text("twlaw-zh-en", "zh", 20_000, 400, 800, "twlaw-zh-en/devtest"),
     "kyoto": Text("kyoto-ja-en", "ja", 20_000, 400, 653, "gold-links/ja-en-kftt/gold"),
+    "kyoto 100,000": Text("kyoto-ja-en", "ja", 100_000, 400, 653, "gold-links/ja-en-kftt/gold"),
 }
 
 

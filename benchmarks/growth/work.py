@@ -10,8 +10,10 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from benchmarks.growth.disk import DiskWatch
 from hyperbaton.data import generate
@@ -45,15 +47,22 @@ STAGES = {
 
 
 PIECE = 1_000_000  # sentence pairs that are generated at once
+N_GENERATED = 2  # pieces; further ones repeat them with other words, which takes little time
 FILES = ("train.source", "train.target", "train.links", "train.source.tags")  # that stages read
 
 
 def write_text(folder: Path, n: int, seed: int) -> None:
-    """Generate a text of n sentence pairs; every million pairs have their own seed."""
+    """Generate a text of n sentence pairs; every million pairs have their own seed, or words of their own."""
     sizes = [min(PIECE, n - at) for at in range(0, n, PIECE)]
     with tempfile.TemporaryDirectory(dir=folder) as temporary, ProcessPoolExecutor() as pool:
         pieces = [Path(temporary) / str(i) for i in range(len(sizes))]
-        list(pool.map(_write_piece, pieces, sizes, range(seed, seed + len(sizes))))
+        list(pool.map(_write_piece, pieces[:N_GENERATED], sizes, range(seed, seed + N_GENERATED)))
+        copied = range(N_GENERATED, len(sizes))
+        list(
+            pool.map(
+                _copy_piece, [pieces[i % N_GENERATED] for i in copied], pieces[N_GENERATED:], copied, sizes[N_GENERATED:]
+            )
+        )
         for name in FILES:
             with (folder / name).open("wb") as whole:
                 for piece in pieces:
@@ -67,6 +76,28 @@ def _write_piece(folder: Path, n: int, seed: int) -> None:
     for file in folder.iterdir():
         if file.name not in FILES:
             file.unlink()
+
+
+def _copy_piece(generated: Path, folder: Path, number: int, n: int) -> None:
+    """A copy of n lines in which a quarter of the word types have other names, so that nearly all long phrases are new."""
+    folder.mkdir()
+    for name in FILES:
+        names = _NewNames(number if name in ("train.source", "train.target") else 0)
+        with (generated / name).open(encoding="utf-8") as lines, (folder / name).open("w", encoding="utf-8") as copy:
+            copy.writelines(" ".join([names[word] for word in line.split()]) + "\n" for line in islice(lines, n))
+
+
+class _NewNames(dict[str, str]):
+    """The words of copy `number` by those of the original; copy 0 is the original."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def __missing__(self, word: str) -> str:
+        is_renamed = self.number and crc32(f"{self.number} {word}".encode()) % 4 == 0
+        self[word] = f"{word}~{self.number}" if is_renamed else word
+        return self[word]
 
 
 def save_aligner(folder: Path) -> None:

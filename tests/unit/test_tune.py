@@ -14,7 +14,7 @@ from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.metrics import Outputs, make_metric
 from hyperbaton.tune import OPTIMIZERS, CandidateLists, Candidates, Decode, Tuning, loop, tune, tune_and_choose
 from hyperbaton.tune.average import Scale
-from hyperbaton.tune.loop import Iteration, TuningResult, _State, _step
+from hyperbaton.tune.loop import Iteration, TuningResult, _longest, _State, _step
 from hyperbaton.tune.optimizers import Optimizer, OptimizerJob
 from hyperbaton.tune.protocol import halves
 from tests.contract.made_up_decoder import START, Floats, MadeUp
@@ -79,6 +79,26 @@ def test_a_step_goes_no_farther_than_the_lists_promise_gains(decoder: MadeUp) ->
     assert reached is not None and reached.tolist() == pytest.approx([0.375, 0.625])
     reached = _step(state, goal, metric, 0.2, scale)
     assert reached is not None and reached.tolist() == pytest.approx([0.8, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("scores", "longest"),
+    [
+        ([20.0], 0.2),
+        ([20.0, 21.0], 0.3),  # a gain
+        ([20.0, 21.0, 20.9], 0.15),  # a loss after a gain
+        ([20.0, 19.5, 19.2], 0.45),  # scores may fall at first
+        ([20.0, 20.1, 20.0], 0.45),  # 20.1 is not clearly better
+        ([20.0, 18.5], 0.1),  # too far
+        ([20.0, 21.0, 20.0, 19.0, 18.0, 17.0], 0.05),
+        ([20.0, 21.0, 22.0, 23.0, 24.0], 0.5),
+    ],
+)
+def test_steps_follow_the_scores(scores: list[float], longest: float) -> None:
+    metric = make_metric("bleu")
+    history = [Iteration(score, score, 1, 1, START.tolist()) for score in scores]
+    state = _State(START, CandidateLists.empty(1, len(START)), history)
+    assert _longest(state, metric, 0.5) == pytest.approx(longest)
 
 
 def test_weights_that_are_worse_are_not_taken(decoder: MadeUp) -> None:

@@ -91,12 +91,12 @@ def experiment_result(plan: Plan, root: Path) -> Result:
     return {**kept, "corpus": results["corpus"], "seconds": sum(cost["seconds"] for cost in results["costs"])}
 
 
-def search(setting: Setting, *, pop_limit: int, stack: int, iterations: int = 12) -> JsonObject:
+def search(setting: Setting, *, pop_limit: int, stack: int) -> JsonObject:
     """`[translation]`'s tables on search and tuning; a smaller search also has smaller stacks."""
     if setting.quick:
         return {"tuning": {"iterations": 2}, "decoding": {"pop-limit": 20, "stack": 20}}
     pops = min(setting.pop_limit or pop_limit, pop_limit)
-    return {"tuning": {"iterations": iterations}, "decoding": {"pop-limit": pops, "stack": min(stack, max(pops // 2, 1))}}
+    return {"decoding": {"pop-limit": pops, "stack": min(stack, max(pops // 2, 1))}}
 
 
 def search_options(setting: Setting) -> dict[str, int]:

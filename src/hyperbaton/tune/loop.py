@@ -36,6 +36,7 @@ _STEPS = 40  # lengths of a step that are tried
 _FIRST = 0.2  # longest first step; later ones may be longer after a gain, and must be shorter after a loss
 _GROWTH, _SHRINKAGE, _SHORTEST = 1.5, 0.5, 0.05
 _LOSS = 0.3  # points of the metric below the best score, beyond which the next step starts from the best weights
+_FALL = 1.0  # the same until a score is clearly better than the first
 
 
 class TuningFailed(HyperbatonError):
@@ -293,9 +294,10 @@ def _move(state: _State, weights: Floats, metric: Metric, options: Tuning, scale
 
 def _longest(state: _State, metric: Metric, reach: float) -> float:
     """The longest next step, as a fraction of the way: how far lists can be trusted shows in the scores so far."""
-    longest = min(_FIRST, reach)
-    for before, after in pairwise(state.history):
-        factor = _GROWTH if _gain(metric, before.score, after.score) > 0 else _SHRINKAGE
+    longest, scores = min(_FIRST, reach), [turn.score for turn in state.history]
+    for i, (before, after) in enumerate(pairwise(scores), start=2):
+        tolerated = 0 if _has_gained(metric, scores[:i]) else _FALL
+        factor = _GROWTH if _gain(metric, before, after) > -tolerated else _SHRINKAGE
         longest = min(max(longest * factor, _SHORTEST), reach)
     return reach if state.history[-1].n_new == 0 else longest  # the lists have all that the decoder finds
 
@@ -307,13 +309,19 @@ def _step(state: _State, goal: Floats, metric: Metric, longest: float, scale: Sc
     weights too). Far away the lists lack what the decoder would find: if all candidates are too short, for example, no
     reward for words is too large for the lists, and the decoder's next translations are three times too long.
     """
-    best = state.best(metric)
-    here = np.array(best.weights) if _gain(metric, state.history[-1].score, best.score) > _LOSS else state.weights
+    best, scores = state.best(metric), [turn.score for turn in state.history]
+    tolerated = _LOSS if _has_gained(metric, scores) else _FALL
+    here = np.array(best.weights) if _gain(metric, scores[-1], best.score) > tolerated else state.weights
     ways = [scale.applied(here + part * (goal - here)) for part in np.linspace(0, 1, _STEPS + 1)]
     values = [-np.inf if way is None else state.lists.value(metric, way) for way in ways]
     gains = np.array([_gain(metric, values[0], value) for value in values])
     near = int(np.argmax(gains >= _ENOUGH * gains.max()))
     return scale.applied(here + min(max(near, 1) / _STEPS, longest) * (goal - here))
+
+
+def _has_gained(metric: Metric, scores: Sequence[float]) -> bool:
+    """Whether a score is clearly better than the first; until then scores may fall, because the lists are incomplete."""
+    return any(_gain(metric, scores[0], score) > _LOSS for score in scores[1:])
 
 
 def _gains(metric: Metric, state: _State) -> list[float]:
