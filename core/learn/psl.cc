@@ -63,7 +63,10 @@ class Psl {
  private:
   template <std::size_t K>
   Fit run_with() {
-    return judges_.size() == 0 && training_.size() <= kPairwiseRows ? run_by<ByPairs<K>>() : run_by<ByWeights<K>>();
+    if (judges_.size() == 0 && training_.size() <= kPairwiseRows) return run_by<ByPairs<K>>();
+    if constexpr (K > 0)
+      if (!options_.average) return run_by<ByWeights<K, float>>();
+    return run_by<ByWeights<K, double>>();
   }
 
   template <class Scores>

@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/size.hh"
@@ -44,31 +45,37 @@ struct ByClass<0> {
   static Values zeros(std::size_t n_classes) { return Values(n_classes, 0.0); }
 };
 
-// One value for each class in registers of two values, the last one half empty if K is odd.
-typedef double DoublePair __attribute__((vector_size(16)));
-template <std::size_t K>
-struct Pairs {
-  std::array<DoublePair, (K + 1) / 2> pairs{};
+// One value for each class in registers of 16 bytes, the last one filled up with values that are never read.
+typedef float Floats __attribute__((vector_size(16)));
+typedef double Doubles __attribute__((vector_size(16)));
+template <std::size_t K, class Value>
+struct Lanes {
+  using Register = std::conditional_t<std::is_same_v<Value, float>, Floats, Doubles>;
+  static constexpr std::size_t kWide = 16 / sizeof(Value);
+  std::array<Register, (K + kWide - 1) / kWide> registers{};
 
-  static constexpr std::size_t size() { return 2 * ((K + 1) / 2); }
-  double operator[](std::size_t k) const { return pairs[k / 2][k % 2]; }
-  void add(const double* values) {
-    for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += pair(values, p);
+  static constexpr std::size_t size() { return kWide * ((K + kWide - 1) / kWide); }
+  Value operator[](std::size_t k) const { return registers[k / kWide][k % kWide]; }
+  void add(const Lanes& other) {
+    for (std::size_t r = 0; r < registers.size(); ++r) registers[r] += other.registers[r];
   }
-  void add(double factor, const double* values) {
-    for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] += factor * pair(values, p);
+  void add(const Value* values) {
+    for (std::size_t r = 0; r < registers.size(); ++r) registers[r] += load(values, r);
   }
-  void add_to(double* values) const {
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const DoublePair sum = pair(values, p) + pairs[p];
-      std::memcpy(values + 2 * p, &sum, sizeof sum);
+  void add(Value factor, const Value* values) {
+    for (std::size_t r = 0; r < registers.size(); ++r) registers[r] += factor * load(values, r);
+  }
+  void add_to(Value* values) const {
+    for (std::size_t r = 0; r < registers.size(); ++r) {
+      const Register sum = load(values, r) + registers[r];
+      std::memcpy(values + kWide * r, &sum, sizeof sum);
     }
   }
 
  private:
-  static DoublePair pair(const double* values, std::size_t p) {
-    DoublePair made;
-    std::memcpy(&made, values + 2 * p, sizeof made);
+  static Register load(const Value* values, std::size_t r) {
+    Register made;
+    std::memcpy(&made, values + kWide * r, sizeof made);
     return made;
   }
 };
@@ -82,10 +89,12 @@ struct CacheLineAllocator {
   void deallocate(T* values, std::size_t) { ::operator delete(values, kLine); }
   bool operator==(const CacheLineAllocator&) const = default;
 };
-using Matrix = std::vector<double, CacheLineAllocator<double>>;
+template <class Value>
+using Matrix = std::vector<Value, CacheLineAllocator<Value>>;
 
-// Scores from the weights of the features. K: number of classes, 0 for any.
-template <std::size_t K>
+// Scores from the weights of the features. K: number of classes, 0 for any. A weight is a sum of steps of similar size, so
+// that 32 bits are enough; the mean over many visits needs 64.
+template <std::size_t K, class Value>
 class ByWeights {
  public:
   using Classes = ByClass<K>;
@@ -99,41 +108,15 @@ class ByWeights {
                    ? frequency_ranks(problem.rows)
                    : std::vector<FeatureId>()),
         rows_(problem.rows, ranks_, filler()),
-        weights_((width_ + 1) * stride(), 0.0),
-        lag_(options.average ? weights_.size() : 0, 0.0) {
+        weights_((width_ + 1) * stride(), 0),
+        lag_(options.average ? weights_.size() : 0, 0) {
     if (&judges.rows != &problem.rows) other_rows_.emplace(judges.rows, ranks_, filler());
   }
 
   void prefetch_place(std::size_t i) const { rows_.prefetch_place(i); }
   void prefetch(std::size_t i) const { rows_.prefetch(i); }
 
-  void score(std::size_t i, typename Classes::Values& scores) const {
-    const Row row = rows_[i];
-    if constexpr (K == 0) {
-      score_row(row, weights_.data(), scores);
-    } else {
-      // Two independent sums, for instruction-level parallelism.
-      Pairs<K> even, odd;
-      const FeatureId* features = row.features.data();
-      const std::size_t n = row.features.size();
-      if (rows_.is_filled()) {
-        static_assert(VisitedRows::kTogether == 4);
-        for (std::size_t j = 0; j < n; j += 4) {
-          even.add(at(features[j])), odd.add(at(features[j + 1]));
-          even.add(at(features[j + 2])), odd.add(at(features[j + 3]));
-        }
-      } else {
-        const auto add = [&](Pairs<K>& sums, std::size_t j) {
-          sums.add(row.values == nullptr ? 1.0 : row.values[j], at(features[j]));
-        };
-        for (std::size_t j = 0; j + 1 < n; j += 2) add(even, j), add(odd, j + 1);
-        if (n % 2 == 1) add(even, n - 1);
-      }
-      for (std::size_t k = 0; k < K; ++k) scores[k] = row.scale * (even[k] + odd[k]);
-      if (row.constant == kNoConstant) return;
-      for (std::size_t k = 0; k < K; ++k) scores[k] += at(row.constant)[k];
-    }
-  }
+  void score(std::size_t i, typename Classes::Values& scores) const { score(rows_, i, weights_, scores); }
 
   void update(std::size_t i, std::size_t truth, std::size_t worst, double missed) {
     const Row row = rows_[i];
@@ -142,20 +125,12 @@ class ByWeights {
   }
 
   std::size_t count_errors(std::size_t n_visits) {
-    const Matrix& weights = current(n_visits);
+    const Matrix<Value>& weights = current(n_visits);
     const VisitedRows& judging = other_rows_ ? *other_rows_ : rows_;
     auto scores = Classes::zeros(n_classes_);
     std::size_t wrong = 0;
     for (std::size_t j = 0; j < judges_.size(); ++j) {
-      // Must add in the order of score_row, so that equal scores there are equal here.
-      const Row row = judging[judges_.numbers[j]];
-      if constexpr (K == 0) {
-        score_row(row, weights.data(), scores);
-      } else {
-        Pairs<K> sums;
-        row.visit([&](FeatureId feature, double value) { sums.add(value, &weights[to_size(feature) * kStride]); });
-        for (std::size_t k = 0; k < K; ++k) scores[k] = sums[k];
-      }
+      score(judging, judges_.numbers[j], weights, scores);
       wrong += judges_.is_wrong(j, scores);
     }
     return wrong;
@@ -164,7 +139,7 @@ class ByWeights {
   void keep(std::size_t n_visits) { kept_ = current(n_visits); }
 
   std::vector<double> weights() {
-    for (Matrix* done : {&weights_, &lag_, &mean_}) Matrix().swap(*done);
+    for (Matrix<Value>* done : {&weights_, &lag_, &mean_}) Matrix<Value>().swap(*done);
     std::vector<double> weights(width_ * n_classes_);
     for (std::size_t f = 0; f < width_; ++f) {
       const std::size_t rank = f < ranks_.size() ? to_size(ranks_[f]) : f;
@@ -174,11 +149,38 @@ class ByWeights {
   }
 
  private:
-  // Values per feature: an even number, so that two are added at once.
-  static constexpr std::size_t kStride = Pairs<K>::size();
-  std::size_t stride() const { return K == 0 ? n_classes_ : kStride; }
+  using Sums = Lanes<K, Value>;
 
-  void move(const Row& row, double size, std::size_t truth, std::size_t worst, Matrix& weights) const {
+  // Values per feature: as many as fill registers.
+  std::size_t stride() const { return K == 0 ? n_classes_ : Sums::size(); }
+
+  void score(const VisitedRows& rows, std::size_t i, const Matrix<Value>& weights, typename Classes::Values& scores) const {
+    const Row row = rows[i];
+    if constexpr (K == 0) {
+      score_row(row, weights.data(), scores);
+    } else {
+      const auto at = [&](FeatureId feature) { return &weights[to_size(feature) * Sums::size()]; };
+      // Independent sums, for instruction-level parallelism; every form of a row is added in the same order.
+      constexpr std::size_t kSums = VisitedRows::kTogether;
+      std::array<Sums, kSums> sums;
+      const FeatureId* features = row.features.data();
+      const std::size_t n = row.features.size();
+      if (rows.is_filled()) {
+        for (std::size_t j = 0; j < n; j += kSums)
+          for (std::size_t s = 0; s < kSums; ++s) sums[s].add(at(features[j + s]));
+      } else {
+        for (std::size_t j = 0; j < n; ++j)
+          sums[j % kSums].add(row.values == nullptr ? Value{1} : static_cast<Value>(row.values[j]), at(features[j]));
+      }
+      static_assert(kSums == 4);
+      sums[0].add(sums[2]), sums[1].add(sums[3]), sums[0].add(sums[1]);
+      for (std::size_t k = 0; k < K; ++k) scores[k] = row.scale * static_cast<double>(sums[0][k]);
+      if (row.constant == kNoConstant) return;
+      for (std::size_t k = 0; k < K; ++k) scores[k] += static_cast<double>(at(row.constant)[k]);
+    }
+  }
+
+  void move(const Row& row, double size, std::size_t truth, std::size_t worst, Matrix<Value>& weights) const {
     if constexpr (K == 0) {
       row.visit([&](FeatureId feature, double value) {
         double* w = &weights[to_size(feature) * n_classes_];
@@ -186,26 +188,25 @@ class ByWeights {
         w[worst] -= size * value;
       });
     } else {
-      // All classes are written, most of them unchanged: reading two values that were written separately would stall
-      // until they are in the cache.
-      std::array<double, kStride> direction{};
+      // All classes are written, most of them unchanged: reading a register whose values were written separately would
+      // stall until they are in the cache.
+      std::array<Value, Sums::size()> direction{};
       direction[truth] = 1, direction[worst] = -1;
       row.visit([&](FeatureId feature, double value) {
-        Pairs<K> change;
-        change.add(size * value, direction.data());
-        change.add_to(&weights[to_size(feature) * kStride]);
+        Sums change;
+        change.add(static_cast<Value>(size * value), direction.data());
+        change.add_to(&weights[to_size(feature) * Sums::size()]);
       });
     }
   }
 
   FeatureId filler() const { return static_cast<FeatureId>(width_); }
-  const double* at(FeatureId feature) const { return &weights_[to_size(feature) * kStride]; }
 
   // The weights that would be returned now.
-  const Matrix& current(std::size_t n_visits) {
+  const Matrix<Value>& current(std::size_t n_visits) {
     if (lag_.empty()) return weights_;
     mean_ = weights_;
-    for (std::size_t j = 0; j < mean_.size(); ++j) mean_[j] -= lag_[j] / static_cast<double>(n_visits);
+    for (std::size_t j = 0; j < mean_.size(); ++j) mean_[j] -= lag_[j] / static_cast<Value>(n_visits);
     return mean_;
   }
 
@@ -214,8 +215,8 @@ class ByWeights {
   const Judges& judges_;
   std::vector<FeatureId> ranks_;  // empty: rows are not copied
   VisitedRows rows_;
-  std::optional<VisitedRows> other_rows_;  // for validation, if they are not among the training rows
-  Matrix weights_, lag_, mean_, kept_;     // of the features, and zeros of the filler
+  std::optional<VisitedRows> other_rows_;      // for validation, if they are not among the training rows
+  Matrix<Value> weights_, lag_, mean_, kept_;  // of the features, and zeros of the filler
 };
 
 // Scores from the products of all pairs of rows: the scores of all rows are always known, and weights are computed at the
@@ -230,8 +231,8 @@ class ByPairs {
         average_(options.average),
         problem_(problem),
         n_(problem.rows.size()),
-        products_(n_ * n_, 0.0),
-        scores_(n_ * problem.n_classes, 0.0),
+        products_(n_ * n_, 0),
+        scores_(n_ * problem.n_classes, 0),
         moves_(n_ * problem.n_classes, 0.0),
         missed_(average_ ? moves_.size() : 0, 0.0) {
     multiply();
@@ -241,14 +242,15 @@ class ByPairs {
   void prefetch(std::size_t) const {}
 
   void score(std::size_t i, typename Classes::Values& scores) const {
-    for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = scores_[k * n_ + i];
+    for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = static_cast<double>(scores_[k * n_ + i]);
   }
 
   void update(std::size_t i, std::size_t truth, std::size_t worst, double missed) {
-    const double* product = &products_[i * n_];
-    double *up = &scores_[truth * n_], *down = &scores_[worst * n_];
+    const float* product = &products_[i * n_];
+    float *up = &scores_[truth * n_], *down = &scores_[worst * n_];
+    const auto step = static_cast<float>(step_);
     for (std::size_t b = 0; b < n_; ++b) {
-      const double change = step_ * product[b];
+      const float change = step * product[b];
       up[b] += change;
       down[b] -= change;
     }
@@ -280,20 +282,21 @@ class ByPairs {
   void multiply() {
     struct Entry {
       std::uint32_t row, next;
-      double value;
+      float value;
     };
     constexpr std::uint32_t none = 0xffffffff;
     std::vector<std::uint32_t> last(problem_.rows.n_features(), none);  // entry of each feature
     std::vector<Entry> entries;
     entries.reserve(problem_.rows.n_entries());
     for (std::size_t b = 0; b < n_; ++b) {
-      double* own = &products_[b * n_];
+      float* own = &products_[b * n_];
       Row row = problem_.rows[b];
       // All rows share the constant.
-      const double shared = row.constant == kNoConstant ? 0.0 : 1.0;
+      const float shared = row.constant == kNoConstant ? 0 : 1;
       std::fill_n(own, b + 1, shared);
       row.constant = kNoConstant;
-      row.visit([&](FeatureId feature, double value) {
+      row.visit([&](FeatureId feature, double wide) {
+        const auto value = static_cast<float>(wide);
         std::uint32_t& head = last[to_size(feature)];
         for (std::uint32_t e = head; e != none; e = entries[e].next) own[entries[e].row] += value * entries[e].value;
         own[b] += value * value;
@@ -308,8 +311,8 @@ class ByPairs {
   bool average_;
   const Problem& problem_;
   std::size_t n_;
-  std::vector<double> products_;        // (rows, rows)
-  std::vector<double> scores_;          // (classes, rows)
+  std::vector<float> products_;         // (rows, rows)
+  std::vector<float> scores_;           // (classes, rows)
   std::vector<double> moves_, missed_;  // (rows, classes): updates by each row
 };
 

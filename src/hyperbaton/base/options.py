@@ -23,7 +23,7 @@ import inspect
 import math
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import EnumType
 from functools import cache
 from typing import Any, Protocol, Self, TypeVar
@@ -58,13 +58,15 @@ def option(
     default: Any,
     help: str,
     *,
-    choices: Sequence[str] | None = None,
+    choices: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     minimum: float | None = None,
     maximum: float | None = None,
     plugins: Plugins | None = None,
     path: bool = False,
 ) -> Any:
     """Declare an option: its default, one line of help, and the valid values.
+
+    A function as `choices` is called when the choices are first needed: the names of a registry are slow to find.
 
     With `path` the value names a file or folder that is read, which no output of a command may replace.
 
@@ -164,10 +166,16 @@ def options_of(cls: type) -> list[Option]:
 @cache
 def _options_of(cls: type) -> tuple[Option, ...]:
     return tuple(
-        Option(f.name, _hint(cls, f.name) if f.metadata["plugins"] is None else str, f.default, **f.metadata)
+        Option(f.name, _hint(cls, f.name) if f.metadata["plugins"] is None else str, f.default, **_resolved(f.metadata))
         for f in dataclasses.fields(cls)
         if "help" in f.metadata
     )
+
+
+def _resolved(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of an option with its choices as a list."""
+    choices = metadata["choices"]
+    return {**metadata, "choices": choices() if callable(choices) else choices}
 
 
 def _hint(cls: type, name: str) -> Any:

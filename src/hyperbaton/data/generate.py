@@ -34,7 +34,7 @@ BLOCK = 500  # sentence pairs between two reports of progress
 class Language:
     """The kind of generated text: a language and its noise."""
 
-    style: str = option("chinese", "style of the source language", choices=STYLES.names())
+    style: str = option("chinese", "style of the source language", choices=STYLES.names)
     noise: float = option(0.05, "noise rate for words, word order and observed links", minimum=0, maximum=1)
     vocabulary: int = option(4000, "approximate size of the source vocabulary", minimum=500)
 

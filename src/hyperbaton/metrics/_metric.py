@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import ClassVar
 
 import numpy as np
@@ -46,6 +45,8 @@ class Metric(CheckedOptions, ABC):
 
     def signature(self, n_references: int) -> str:
         """The settings needed to reproduce the score."""
+        from importlib.metadata import version  # slow to import
+
         parts = [f"nrefs:{n_references}"] + [f"{o.flag}:{_spelled(getattr(self, o.name))}" for o in options_of(type(self))]
         return "|".join([*parts, f"hyperbaton:{version('hyperbaton')}"])
 
