@@ -7,8 +7,6 @@
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 
-#include <malloc.h>
-
 namespace {
 
 bool on_border(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % (std::uintptr_t{1} << 21) == 0; }
@@ -22,16 +20,6 @@ TEST("large arrays start at the border of a large page") {
   CHECK(on_border(bytes.get()));
   CHECK(values.back() == 0.5);
 }
-
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
-TEST("a large array is separate from the heap, even after a larger one was freed") {
-  std::make_unique<std::byte[]>(std::size_t{16} << 20).reset();
-  const auto n_blocks = ::mallinfo2().hblks;
-  const auto bytes = std::make_unique<std::byte[]>(std::size_t{8} << 20);
-  CHECK(bytes != nullptr);
-  CHECK(::mallinfo2().hblks == n_blocks + 1);
-}
-#endif
 
 TEST("allocating more memory than exists is an error") {
   CHECK_THROWS(std::vector<std::byte>(std::size_t{1} << 60), "bad_alloc");
