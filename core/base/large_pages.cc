@@ -4,12 +4,8 @@
 // for their content, since a processor caches the addresses of only a few thousand pages. Pages of 2 MiB instead of 4 KiB
 // make such look-ups up to 1.6 times as fast. Linux provides them on request. These functions replace C++'s operators so
 // that every vector of the core requests them; the memory comes from malloc and may be freed anywhere.
-//
-// glibc stops returning blocks of up to 32 MiB to the system once one of that size has been freed: they become holes in
-// its heap, into which the next, larger array does not fit. With a fixed limit, large arrays are returned when freed.
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -20,10 +16,6 @@ namespace {
 
 constexpr std::size_t kPage = std::size_t{1} << 21;
 constexpr std::size_t kLarge = 2 * kPage;  // smaller blocks are not worth the alignment
-
-#ifdef M_MMAP_THRESHOLD
-[[maybe_unused]] const int kFixedLimit = ::mallopt(M_MMAP_THRESHOLD, kLarge);
-#endif
 
 void* allocate(std::size_t size) {
   if (size < kLarge) return std::malloc(size > 0 ? size : 1);
