@@ -52,7 +52,7 @@ FILES = ("train.source", "train.target", "train.links", "train.source.tags")  # 
 
 
 def write_text(folder: Path, n: int, seed: int) -> None:
-    """Generate a text of n sentence pairs; every million pairs have their own seed, or words of their own."""
+    """Generate a text of n sentence pairs; every million pairs have their own seed, or other words."""
     sizes = [min(PIECE, n - at) for at in range(0, n, PIECE)]
     with tempfile.TemporaryDirectory(dir=folder) as temporary, ProcessPoolExecutor() as pool:
         pieces = [Path(temporary) / str(i) for i in range(len(sizes))]
