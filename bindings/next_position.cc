@@ -228,7 +228,6 @@ HYPERBATON_BINDINGS(next_position) {
           },
           "jumps"_a, "lists"_a, nb::kw_only(), "planes"_a, "remaining"_a, "coverage"_a, "n_threads"_a,
           nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "The objective over precomputed features.")
-      .def_prop_ro("n_jumps", &JumpObjective::n_jumps)
       .def(
           "curvature",
           [](const JumpObjective& self) {

@@ -265,19 +265,6 @@ HYPERBATON_BINDINGS(table) {
            "probabilities"_a, "n_source_words"_a, "n_target_words"_a);
 
   m.def(
-      "count_classes",
-      [](const Ints& offsets, const Bytes& classes, std::size_t n_classes, unsigned n_threads) {
-        std::vector<std::uint32_t> counts;
-        {
-          const nb::gil_scoped_release release;
-          counts = count_classes(view(offsets), view(classes), n_classes, n_threads);
-        }
-        return to_numpy(std::move(counts), n_classes);
-      },
-      "offsets"_a, "classes"_a, "n_classes"_a, "n_threads"_a,
-      "The number of samples of each class in each group, of shape (groups, classes).");
-
-  m.def(
       "class_probabilities",
       [](const Ints& offsets, const std::vector<Bytes>& classes, std::size_t n_classes, double smoothing,
          unsigned n_threads) {

@@ -127,10 +127,7 @@ void JumpObjective::find_sentences() {
     throw Error("classes of candidates need normalisation over the remaining words");
   check_jumps(text_, visits_);
   for (std::size_t s = 0; s < text_.size(); ++s)
-    if (visits_.has_jumps(s)) {
-      sentences_.push_back(static_cast<std::uint32_t>(s));
-      n_jumps_ += to_size(visits_.offsets[s + 1] - visits_.offsets[s]) + 1;
-    }
+    if (visits_.has_jumps(s)) sentences_.push_back(static_cast<std::uint32_t>(s));
   if (sentences_.empty()) throw Error("there is nothing to learn from: no sentence pair has links");
 }
 

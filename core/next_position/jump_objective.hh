@@ -65,7 +65,6 @@ class JumpObjective {
                 const JumpObjectiveOptions& options);
 
   std::size_t n_parameters() const { return n_parameters_; }
-  std::size_t n_jumps() const { return n_jumps_; }
   std::size_t planes() const { return options_.planes; }
   unsigned n_threads() const { return options_.n_threads; }
   Candidates candidates() const { return {options_.remaining, options_.coverage ? n_features_ : 0}; }
@@ -113,7 +112,6 @@ class JumpObjective {
   JumpObjectiveOptions options_;
   std::size_t n_features_;  // without the classes of candidates
   std::size_t n_parameters_;
-  std::size_t n_jumps_ = 0;
   std::vector<std::uint32_t> sentences_;
   std::vector<Chunk> chunks_;
   std::optional<KeptLists> kept_;         // of all sentences, if precomputed

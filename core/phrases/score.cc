@@ -172,29 +172,6 @@ LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const Sampl
   return scores;
 }
 
-namespace {
-
-// Add the samples of an item to the counts of their classes.
-void add_classes(std::span<const std::uint8_t> classes, std::span<std::uint32_t> counts) {
-  for (const auto c : classes) {
-    if (c >= counts.size()) throw Error("a class is out of range");
-    ++counts[c];
-  }
-}
-
-}  // namespace
-
-std::vector<std::uint32_t> count_classes(std::span<const std::int64_t> offsets, std::span<const std::uint8_t> classes,
-                                         std::size_t n_classes, unsigned n_threads) {
-  const auto n_items = offsets.size() - 1;
-  std::vector<std::uint32_t> counts(n_items * n_classes, 0);
-  parallel_chunks(n_items, kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k)
-      add_classes(slice(classes, offsets, k), std::span(counts).subspan(k * n_classes, n_classes));
-  });
-  return counts;
-}
-
 std::vector<double> class_probabilities(std::span<const std::int64_t> offsets,
                                         std::span<const std::span<const std::uint8_t>> classes, std::size_t n_classes,
                                         double smoothing, unsigned n_threads) {
@@ -208,7 +185,10 @@ std::vector<double> class_probabilities(std::span<const std::int64_t> offsets,
       const auto total = static_cast<double>(offsets[k + 1] - offsets[k]) + mass;
       for (const auto& block : classes) {
         std::ranges::fill(counts, 0);
-        add_classes(slice(block, offsets, k), counts);
+        for (const auto c : slice(block, offsets, k)) {
+          if (c >= n_classes) throw Error("a class is out of range");
+          ++counts[c];
+        }
         for (const auto count : counts) *out++ = (count + smoothing) / total;
       }
     }

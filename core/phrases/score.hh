@@ -68,13 +68,8 @@ struct LexicalScores {
 LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const SamplesInText& text, const LexicalTable& lexical,
                              unsigned n_threads, const Progress& progress);
 
-// counts[k * n_classes + c]: the number of samples of item k with class c; classes[offsets[k] .. offsets[k+1]) are those of
-// its samples.
-std::vector<std::uint32_t> count_classes(std::span<const std::int64_t> offsets, std::span<const std::uint8_t> classes,
-                                         std::size_t n_classes, unsigned n_threads);
-
 // (c(class) + smoothing) / (n + smoothing · n_classes) of each item, for several classifications of the samples side by
-// side: row k has n_classes columns for each of them.
+// side: row k has n_classes columns for each of them. block[offsets[k] .. offsets[k+1]) are the classes of its samples.
 std::vector<double> class_probabilities(std::span<const std::int64_t> offsets,
                                         std::span<const std::span<const std::uint8_t>> classes, std::size_t n_classes,
                                         double smoothing, unsigned n_threads);
