@@ -265,36 +265,45 @@ HYPERBATON_BINDINGS(next_position) {
           },
           "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "gain"_a,
           "checkpoint"_a.none(), "progress"_a.none(), "Weights by L-BFGS, and the objective after each step.")
+      .def_prop_ro("adagrad_step", &adagrad_step, "A step of AdaGrad for any text.")
+      .def(
+          "count_sentences",
+          [](const JumpObjective& self) {
+            const auto report = make_progress(std::nullopt);
+            std::vector<double> counts;
+            {
+              const nb::gil_scoped_release release;
+              counts = count_sentences(self, report);
+            }
+            return to_numpy(std::move(counts));
+          },
+          "The number of sentences in which each feature occurs.")
       .def(
           "adagrad",
-          [](const JumpObjective& self, double variance, double step, std::size_t max_passes, std::uint64_t seed,
+          [](const JumpObjective& self, const Array2<double>& weights, const Array2<double>& squares,
+             const Array<double>& n_sentences, double step, double variance, std::size_t number, std::size_t n_passes,
              const std::optional<nb::callable>& progress) {
+            const AdagradState state{.weights = {weights.data(), weights.size()},
+                                     .squares = {squares.data(), squares.size()},
+                                     .n_sentences = view(n_sentences)};
+            const std::size_t n = self.n_parameters();
+            if (state.weights.size() != n || state.squares.size() != n || state.n_sentences.size() * self.planes() != n)
+              throw Error("the weights do not match the features");
+            const AdagradPass options{.step = step, .variance = variance, .pass = number, .n_passes = n_passes};
             const auto report = make_progress(progress);
-            Minimum minimum;
+            AdagradSums sums;
             {
               const nb::gil_scoped_release release;
-              const AdagradOptions options{.step = step, .max_passes = max_passes, .variance = variance, .seed = seed};
-              minimum = adagrad_jumps(self, options, report);
+              sums = adagrad_pass(self, state, options, report);
             }
-            return to_tuple(std::move(minimum), self.planes());
+            return nb::make_tuple(sums.loss, sums.n_parts, to_numpy(std::move(sums.weighted), self.planes()),
+                                  to_numpy(std::move(sums.shares), self.planes()),
+                                  to_numpy(std::move(sums.squares), self.planes()));
           },
-          nb::kw_only(), "variance"_a, "step"_a, "max_passes"_a, "seed"_a, "progress"_a.none(),
-          "Weights by AdaGrad, and the objective during each pass.")
-      .def(
-          "warm_start",
-          [](const JumpObjective& self, std::size_t n_passes, double variance,
-             const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
-            WarmStart start;
-            {
-              const nb::gil_scoped_release release;
-              start = warm_start(self, n_passes, variance, report);
-            }
-            return nb::make_tuple(to_numpy(std::move(start.weighted), self.planes()),
-                                  to_numpy(std::move(start.shares), self.planes()));
-          },
-          nb::kw_only(), "n_passes"_a, "variance"_a, "progress"_a.none(),
-          "Sums over parts of the sentences: weights by AdaGrad times their shares, and the shares.");
+          "weights"_a, "squares"_a, "n_sentences"_a, nb::kw_only(), "step"_a, "variance"_a, "number"_a, "n_passes"_a,
+          "progress"_a.none(),
+          "The loss during a pass of AdaGrad, the number of parts, and sums over them: weights times shares, shares, and "
+          "squared derivatives.");
 
   nb::class_<SummedObjective>(m, "SummedObjective", "An objective whose sums are computed by a function.")
       .def(

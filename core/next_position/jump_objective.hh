@@ -77,9 +77,8 @@ class JumpObjective {
   // number of features that move together.
   std::vector<double> curvature(const Progress& progress) const;
 
-  // Precomputed lists may have their own numbers of features (feature_numbers.hh); this converts values to the caller's
-  // order. Without such lists, nothing changes.
-  std::vector<double> in_our_order(std::span<const double> inner) const;
+  // Precomputed lists may have their own numbers of features (feature_numbers.hh). This is the caller's number of one.
+  std::size_t our_feature(std::size_t inner) const { return order_.empty() ? inner : order_[inner]; }
 
   // The features of a sentence, given by its index in `sentences`; `scratch.next` receives its jumps. The lists are valid
   // until the scratch is reused.
@@ -104,6 +103,8 @@ class JumpObjective {
   void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
   void find_sentences();
   void cut_chunks();
+  // Values of all weights in the other order; without such lists, nothing changes.
+  std::vector<double> in_our_order(std::span<const double> inner) const;
   std::vector<double> in_inner_order(std::span<const double> ours) const;
 
   TaggedText text_;

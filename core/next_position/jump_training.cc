@@ -4,21 +4,12 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
-
-#include "learn/passes.hh"
-#include "learn/random.hh"
 
 namespace hyperbaton {
 
 namespace {
-
-struct GradientStep {
-  double size;
-  double variance;  // σ² of the Gaussian prior
-};
 
 // Calls use(f) for each feature of a sentence, as often as it occurs.
 template <class Use>
@@ -29,8 +20,121 @@ void each_feature(const SentenceLists& lists, std::size_t first_class, const Use
   for (std::size_t at = 0; at < lists.n_ids; ++at) use(lists.ids[at]);
 }
 
-// The number of sentences in which each feature occurs.
-std::vector<std::atomic<std::uint32_t>> count_sentences(const JumpObjective& objective, const Progress& progress) {
+// AdaGrad on the sentences of a part. What it knows of a feature is in one place, so that a sentence fetches it from memory
+// once; single precision is enough for steps that follow one sentence.
+template <std::size_t Planes>
+class Adagrad {
+ public:
+  Adagrad(const JumpObjective& objective, const AdagradState& state, double variance)
+      : objective_(objective), scores_(objective.candidates()), features_(state.n_sentences.size()) {
+    for (std::size_t f = 0; f < features_.size(); ++f) {
+      const std::size_t ours = objective.our_feature(f);
+      for (std::size_t p = 0; p < Planes; ++p) {
+        features_[f].weights[p] = static_cast<float>(state.weights[Planes * ours + p]);
+        features_[f].squares[p] = static_cast<float>(state.squares[Planes * ours + p]) + kLeast;
+      }
+      features_[f].shrink = static_cast<float>(1 / (variance * state.n_sentences[ours]));
+    }
+  }
+
+  double visit(std::size_t place, double step) {
+    const SentenceLists lists = objective_.lists_of(place, scratch_);
+    const auto weights_of = [&](std::size_t f) { return features_[f].weights.data(); };
+    scores_.score(lists, weights_of, scratch_.next);
+    const double loss = scores_.loss(scratch_.next, weights_of);
+    scores_.add_gradient(lists, [&](std::size_t f) { return features_[f].gradient.data(); }, scratch_.next);
+    ++n_visits_;
+    const auto size = static_cast<float>(step);
+    each_feature(lists, objective_.candidates().first_class, [&](std::size_t f) { update(features_[f], size); });
+    return loss;
+  }
+
+  // Add the weights and squares of a feature, given by its inner number, to sums in the caller's order.
+  void add_to(AdagradSums& sums, const AdagradState& state, std::size_t f) const {
+    const std::size_t ours = Planes * objective_.our_feature(f);
+    for (std::size_t p = 0; p < Planes; ++p) {
+      const double before = static_cast<float>(state.squares[ours + p]) + kLeast;
+      const double squares = static_cast<double>(features_[f].squares[p]) - before, share = std::sqrt(squares);
+      sums.weighted[ours + p] += share * static_cast<double>(features_[f].weights[p]);
+      sums.shares[ours + p] += share;
+      sums.squares[ours + p] += squares;
+    }
+  }
+
+ private:
+  static constexpr float kLeast = 1e-8F;  // sum of squares before the first sentence
+
+  struct Feature {
+    std::array<float, Planes> weights{}, gradient{}, squares{};
+    float shrink = 0;           // 1 / (σ² · number of sentences in which it occurs)
+    std::uint32_t updated = 0;  // the last visit that updated it
+  };
+
+  void update(Feature& feature, float step) {
+    if (std::exchange(feature.updated, n_visits_) == n_visits_) return;
+    for (std::size_t p = 0; p < Planes; ++p) {
+      const float g = feature.gradient[p] + feature.shrink * feature.weights[p];
+      feature.squares[p] += g * g;
+      feature.weights[p] -= step * g / std::sqrt(feature.squares[p]);
+      feature.gradient[p] = 0;
+    }
+  }
+
+  const JumpObjective& objective_;
+  JumpObjective::Scratch scratch_;
+  JumpScores<Planes> scores_;
+  std::vector<Feature> features_;
+  std::uint32_t n_visits_ = 0;
+};
+
+// Few enough parts that each is large enough to learn from.
+std::size_t n_parts(std::size_t n_sentences) {
+  constexpr std::size_t kSentences = 50000, kMost = 8;
+  return std::clamp<std::size_t>(n_sentences / kSentences, 1, kMost);
+}
+
+template <std::size_t Planes>
+AdagradSums run_pass(const JumpObjective& objective, const AdagradState& state, const AdagradPass& options,
+                     const Progress& progress) {
+  const std::size_t n = objective.sentences().size(), size = objective.n_parameters(), parts = n_parts(n);
+  AdagradSums sums{.loss = 0,
+                   .n_parts = parts,
+                   .weighted = std::vector<double>(size),
+                   .shares = std::vector<double>(size),
+                   .squares = std::vector<double>(size)};
+  const std::size_t together = std::max(1u, objective.n_threads());
+  // A few parts at a time; they are added in order.
+  for (std::size_t first = 0; first < parts; first += together) {
+    std::vector<std::optional<Adagrad<Planes>>> learned(std::min(together, parts - first));
+    std::vector<double> losses(learned.size());
+    const Progress report = [&](std::size_t done, std::size_t) {
+      return !progress || progress(options.pass * parts + first + done, options.n_passes * parts);
+    };
+    parallel_chunks(learned.size(), 1, objective.n_threads(), report, [&](std::size_t at, std::size_t, Poll& poll) {
+      auto& own = learned[at].emplace(objective, state, options.variance);
+      const std::size_t begin = (first + at) * n / parts, end = (first + at + 1) * n / parts;
+      for (std::size_t t = begin; t < end; ++t) {
+        const double done =
+            static_cast<double>(options.pass) + static_cast<double>(t - begin) / static_cast<double>(end - begin);
+        const double step = options.step * (1 - done / static_cast<double>(options.n_passes));
+        losses[at] += own.visit(options.pass % 2 == 0 ? t : end - 1 - (t - begin), step);
+        poll.check();
+      }
+    });
+    for (const double loss : losses) sums.loss += loss;
+    parallel_chunks(size / Planes, kVectorChunk, objective.n_threads(), {}, [&](std::size_t begin, std::size_t end) {
+      for (const auto& own : learned)
+        for (std::size_t f = begin; f < end; ++f) own->add_to(sums, state, f);
+    });
+  }
+  return sums;
+}
+
+}  // namespace
+
+double adagrad_step(const JumpObjective& objective) { return objective.planes() == 1 ? 0.1 : 0.02; }
+
+std::vector<double> count_sentences(const JumpObjective& objective, const Progress& progress) {
   const std::size_t n = objective.sentences().size(), n_features = objective.n_parameters() / objective.planes();
   std::vector<std::atomic<std::uint32_t>> counts(n_features);
   const auto count = [&](std::size_t begin, std::size_t end, Poll& poll) {
@@ -45,143 +149,16 @@ std::vector<std::atomic<std::uint32_t>> count_sentences(const JumpObjective& obj
     }
   };
   parallel_chunks(n, n / std::max(objective.n_threads(), 1u) + 1, objective.n_threads(), progress, count);
-  return counts;
+  std::vector<double> ours(n_features);
+  for (std::size_t f = 0; f < n_features; ++f)
+    ours[objective.our_feature(f)] = static_cast<double>(counts[f].load(std::memory_order_relaxed));
+  return ours;
 }
 
-// AdaGrad on sentences. What it knows of a feature is in one place, so that a sentence fetches it from memory once; single
-// precision is enough for steps that follow one sentence.
-template <std::size_t Planes>
-class Adagrad {
- public:
-  Adagrad(const JumpObjective& objective, const GradientStep& step, std::span<const std::atomic<std::uint32_t>> n_sentences)
-      : objective_(objective), step_(static_cast<float>(step.size)), scores_(objective.candidates()) {
-    features_.reserve(n_sentences.size());
-    for (const auto& n : n_sentences)
-      features_.emplace_back(static_cast<float>(1 / (step.variance * n.load(std::memory_order_relaxed))));
-  }
-
-  double visit(std::size_t place) {
-    const SentenceLists lists = objective_.lists_of(place, scratch_);
-    const auto weights_of = [&](std::size_t f) { return features_[f].weights.data(); };
-    scores_.score(lists, weights_of, scratch_.next);
-    const double loss = scores_.loss(scratch_.next, weights_of);
-    scores_.add_gradient(lists, [&](std::size_t f) { return features_[f].gradient.data(); }, scratch_.next);
-    ++n_visits_;
-    each_feature(lists, objective_.candidates().first_class, [&](std::size_t f) { update(features_[f]); });
-    return loss;
-  }
-
-  double weight(std::size_t parameter) const { return features_[parameter / Planes].weights[parameter % Planes]; }
-  // Confidence in a weight: the root of the sum of its squared derivatives.
-  double share(std::size_t parameter) const {
-    return std::sqrt(static_cast<double>(features_[parameter / Planes].squares[parameter % Planes]));
-  }
-  std::vector<double> weights() const {
-    std::vector<double> all(Planes * features_.size());
-    for (std::size_t p = 0; p < all.size(); ++p) all[p] = weight(p);
-    return all;
-  }
-
- private:
-  struct Feature {
-    explicit Feature(float own_shrink) : shrink(own_shrink) { squares.fill(1e-8F); }
-    std::array<float, Planes> weights{}, gradient{}, squares;
-    float shrink;               // 1 / (σ² · number of sentences in which it occurs)
-    std::uint32_t updated = 0;  // the last visit that updated it
-  };
-
-  void update(Feature& feature) {
-    if (std::exchange(feature.updated, n_visits_) == n_visits_) return;
-    for (std::size_t p = 0; p < Planes; ++p) {
-      const float g = feature.gradient[p] + feature.shrink * feature.weights[p];
-      feature.squares[p] += g * g;
-      feature.weights[p] -= step_ * g / std::sqrt(feature.squares[p]);
-      feature.gradient[p] = 0;
-    }
-  }
-
-  const JumpObjective& objective_;
-  const float step_;
-  JumpObjective::Scratch scratch_;
-  JumpScores<Planes> scores_;
-  std::vector<Feature> features_;
-  std::uint32_t n_visits_ = 0;
-};
-
-template <std::size_t Planes>
-Minimum run_adagrad(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress) {
-  constexpr std::size_t kReport = 256;
-  Adagrad<Planes> adagrad(objective, {options.step, options.variance}, count_sentences(objective, {}));
-  std::vector<std::uint32_t> order(objective.sentences().size());
-  std::iota(order.begin(), order.end(), 0u);
-  Random random(options.seed);
-  Minimum minimum;
-  for (std::size_t pass = 0; pass < options.max_passes; ++pass) {
-    random.shuffle(std::span(order));
-    double loss = 0;
-    for (std::size_t t = 0; t < order.size(); ++t) {
-      if (t % kReport == 0 && progress && !progress(pass * order.size() + t, options.max_passes * order.size()))
-        throw Cancelled();
-      loss += adagrad.visit(order[t]);
-    }
-    const std::vector<double> w = adagrad.weights();
-    minimum.objective.push_back(loss + dot(w, w, objective.n_threads()) / (2 * options.variance));
-  }
-  minimum.x = objective.in_our_order(adagrad.weights());
-  return minimum;
-}
-
-// Few enough parts that each is large enough to learn from, and that all together take no more memory than L-BFGS.
-std::size_t n_parts(const JumpObjective& objective) {
-  constexpr std::size_t kSentences = 20000, kBytes = std::size_t{4} << 30, kMost = 16;
-  const std::size_t by_memory = kBytes / (3 * sizeof(double) * objective.n_parameters());
-  return std::clamp<std::size_t>(std::min(objective.sentences().size() / kSentences, by_memory), 1, kMost);
-}
-
-template <std::size_t Planes>
-WarmStart run_warm_start(const JumpObjective& objective, std::size_t n_passes, double variance, const Progress& progress) {
-  // The scores of SEQUENCE add up many more weights, so each must move less.
-  const GradientStep step{Planes == 1 ? 0.1 : 0.03, variance};
-  const std::size_t n = objective.sentences().size(), parts = n_parts(objective);
-  const auto n_sentences = count_sentences(objective, {});
-  WarmStart sum{std::vector<double>(objective.n_parameters()), std::vector<double>(objective.n_parameters())};
-  // A few parts at a time; they are added in order.
-  const std::size_t together = std::max(1u, objective.n_threads());
-  for (std::size_t first = 0; first < parts; first += together) {
-    std::vector<std::optional<Adagrad<Planes>>> learned(std::min(together, parts - first));
-    const Progress report = [&](std::size_t done, std::size_t) { return !progress || progress(first + done, parts); };
-    parallel_chunks(learned.size(), 1, objective.n_threads(), report, [&](std::size_t at, std::size_t, Poll& poll) {
-      auto& own = learned[at].emplace(objective, step, n_sentences);
-      const std::size_t begin = (first + at) * n / parts, end = (first + at + 1) * n / parts;
-      // Forward, then backward: in the same order again, the last sentences would dominate twice.
-      for (std::size_t pass = 0; pass < n_passes; ++pass)
-        for (std::size_t t = begin; t < end; ++t) {
-          own.visit(pass % 2 == 0 ? t : end - 1 - (t - begin));
-          poll.check();
-        }
-    });
-    parallel_chunks(sum.weighted.size(), kVectorChunk, objective.n_threads(), {}, [&](std::size_t begin, std::size_t end) {
-      for (const auto& own : learned)
-        for (std::size_t p = begin; p < end; ++p) {
-          const double share = own->share(p);
-          sum.weighted[p] += own->weight(p) * share;
-          sum.shares[p] += share;
-        }
-    });
-  }
-  return {objective.in_our_order(sum.weighted), objective.in_our_order(sum.shares)};
-}
-
-}  // namespace
-
-Minimum adagrad_jumps(const JumpObjective& objective, const AdagradOptions& options, const Progress& progress) {
-  return objective.planes() == 1 ? run_adagrad<1>(objective, options, progress)
-                                 : run_adagrad<3>(objective, options, progress);
-}
-
-WarmStart warm_start(const JumpObjective& objective, std::size_t n_passes, double variance, const Progress& progress) {
-  return objective.planes() == 1 ? run_warm_start<1>(objective, n_passes, variance, progress)
-                                 : run_warm_start<3>(objective, n_passes, variance, progress);
+AdagradSums adagrad_pass(const JumpObjective& objective, const AdagradState& state, const AdagradPass& options,
+                         const Progress& progress) {
+  return objective.planes() == 1 ? run_pass<1>(objective, state, options, progress)
+                                 : run_pass<3>(objective, state, options, progress);
 }
 
 }  // namespace hyperbaton

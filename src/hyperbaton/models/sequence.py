@@ -23,8 +23,6 @@ class Sequence(JumpWeights):
     """Next word, by features of all words on the way to it (SEQUENCE)."""
 
     # A score adds up many more weights than in PAIR, so each must be smaller.
-    learner: str | Minimizer = option(
-        "lbfgs:variance=0.003:warmup=2:gain=0.0005", "minimizer and its options", plugins=MINIMIZERS
-    )
+    learner: str | Minimizer = option("adagrad:variance=0.003", "minimizer and its options", plugins=MINIMIZERS)
 
     planes: ClassVar = 3

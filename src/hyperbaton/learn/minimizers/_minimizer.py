@@ -81,9 +81,9 @@ class Minimizer(CheckedOptions, ABC):
         """Find the weights."""
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:
-        """Memory that `minimize` takes, besides the sentences: vectors of doubles, here weights, their gradient and sums of
-        squares, the result, and the features seen."""
-        return 5 * 8 * n_weights
+        """Memory that `minimize` takes, besides the sentences: vectors of doubles, here weights, two gradients and the
+        result."""
+        return 4 * 8 * n_weights
 
     def _core(self, objective: Objective) -> Any:
         """The objective in the core; raise OptionError if it lacks the method."""

@@ -1,26 +1,63 @@
-"""AdaGrad: one sentence at a time, fast and approximate."""
+"""AdaGrad: one sentence at a time, a few passes (Duchi et al. 2011).
+
+w −= step · g / √Σ g²        after each sentence; the step falls linearly to 0 over all passes
+
+Parts of the sentences learn side by side. After each pass their weights are averaged, each weighted by its confidence
+√Σ g², and the mean of their Σ g² is added to that of earlier passes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective
+from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective, States
 
 
 @dataclass(eq=False)
 class Adagrad(Minimizer):
     """AdaGrad, sentence by sentence; a few passes are enough."""
 
-    step: float = option(0.1, "size of an update", minimum=1e-12)
+    max_passes: int = option(3, "number of passes over the sentences", minimum=1)
+    step: float | None = option(None, "initial size of an update; default: 0.1 for pair, 0.02 for sequence", minimum=1e-12)
 
     method: ClassVar = "adagrad"
+    state_layout: ClassVar = {"weights": "f8 n planes", "squares": "f8 n planes", "objective": "f8 n_passes"}
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
-        return Minimum(
-            *self._core(objective).adagrad(
-                step=self.step, variance=self.variance, max_passes=self.max_passes, seed=seed, progress=progress
+        return self.minimize_core(self._core(objective), objective.start, objective.checkpoint, progress)
+
+    def minimize_core(self, core: Any, start: Any, states: States | None, progress: Progress | None) -> Minimum:
+        """Find weights for an objective of the core; `start` has their shape and is 0."""
+        saved = None if states is None else states.start()
+        weights, squares, history = start, np.zeros_like(start), list[float]()
+        if saved is not None:
+            weights, squares, history = saved["weights"], saved["squares"], saved["objective"].tolist()
+        n_sentences = core.count_sentences()
+        step = core.adagrad_step if self.step is None else self.step
+        for number in range(len(history), self.max_passes):
+            loss, n_parts, weighted, shares, own_squares = core.adagrad(
+                weights,
+                squares,
+                n_sentences,
+                step=step,
+                variance=self.variance,
+                number=number,
+                n_passes=self.max_passes,
+                progress=progress,
             )
-        )
+            weights = np.divide(weighted, shares, out=weights.copy(), where=shares > 0)
+            squares += own_squares / n_parts
+            history.append(loss + float(np.vdot(weights, weights)) / (2 * self.variance))
+            if states is not None and states.due():
+                states.save({"weights": weights, "squares": squares, "objective": np.array(history)})
+        return Minimum(weights, np.array(history))
+
+    def n_bytes(self, n_weights: int, n_threads: int) -> int:
+        # Each thread has weights, squares and derivatives in single precision and up to two numbers for each feature. All
+        # parts have weights and squares, three sums, and up to three vectors while these are averaged.
+        return (3 * n_threads + 8) * 8 * n_weights

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import ClassVar
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.learn.minimizers._minimizer import Minimum, Objective, QuasiNewton
+from hyperbaton.learn.minimizers.adagrad import Adagrad
 
 
 @dataclass(eq=False)
@@ -35,7 +33,9 @@ class Lbfgs(QuasiNewton):
         core, checkpoint = self._core(objective), objective.checkpoint
         start = objective.start
         if self.warmup and (checkpoint is None or not checkpoint.has_start()):
-            start = self._warm_start(core, progress)
+            if not hasattr(core, Adagrad.method):
+                raise OptionError("this model has no AdaGrad to start from: leave warmup out")
+            start = Adagrad(self.variance, self.warmup).minimize_core(core, start, None, progress).weights
         return Minimum(
             *core.lbfgs(
                 start,
@@ -50,13 +50,5 @@ class Lbfgs(QuasiNewton):
         )
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:
-        # AdaGrad has three vectors for each thread, the start two sums in two orders and their quotient.
-        warm = (3 * n_threads + 5) * 8 * n_weights if self.warmup else 0
+        warm = Adagrad().n_bytes(n_weights, n_threads) if self.warmup else 0
         return max(warm, super().n_bytes(n_weights, n_threads))
-
-    def _warm_start(self, core: Any, progress: Progress | None) -> npt.NDArray[np.float64]:
-        """Weights that AdaGrad finds for parts of the sentences, averaged."""
-        if not hasattr(core, "warm_start"):
-            raise OptionError("this model has no AdaGrad to start from: leave warmup out")
-        weighted, shares = core.warm_start(n_passes=self.warmup, variance=self.variance, progress=progress)
-        return np.asarray(weighted / shares)

@@ -1,14 +1,14 @@
-"""Train jump models in shards, with the workers of an executor: L-BFGS whose sums are computed by tasks.
+"""Train jump models in shards, with the workers of an executor: minimizers whose sums are computed by tasks.
 
 A first task for each shard computes the features of its sentences and stores them in files. In every pass a task maps
-them, and sums the loss and the gradient of its shard; this process adds the sums in the order of the shards, and has the
-weights. The model depends on the number of shards, because their sums are rounded, but not on the workers; one shard
-gives the same model as training without shards.
+them, and sums the loss and the gradient of its shard, or visits its sentences by AdaGrad; this process adds the sums in
+the order of the shards, and has the weights. The model depends on the number of shards, because their sums are rounded,
+but not on the workers; one shard gives the same model as training without shards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ class _JumpJob:
     form: JumpForm
     tagged: bool
     threads: int
-    number: int = 0  # of the pass
+    number: int = 0  # of the call
 
     def training(self, shard: int) -> JumpTraining:
         """The sentences of a shard."""
@@ -82,39 +82,43 @@ class ShardedJumps:
         for _ in self._sharding.do(_find_features, self._job, training.resources.progress):
             pass
 
+    @property
+    def adagrad_step(self) -> float:
+        """A step of AdaGrad for any text."""
+        return self._job.objective(0).adagrad_step
+
     def lbfgs(self, start: Array, **options: Any) -> tuple[Array, Array]:
         """Weights by L-BFGS, and the objective after each step; options as in the core."""
-        _, curvature = self._sum(_curvature, self._job)
+        (curvature,) = self._sums("curvature")
         return _core.SummedObjective(self, curvature, n_threads=self._threads).lbfgs(start, **options)
 
-    def warm_start(self, *, n_passes: int, variance: float, progress: Progress | None) -> tuple[Array, Array]:
-        """Sums over parts of the shards: AdaGrad weights times their confidences, and the confidences."""
-        # The prior is divided among the shards.
-        task = partial(_warm_start, n_passes=n_passes, variance=variance * self._sharding.shards)
-        _, (weighted, shares) = self._sum(task, self._job, progress)
-        return weighted, shares
+    def count_sentences(self) -> Array:
+        """The number of sentences in which each feature occurs."""
+        (counts,) = self._sums("count_sentences")
+        return np.asarray(counts)
+
+    def adagrad(self, *state: Array, progress: Progress | None, **options: Any) -> Iterator[Any]:
+        """The loss during a pass of AdaGrad, the number of parts, and sums over them; arguments as in the core."""
+        return self._sums("adagrad", *state, progress=progress, **options)
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """The sum over all sentences, and its gradient."""
-        self._job = replace(self._job, number=self._job.number + 1)
-        owner = _weights_name(self._job)
-        write_arrays(self._job.folder, owner, {"values": weights})
-        total = self._sum(_pass, self._job)
-        remove_arrays(self._job.folder, owner)
-        return total
+        value, gradient = self._sums("__call__", weights)
+        return value, gradient
 
-    def _sum(
-        self, task: Callable[[_JumpJob, int], float], job: _JumpJob, progress: Progress | None = None
-    ) -> tuple[float, Array]:
-        value, vector = 0.0, None
-        for shard, own_value in enumerate(self._sharding.do(task, job, progress)):
-            owner = _sums_name(job, shard)
-            part = map_arrays(job.folder, owner)["values"]
-            value += own_value
-            # Not added to zeros, since that would change the sign of a zero.
-            vector = np.array(part) if vector is None else vector + part
+    def _sums(self, method: str, *inputs: Array, progress: Progress | None = None, **options: Any) -> Iterator[Any]:
+        """What a method of the objective returns, numbers and arrays, each summed over the shards."""
+        job = self._job = replace(self._job, number=self._job.number + 1)
+        write_arrays(job.folder, _inputs_name(job), {str(i): array for i, array in enumerate(inputs)})
+        sums: dict[str, Any] = {}
+        for shard, numbers in enumerate(self._sharding.do(partial(_call, method=method, options=options), job, progress)):
+            owner = _results_name(job, shard)
+            for name, value in (numbers | map_arrays(job.folder, owner)).items():
+                # Not added to zeros, since that would change the sign of a zero.
+                sums[name] = sums[name] + value if name in sums else np.array(value)[()]
             remove_arrays(job.folder, owner)
-        return value, np.zeros((0, job.form.planes)) if vector is None else vector
+        remove_arrays(job.folder, _inputs_name(job))
+        return (sums[name] for name in sorted(sums))
 
 
 def _find_features(job: _JumpJob, shard: int) -> int:
@@ -124,26 +128,21 @@ def _find_features(job: _JumpJob, shard: int) -> int:
     return len(lists["packed"])
 
 
-def _curvature(job: _JumpJob, shard: int) -> float:
-    write_arrays(job.folder, _sums_name(job, shard), {"values": job.objective(shard).curvature()})
-    return 0.0
+def _call(job: _JumpJob, shard: int, *, method: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Call a method of the objective of a shard; returns the numbers of its result, and stores the arrays."""
+    inputs = map_arrays(job.folder, _inputs_name(job)).values()
+    if method == "adagrad":
+        options = {**options, "progress": None}
+    result = getattr(job.objective(shard), method)(*inputs, **options)
+    named = {str(i): value for i, value in enumerate(result if isinstance(result, tuple) else (result,))}
+    arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+    write_arrays(job.folder, _results_name(job, shard), arrays)
+    return {name: value for name, value in named.items() if name not in arrays}
 
 
-def _warm_start(job: _JumpJob, shard: int, *, n_passes: int, variance: float) -> float:
-    sums = job.objective(shard).warm_start(n_passes=n_passes, variance=variance, progress=None)
-    write_arrays(job.folder, _sums_name(job, shard), {"values": np.stack(sums)})
-    return 0.0
+def _inputs_name(job: _JumpJob) -> str:
+    return f"inputs.{job.number}"
 
 
-def _pass(job: _JumpJob, shard: int) -> float:
-    value, gradient = job.objective(shard)(map_arrays(job.folder, _weights_name(job))["values"])
-    write_arrays(job.folder, _sums_name(job, shard), {"values": gradient})
-    return float(value)
-
-
-def _weights_name(job: _JumpJob) -> str:
-    return f"weights.{job.number}"
-
-
-def _sums_name(job: _JumpJob, shard: int) -> str:
-    return f"sums.{job.number}.{shard}"
+def _results_name(job: _JumpJob, shard: int) -> str:
+    return f"results.{job.number}.{shard}"
