@@ -186,6 +186,19 @@ class Inventory:
         """The phrases and pairs alone, which frees the memory of the samples of each pair."""
         return replace(self, sample_order=np.zeros(0, np.uint32))
 
+    def pieces(self, ranges: Sequence[tuple[int, int]]) -> Iterator[Inventory]:
+        """The pairs of ranges of source phrases, which must follow each other from the first phrase on."""
+        if len(ranges) == 1:
+            yield self
+            return
+        n_samples = 0
+        for begin, end in ranges:
+            rows, phrases = slice(self.offsets[begin], self.offsets[end]), slice(begin, end)
+            source = replace(self.source, begins=self.source.begins[phrases], lengths=self.source.lengths[phrases])
+            offsets, counts = self.offsets[begin : end + 1] - rows.start, SmallNumbers.of([self.counts[rows]])
+            samples = self.sample_order[n_samples : (n_samples := n_samples + counts.sum())]
+            yield Inventory(source, self.target, offsets, self.targets[rows], counts, samples)
+
     @classmethod
     def of(
         cls,

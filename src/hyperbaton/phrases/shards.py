@@ -37,7 +37,7 @@ from hyperbaton.phrases.extracted import ExtractedPhrases
 from hyperbaton.phrases.inventory import Inventory, MergedPairs, Phrases, merge_phrases
 from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
-from hyperbaton.phrases.table import LexicalPart, LexicalWeights, PhraseTable, SamplesOfPairs, Scoring
+from hyperbaton.phrases.table import LexicalPart, LexicalWeights, PhraseTable, Scoring, lexical_part
 
 SIDES = ("source", "target")
 PHRASES = ("begins", "lengths")
@@ -290,9 +290,7 @@ def _score_range(job: _PhraseJob, key_range: int) -> int:
     pairs = Inventory(source, target, own_pairs["offsets"], own_pairs["targets"], counts, own_pairs["sample_order"])
     lexical = LexicalTable(*vocabularies, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"])
     samples = _samples(map_arrays(job.folder, "samples"))
-    part = PhraseTable.unscored(pairs).lexical_part(
-        SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), Resources(job.threads)
-    )
+    part = lexical_part(bitext, samples, pairs, lexical, Resources(job.threads))
     write_arrays(job.folder, f"scored.{key_range}", part._asdict())
     return len(part.weights)
 
