@@ -122,11 +122,10 @@ def extract_phrases(
     extraction, scoring, scratch = extraction or Extraction(), scoring or Scoring(), resources.scratch
     check_options(extraction)
     check_options(scoring)
-    shards = (
-        None if resources.sharding is None else _PhraseShards(bitext, resources, resources.sharding, extraction.max_length)
-    )
+    sharding, max_length = resources.sharding, extraction.max_length
+    shards = None if sharding is None else _PhraseShards(bitext, resources, sharding, max_length)
     if shards is None:
-        samples = extract_range(bitext, 0, len(bitext), extraction.max_length, resources)
+        samples = extract_range(bitext, 0, len(bitext), max_length, resources)
         samples = samples.without("distance_before", "distance_after")  # frees their room
         pairs = Inventory.of(bitext, samples, threads=resources.threads, progress=resources.progress, scratch=scratch)
     else:
@@ -293,8 +292,9 @@ def _score_range(job: _PhraseJob, key_range: int) -> int:
     source, target = _phrases(own, bitext.source), _phrases(targets, bitext.target)
     counts = SmallNumbers.of([own["counts"]])
     pairs = Inventory(source, target, own["offsets"], own["targets"], counts, own["sample_order"])
-    vocabularies, entries = (source.vocabulary, target.vocabulary), (lexicon["offsets"], lexicon["targets"])
-    lexical = LexicalTable(*vocabularies, *entries, lexicon["probabilities"])
+    lexical = LexicalTable(
+        source.vocabulary, target.vocabulary, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"]
+    )
     samples = Samples.from_arrays(map_arrays(folder, "samples"))
     part = lexical_part(bitext, samples, pairs, lexical, Resources(job.threads))
     write_arrays(folder, f"scored.{key_range}", part._asdict())
