@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
+from hyperbaton.base.resources import Resources
 from hyperbaton.phrases.rules_extraction import RuleWork
 from tests.oracles.rules import Rule
 
 
-def rules_of_runs(work: RuleWork, runs: Sequence[npt.NDArray[np.uint8]]) -> Iterator[tuple[Rule, np.float32, int]]:
-    """The rules of runs with their counts, and the number of times that each was seen."""
+def rules_of_runs(work: RuleWork) -> Iterator[tuple[Rule, np.float32, int]]:
+    """The rules of all runs with their counts, and the number of times that each was seen."""
     vocabularies = [vocabulary.words() for vocabulary in (work.source, work.target)]
-    for run in runs:
+    for run in work.runs(0, len(work.bitext), Resources(work.threads)):
         columns = _core.read_rules(run, work.symbols)
         for k, (count, times) in enumerate(zip(columns["counts"], columns["times"], strict=True)):
             source, target = (

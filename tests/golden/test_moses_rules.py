@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext
 from hyperbaton.phrases import RuleLimits, RuleTable, extract_rules
 from hyperbaton.phrases.rules_extraction import RuleWork
@@ -36,7 +35,7 @@ def test_rules_links_and_counts(golden: Path, name: str) -> None:
         bitext = bitext.select(np.arange(200))
     work = RuleWork.of(bitext, RuleLimits(), threads=1)
     own = Counter[str]()
-    for rule, count, times in rules_of_runs(work, [run for _, part in work.runs(Scratch()) for run in part]):
+    for rule, count, times in rules_of_runs(work):
         own[with_sorted_links(extract_line(rule, count))] += times
     assert own == Counter(map(with_sorted_links, lines(golden / "moses" / "hiero" / f"{name}.extract.gz")))
 

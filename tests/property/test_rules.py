@@ -55,7 +55,7 @@ def sentences(bitext: Bitext) -> list[tuple[tuple[str, ...], tuple[str, ...], se
 def test_rules_of_a_sentence(matrix: Matrix, limits: RuleLimits) -> None:
     bitext = as_bitext([matrix])
     work = RuleWork.of(bitext, limits, threads=1)
-    own = {rule: count for rule, count, _ in rules_of_runs(work, [r for _, part in work.runs(Scratch()) for r in part])}
+    own = {rule: count for rule, count, _ in rules_of_runs(work)}
     assert own == oracle.rules_of_sentence(*sentences(bitext)[0], plain(limits))
 
 

@@ -8,16 +8,15 @@ from os import PathLike
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import within
-from hyperbaton.base.options import check_options, to_mapping
+from hyperbaton.base.options import to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases.inventory import Inventory
 from hyperbaton.phrases.pair_orientations import PairOrientations
-from hyperbaton.phrases.samples import Extraction, extract
-from hyperbaton.phrases.table import LexicalWeights, PhraseTable, Scoring
+from hyperbaton.phrases.samples import Extraction
+from hyperbaton.phrases.table import PhraseTable, Scoring
 
 KIND = "phrases"
 STORED = Kind(
@@ -55,17 +54,9 @@ class ExtractedPhrases:
 
         With `scratch` the work is done in pieces that fit into its memory; the result does not change.
         """
-        max_length = (extraction or Extraction()).max_length
-        samples = extract(bitext, max_length, threads=threads, progress=progress, scratch=scratch)
-        samples = samples.without("distance_before", "distance_after")  # frees their room
-        inventory = Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
-        check_options(scoring or Scoring())
-        orientations = PairOrientations.of(inventory, samples, scratch)
-        samples = samples.without("source_length", "target_length", "orientations")
-        weights = LexicalWeights.of(bitext, samples, inventory, resources=Resources.of(threads, progress, scratch))
-        del samples
-        inventory = inventory.without_samples()
-        return cls(PhraseTable.scored(inventory, weights, scoring, scratch), orientations)
+        from hyperbaton.phrases.shards import extract_phrases  # not needed to read extracted phrases
+
+        return extract_phrases(bitext, Resources.of(threads, progress, scratch), extraction, scoring)
 
     def save(
         self,

@@ -186,6 +186,19 @@ class Inventory:
         """The phrases and pairs alone, which frees the memory of the samples of each pair."""
         return replace(self, sample_order=np.zeros(0, np.uint32))
 
+    def pieces(self, ranges: Sequence[tuple[int, int]]) -> Iterator[Inventory]:
+        """The pairs of ranges of source phrases, which must follow each other from the first phrase on."""
+        if len(ranges) == 1:
+            yield self
+            return
+        n_samples = 0
+        for begin, end in ranges:
+            rows, phrases = slice(self.offsets[begin], self.offsets[end]), slice(begin, end)
+            source = replace(self.source, begins=self.source.begins[phrases], lengths=self.source.lengths[phrases])
+            offsets, counts = self.offsets[begin : end + 1] - rows.start, SmallNumbers.of([self.counts[rows]])
+            samples = self.sample_order[n_samples : (n_samples := n_samples + counts.sum())]
+            yield Inventory(source, self.target, offsets, self.targets[rows], counts, samples)
+
     @classmethod
     def of(
         cls,
@@ -210,15 +223,15 @@ class Inventory:
         resources = Resources.of(threads, progress, scratch)
         runs = list(resources.scratch.rows(len(samples), _BYTES))
         if len(runs) <= 1:
-            return cls.of_run(bitext, samples, slice(0, len(samples)), resources)
+            return cls._of_run(bitext, samples, slice(0, len(samples)), resources)
         merge, silent = _InventoryMerge(resources.scratch), Resources(resources.threads)
         for n, run in enumerate(runs):
-            merge.add(cls.of_run(bitext, samples, run, silent))
+            merge.add(cls._of_run(bitext, samples, run, silent))
             resources.report(n + 1, len(runs) + 1)
         return merge.finish(bitext)
 
     @classmethod
-    def of_run(cls, bitext: Bitext, samples: Samples, run: slice, resources: Resources) -> Inventory:
+    def _of_run(cls, bitext: Bitext, samples: Samples, run: slice, resources: Resources) -> Inventory:
         """Number the phrases and pairs of a run of samples, which are numbered from 0."""
         sentence = samples.sentence[run]
         sides = (
@@ -279,10 +292,9 @@ class _InventoryMerge:
         (source, source_numbers), (target, target_numbers) = (
             self._merged_phrases(text) for text in (bitext.source, bitext.target)
         )
-        runs, merged = self._pairs.finish(), MergedPairs(self._scratch)
         numbers = list(zip(source_numbers, target_numbers, strict=True))
-        merged.merge(numbers, runs, self._first_samples[:-1])
-        return Inventory(source, target, *merged.columns(len(source)))
+        pairs = merge_pairs(numbers, self._pairs.finish(), self._first_samples[:-1], len(source), self._scratch)
+        return Inventory(source, target, *pairs)
 
     def _merged_phrases(self, text: Text) -> tuple[Phrases, list[Array]]:
         """The phrases of the next side, and the new numbers of each run's; the runs are removed."""
@@ -290,37 +302,34 @@ class _InventoryMerge:
         return merge_phrases(begins.finish(), lengths.finish(), text.tokens, text.vocabulary, self._scratch)
 
 
-class MergedPairs:
-    """The pairs of several runs, and their samples, in the order of the pairs."""
+def merge_pairs(
+    numbers: Sequence[tuple[Array, Array]],
+    runs: Sequence[Array],
+    first_samples: Sequence[int],
+    n_sources: int,
+    scratch: Scratch,
+) -> tuple[Offsets, WordIds, SmallNumbers, WordIds]:
+    """Merge encoded runs, given the merged numbers of their phrases and their first samples; the runs are removed.
 
-    def __init__(self, scratch: Scratch) -> None:
-        self._scratch = scratch
-        self._offsets, self._targets = Column(scratch, np.int64), Column(scratch, np.uint32)
-        self._counts, self._sample_order = SmallNumbersColumn(scratch), Column(scratch, np.uint32)
-
-    def merge(self, numbers: Sequence[tuple[Array, Array]], runs: Sequence[Array], first_samples: Sequence[int]) -> None:
-        """Merge encoded runs, given the merged numbers of their phrases and their first samples; the runs are removed."""
-        merger = _core.PairMerger(numbers=numbers, runs=runs, first_samples=first_samples)
-        n_samples = min(_MERGED, self._scratch.n_rows(_MERGED_BYTES) or _MERGED)
-        n_released = [0] * len(runs)
-        while len((batch := merger.next(n_samples))[0]):
-            self._append(*batch)
-            n_read = merger.n_read()
-            for run, begin, end in zip(runs, n_released, n_read, strict=True):
-                self._scratch.release(run, slice(begin, end))
-            n_released = n_read
-
-    def _append(self, sources: Array, targets: Array, counts: Array, samples: Array) -> None:
-        begun = np.arange(len(self._offsets), int(sources[-1]) + 1)
-        self._offsets.append(len(self._targets) + np.searchsorted(sources, begun))
-        self._targets.append(targets)
-        self._counts.append(counts)
-        self._sample_order.append(samples)
-
-    def columns(self, n_sources: int) -> tuple[Offsets, WordIds, SmallNumbers, WordIds]:
-        """Offsets by source phrase, targets, counts and samples; nothing can be added after this."""
-        self._offsets.append(np.full(n_sources + 1 - len(self._offsets), len(self._targets)))
-        return self._offsets.finish(), self._targets.finish(), self._counts.finish(), self._sample_order.finish()
+    Returns offsets by source phrase, targets, counts and samples, in the order of the pairs.
+    """
+    offsets, targets = Column(scratch, np.int64), Column(scratch, np.uint32)
+    counts, sample_order = SmallNumbersColumn(scratch), Column(scratch, np.uint32)
+    merger = _core.PairMerger(numbers=numbers, runs=runs, first_samples=first_samples)
+    n_samples = min(_MERGED, scratch.n_rows(_MERGED_BYTES) or _MERGED)
+    n_released = [0] * len(runs)
+    while len((batch := merger.next(n_samples))[0]):
+        sources, batch_targets, batch_counts, samples = batch
+        offsets.append(len(targets) + np.searchsorted(sources, np.arange(len(offsets), int(sources[-1]) + 1)))
+        targets.append(batch_targets)
+        counts.append(batch_counts)
+        sample_order.append(samples)
+        n_read = merger.n_read()
+        for run, begin, end in zip(runs, n_released, n_read, strict=True):
+            scratch.release(run, slice(begin, end))
+        n_released = n_read
+    offsets.append(np.full(n_sources + 1 - len(offsets), len(targets)))
+    return offsets.finish(), targets.finish(), counts.finish(), sample_order.finish()
 
 
 def merge_phrases(

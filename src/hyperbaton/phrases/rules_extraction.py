@@ -12,7 +12,6 @@ second keeps all rules that have one of these until they are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -76,26 +75,15 @@ def extract_rules(
     if text is not None:
         work = replace(work, sources=work.matching(text, text_span))
     if sharding is None:
-        runs = _runs_here(work, resources)
+        if work.sources is not None:
+            work = replace(work, targets=work.targets_of(work.sources, 0, len(bitext), progress))
+        runs = work.runs(0, len(bitext), resources)
     else:
         from hyperbaton.phrases.rules_shards import runs_in_shards  # here, since most texts are not split
 
         runs = runs_in_shards(work, sharding, progress)
     lexical = lexical or LexicalTable.from_links(bitext, resources.threads, scratch=resources.scratch)
     return work.score(runs, lexical, min_count, resources)
-
-
-def _runs_here(work: RuleWork, resources: Resources) -> list[npt.NDArray[np.uint8]]:
-    """The sorted runs of all rules, extracted by this process."""
-    n = len(work.bitext)
-    if work.sources is not None:
-        work = replace(work, targets=work.targets_of(work.sources, 0, n, resources.progress))
-    runs = Runs(resources.scratch, np.uint8)
-    for done, part in work.runs(resources.scratch):
-        for run in part:
-            runs.append(run)
-        resources.report(done, n)
-    return runs.finish()
 
 
 def _six_digits(values: Array, threads: int) -> npt.NDArray[np.float32]:
@@ -168,28 +156,26 @@ class RuleWork:
             link_offsets=links.offsets,
         )
 
-    def runs(
-        self, scratch: Scratch, first: int = 0, last: int | None = None
-    ) -> Iterator[tuple[int, list[npt.NDArray[np.uint8]]]]:
-        """Sorted runs of the rules of sentence pairs [first, last), some at a time, with the end of the finished pairs."""
-        last = len(self.bitext) if last is None else last
+    def runs(self, first: int, last: int, resources: Resources) -> list[npt.NDArray[np.uint8]]:
+        """Sorted runs of the rules of sentence pairs [first, last); progress counts sentence pairs."""
+        scratch, runs = resources.scratch, Runs(resources.scratch, np.uint8)
         n_words = min(_MOST_WORDS, max(1, (scratch.n_rows(_WORD_BYTES * self.threads) or _MOST_WORDS)))
         offsets = self.bitext.target.offsets[first : last + 1]
         bounds = [first, *(first + end for _, end in Scratch(n_words).ranges(offsets, row_bytes=1))]
         for begin in range(0, len(bounds) - 1, self.threads):
             some = bounds[begin : begin + self.threads + 1]
-            yield (
-                some[-1],
-                _core.extract_rules(
-                    self.aligned,
-                    np.array(some, np.int64),
-                    self.core_limits,
-                    symbols=self.symbols,
-                    targets=self.targets,
-                    n_threads=self.threads,
-                    progress=None,
-                ),
-            )
+            for run in _core.extract_rules(
+                self.aligned,
+                np.array(some, np.int64),
+                self.core_limits,
+                symbols=self.symbols,
+                targets=self.targets,
+                n_threads=self.threads,
+                progress=None,
+            ):
+                runs.append(run)
+            resources.report(some[-1], len(self.bitext))
+        return runs.finish()
 
     def score(
         self, runs: list[npt.NDArray[np.uint8]], lexical: LexicalTable, min_count: int, resources: Resources

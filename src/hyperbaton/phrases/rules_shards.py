@@ -8,7 +8,6 @@ table is bit-identical for any number of shards.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.executors import Sharding, shard_starts
 from hyperbaton.base.progress import Progress
-from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.shard_arrays import map_arrays, write_arrays
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext
@@ -52,11 +51,7 @@ def runs_in_shards(work: RuleWork, sharding: Sharding, progress: Progress | None
         targets = np.unique(np.concatenate([map_arrays(folder, f"targets.{k}")["hashes"] for k in range(shards)]))
         write_arrays(folder, "targets", {"hashes": targets})
     list(sharding.do(_extract_shard, job, progress))
-    runs = []
-    for k in range(shards):
-        arrays = map_arrays(folder, f"runs.{k}")
-        runs += [arrays["bytes"][begin:end] for begin, end in pairwise(arrays["ends"].tolist())]
-    return runs
+    return [run for k in range(shards) for run in map_arrays(folder, f"runs.{k}").values()]
 
 
 def _find_targets(job: _RuleJob, shard: int) -> int:
@@ -68,15 +63,13 @@ def _find_targets(job: _RuleJob, shard: int) -> int:
 
 
 def _extract_shard(job: _RuleJob, shard: int) -> int:
-    """The sorted runs of a shard; returns their size in bytes."""
-    work = job.work()
+    """The sorted runs of a shard; returns their number."""
+    work, (first, last) = job.work(), job.starts[shard : shard + 2]
     if job.has_text:
         work = replace(work, targets=_sides(job.folder, "targets"))
-    runs = [run for _, part in work.runs(Scratch(), *job.starts[shard : shard + 2]) for run in part]
-    ends = np.cumsum([0, *map(len, runs)])
-    whole = np.concatenate(runs) if runs else np.zeros(0, np.uint8)
-    write_arrays(job.folder, f"runs.{shard}", {"bytes": whole, "ends": ends})
-    return len(whole)
+    runs = work.runs(first, last, Resources(job.threads))
+    write_arrays(job.folder, f"runs.{shard}", {str(number): run for number, run in enumerate(runs)})
+    return len(runs)
 
 
 def _sides(folder: Path, owner: str) -> _core.RuleSides:

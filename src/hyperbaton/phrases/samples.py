@@ -254,25 +254,29 @@ def extract(
     """
     need_bitext(bitext, "extract")
     check_options(Extraction(max_length))
-    resources = Resources.of(threads, progress, scratch)
-    scratch, columns = resources.scratch, dict[str, Column]()
-    n_samples = 0
-    for begin, end in scratch.ranges(bitext.target.offsets, _BYTES * max_length) or [(0, 0)]:
-        part = extract_range(bitext, begin, end, max_length, resources)
-        part["sentence"] += np.uint32(begin)
-        part["offsets"] += n_samples
-        if begin:
-            part["offsets"] = part["offsets"][1:]
-        n_samples += len(part["sentence"])
-        for name, column in part.items():
+    return extract_range(bitext, 0, len(bitext), max_length, Resources.of(threads, progress, scratch))
+
+
+def extract_range(bitext: Bitext, begin: int, end: int, max_length: int, resources: Resources) -> Samples:
+    """The samples of sentence pairs [begin, end); `offsets` are those of these pairs. Progress counts sentence pairs."""
+    columns, n_samples = dict[str, Column](), 0
+    ranges = resources.scratch.ranges(bitext.target.offsets[begin : end + 1], _BYTES * max_length)
+    for first, last in ranges or [(0, 0)]:
+        piece = _extract_piece(bitext, begin + first, begin + last, max_length, resources)
+        piece["sentence"] += np.uint32(begin + first)
+        piece["offsets"] += n_samples
+        if first:
+            piece["offsets"] = piece["offsets"][1:]
+        n_samples += len(piece["sentence"])
+        for name, column in piece.items():
             if name not in columns:
-                columns[name] = Column(scratch, column.dtype)
+                columns[name] = Column(resources.scratch, column.dtype)
             columns[name].append(column)
     return Samples(**{name: column.finish() for name, column in columns.items()}, bitext=bitext)
 
 
-def extract_range(bitext: Bitext, begin: int, end: int, max_length: int, resources: Resources) -> dict[str, Array]:
-    """The columns of the samples of sentence pairs [begin, end), numbered from 0; progress counts sentence pairs."""
+def _extract_piece(bitext: Bitext, begin: int, end: int, max_length: int, resources: Resources) -> dict[str, Array]:
+    """The columns of the samples of sentence pairs [begin, end), numbered from 0."""
     links = bitext.need_links()
     offsets = links.offsets[begin : end + 1]
     bitext.check_lengths(begin, end)

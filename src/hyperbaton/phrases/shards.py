@@ -1,21 +1,23 @@
-"""Extraction and scoring of phrase pairs in shards, by the workers of any executor.
+"""Extraction and scoring of phrase pairs: by this process, or in shards by the workers of any executor.
 
-There are four kinds of tasks, each reading the files written by earlier ones; large arrays are stored in files, not sent:
+In shards there are five kinds of tasks, each reading the files written by earlier ones; large arrays are stored in files,
+not sent:
 
 1. a shard of the sentence pairs: its samples, and its distinct phrases and pairs, sorted; counts of linked words;
-2. a key range of the source or target phrases, by first word: those of all shards merged;
-3. a key range of the source phrases: their pairs merged;
-4. a key range of the source phrases: inner links and lexical weights of their pairs.
+2. a key range of the target phrases, by first word: those of all shards merged;
+3. a shard: the target phrases of its pairs, by their numbers among all;
+4. a key range of the source phrases: those of all shards and their pairs merged;
+5. a key range of the source phrases: inner links and lexical weights of their pairs.
 
 The process that distributes the work joins the ranges and computes phrase probabilities from counts. The result is
-bit-identical to that of `ExtractedPhrases.of` for any number of shards.
+bit-identical for any number of shards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, count
 from pathlib import Path
 
@@ -30,22 +32,21 @@ from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shard_arrays import ArrayFile, join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
 from hyperbaton.base.small import SmallNumbers
-from hyperbaton.base.store import Artefact
-from hyperbaton.corpus import Bitext
+from hyperbaton.base.store import Arrays, Artefact
+from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.bitext import KIND as BITEXT
+from hyperbaton.corpus.bitext import need_bitext
 from hyperbaton.phrases.extracted import ExtractedPhrases
-from hyperbaton.phrases.inventory import Inventory, MergedPairs, Phrases, merge_phrases
+from hyperbaton.phrases.inventory import Inventory, Phrases, merge_pairs, merge_phrases
 from hyperbaton.phrases.pair_orientations import PairOrientations
 from hyperbaton.phrases.samples import Extraction, Samples, extract_range
-from hyperbaton.phrases.table import LexicalPart, LexicalWeights, PhraseTable, SamplesOfPairs, Scoring
+from hyperbaton.phrases.table import LexicalPart, LexicalWeights, PhraseTable, Scoring, lexical_part
 
-SIDES = ("source", "target")
 PHRASES = ("begins", "lengths")
 PAIRS = ("offsets", "targets", "sample_offsets", "sample_order")  # of a shard
 LEXICON = ("offsets", "targets", "probabilities")
 LINKS = ("offsets", "targets", "counts")
-COLUMNS = ("sentence", "source_begin", "source_length", "target_begin", "target_length", "orientations")
-N_STEPS = 6  # tasks for each shard
+N_STEPS = 5  # tasks for each shard
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class _PhraseJob:
     threads: int
     # Known when all shards are extracted: the first sample of each, and by side the ranks of the first words of key ranges.
     first_samples: tuple[int, ...] = ()
-    ranges: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-    # Known when phrases are merged: the first target phrase of each key range.
+    ranges: dict[str, list[int]] = field(default_factory=dict)
+    # Known when target phrases are merged: the first of each key range.
     first_targets: tuple[int, ...] = ()
 
     @property
@@ -105,7 +106,7 @@ class _PhraseJob:
 
     def phrases_in_range(self, arrays: ArrayFile, side: str, key_range: int) -> tuple[int, int]:
         """The phrases of a shard that belong to a key range."""
-        first, last = self.ranges[SIDES.index(side)][key_range : key_range + 2]
+        first, last = self.ranges[side][key_range : key_range + 2]
         starts = arrays[f"{side}.starts"]
         return int(starts[first]), int(starts[last])
 
@@ -117,82 +118,89 @@ def extract_phrases(
 
     With a sharding, progress counts tasks, and the caller removes the folder of shards.
     """
-    threads, progress, scratch = resources.threads, resources.progress, resources.scratch
-    if resources.sharding is not None:
-        return _extract_in_shards(bitext, resources, resources.sharding, extraction or Extraction(), scoring)
-    return ExtractedPhrases.of(bitext, extraction, scoring, threads=threads, progress=progress, scratch=scratch)
-
-
-def _extract_in_shards(
-    bitext: Bitext, resources: Resources, sharding: Sharding, extraction: Extraction, scoring: Scoring | None
-) -> ExtractedPhrases:
-    folder, shards, threads, scratch = sharding.folder, sharding.shards, sharding.threads, resources.scratch
+    need_bitext(bitext, "extract")
+    extraction, scoring, scratch = extraction or Extraction(), scoring or Scoring(), resources.scratch
     check_options(extraction)
-    check_options(scoring or Scoring())
-    bitext.need_links()
-    bitext.save(folder / BITEXT)
-    starts = tuple(shard_starts(len(bitext), shards))
-    job = _PhraseJob(folder, starts, bitext.source.path, extraction.max_length, threads)
-    steps = count()
-
-    def do(task: Callable[[_PhraseJob, int], int], job: _PhraseJob) -> Iterator[int]:
-        return sharding.do(task, job, resources.part(next(steps), of=N_STEPS).progress)
-
-    first_samples = (0, *accumulate(do(_extract_shard, job)))
-    ranges = [tuple(_key_ranges(job, side)) for side in SIDES]
-    job = replace(job, first_samples=first_samples, ranges=(ranges[0], ranges[1]))
-    list(do(_merge_sources, job))
-    job = replace(job, first_targets=(0, *accumulate(do(_merge_targets, job))))
-    list(do(_number_targets, job))
-    list(do(_merge_pairs, job))
-
-    job.remove("numbered")
-    samples = _samples({name: job.joined("shard", f"samples.{name}", scratch) for name in COLUMNS})
-    source, target = (
-        Phrases(job.joined(side, "begins", scratch), job.joined(side, "lengths", scratch), text.tokens, text.vocabulary)
-        for side, text in zip(SIDES, (bitext.source, bitext.target), strict=True)
-    )
-    inventory = Inventory(
-        source,
-        target,
-        job.joined_offsets("pairs", "offsets", scratch),
-        job.joined("pairs", "targets", scratch),
-        SmallNumbers.of(job.pieces("pairs", "counts"), scratch),
-        job.joined("pairs", "sample_order", scratch),
-    )
-    lexical = LexicalTable.from_counts(bitext, *sum_link_counts(bitext, (_link_counts(job, k) for k in range(shards))))
-    job.remove("shard", "target")
-    write_arrays(folder, "samples", {name: getattr(samples, name) for name in COLUMNS})
-    write_arrays(folder, "targets", {name: getattr(target, name) for name in PHRASES})
-    write_arrays(folder, "lexicon", {name: getattr(lexical, name) for name in LEXICON})
-    parts = (_lexical_part(job, r) for r, _ in enumerate(do(_score_range, job)))
-    weights = LexicalWeights.joined(parts, scratch)
-    orientations = PairOrientations.of(inventory, samples, scratch)
+    check_options(scoring)
+    sharding, max_length = resources.sharding, extraction.max_length
+    shards = None if sharding is None else _PhraseShards(bitext, resources, sharding, max_length)
+    if shards is None:
+        samples = extract_range(bitext, 0, len(bitext), max_length, resources)
+        samples = samples.without("distance_before", "distance_after")  # frees their room
+        pairs = Inventory.of(bitext, samples, threads=resources.threads, progress=resources.progress, scratch=scratch)
+    else:
+        samples, pairs = shards.extract()
+    orientations = PairOrientations.of(pairs, samples, scratch)
+    samples = samples.without("source_length", "target_length", "orientations")
+    if shards is None:
+        weights = LexicalWeights.of(bitext, samples, pairs, resources=resources)
+    else:
+        weights = shards.score(samples, pairs.target)
     del samples
-    inventory = inventory.without_samples()
-    return ExtractedPhrases(PhraseTable.scored(inventory, weights, scoring, scratch), orientations)
+    pairs = pairs.without_samples()
+    return ExtractedPhrases(PhraseTable.scored(pairs, weights, scoring, scratch), orientations)
 
 
-def _samples(columns: dict[str, Array]) -> Samples:
-    """Samples with only the columns that tables need."""
-    distances = {f"distance_{side}": np.zeros(0, np.int16) for side in ("before", "after")}
-    return Samples.from_arrays({**columns, **distances, "offsets": np.zeros(1, np.int64)})
+class _PhraseShards:
+    """The work of the process that distributes extraction."""
+
+    def __init__(self, bitext: Bitext, resources: Resources, sharding: Sharding, max_length: int) -> None:
+        self._bitext, self._resources, self._sharding, self._steps = bitext, resources, sharding, count()
+        starts = tuple(shard_starts(len(bitext), sharding.shards))
+        self._job = _PhraseJob(sharding.folder, starts, bitext.source.path, max_length, sharding.threads)
+
+    def _do(self, task: Callable[[_PhraseJob, int], int]) -> Iterator[int]:
+        return self._sharding.do(task, self._job, self._resources.part(next(self._steps), of=N_STEPS).progress)
+
+    def extract(self) -> tuple[Samples, Inventory]:
+        """The samples of all shards, and their phrases and pairs; writes the lexical table for `score`."""
+        bitext, job, scratch = self._bitext, self._job, self._resources.scratch
+        bitext.need_links()
+        bitext.save(job.folder / BITEXT)
+        first_samples = (0, *accumulate(self._do(_extract_shard)))
+        ranges = {side: _key_ranges(job, side) for side in ("source", "target")}
+        self._job = replace(job, first_samples=first_samples, ranges=ranges)
+        self._job = replace(self._job, first_targets=(0, *accumulate(self._do(_merge_targets))))
+        list(self._do(_number_targets))
+        list(self._do(_merge_pairs))
+
+        job.remove("numbered")
+        columns = {name: job.joined("shard", f"samples.{name}", scratch) for name in Samples.LAYOUT if name != "offsets"}
+        samples = Samples.from_arrays({**columns, "offsets": job.joined_offsets("shard", "samples.offsets", scratch)})
+        source, target = (
+            _phrases({name: job.joined(owner, name, scratch) for name in PHRASES}, text)
+            for owner, text in (("pairs", bitext.source), ("target", bitext.target))
+        )
+        offsets, targets = job.joined_offsets("pairs", "offsets", scratch), job.joined("pairs", "targets", scratch)
+        counts = SmallNumbers.of(job.pieces("pairs", "counts"), scratch)
+        pairs = Inventory(source, target, offsets, targets, counts, job.joined("pairs", "sample_order", scratch))
+        links = (_link_counts(job, shard) for shard in range(job.n_shards))
+        lexical = LexicalTable.from_counts(bitext, *sum_link_counts(bitext, links))
+        job.remove("shard", "target")
+        write_arrays(job.folder, "lexicon", {name: getattr(lexical, name) for name in LEXICON})
+        return samples, pairs
+
+    def score(self, samples: Samples, target: Phrases) -> LexicalWeights:
+        """The lexical weights of all pairs."""
+        write_arrays(self._job.folder, "samples", {name: getattr(samples, name) for name in Samples.LAYOUT})
+        write_arrays(self._job.folder, "targets", {name: getattr(target, name) for name in PHRASES})
+        parts = (_lexical_part(self._job, key_range) for key_range, _ in enumerate(self._do(_score_range)))
+        return LexicalWeights.joined(parts, self._resources.scratch)
 
 
 def _extract_shard(job: _PhraseJob, shard: int) -> int:
     """Samples, phrases and pairs of a shard; returns the number of samples."""
     bitext, (begin, end) = job.bitext(), job.starts[shard : shard + 2]
-    columns = extract_range(bitext, begin, end, job.max_length, Resources(job.threads))
-    columns["sentence"] += np.uint32(begin)
-    samples = Samples.from_arrays(columns)
-    run = Inventory.of_run(bitext, samples, slice(0, len(samples)), Resources(job.threads))
+    samples = extract_range(bitext, begin, end, job.max_length, Resources(job.threads))
+    samples = samples.without("distance_before", "distance_after")
+    pairs = Inventory.of(bitext, samples, threads=job.threads)
     counts: dict[str, Array] = dict(zip(LINKS, count_links(bitext, begin, end, job.threads), strict=True))
     arrays: dict[str, Array] = {
-        **{f"samples.{name}": columns[name] for name in COLUMNS},
-        **{f"pairs.{name}": getattr(run, name) for name in PAIRS},
+        **samples.arrays("samples"),
+        **{f"pairs.{name}": getattr(pairs, name) for name in PAIRS},
         **{f"links.{name}": array for name, array in counts.items()},
     }
-    for side, phrases in zip(SIDES, (run.source, run.target), strict=True):
+    for side, phrases in (("source", pairs.source), ("target", pairs.target)):
         ranks = _core.byte_ranks(phrases.vocabulary.spelling)
         first_words = phrases.words[phrases.begins]
         n_of_rank = np.bincount(ranks[first_words], minlength=len(ranks) + 1)
@@ -212,31 +220,27 @@ def _key_ranges(job: _PhraseJob, side: str) -> list[int]:
     return [*map(int, cuts), len(starts) - 1]
 
 
-def _merge_sources(job: _PhraseJob, key_range: int) -> int:
-    return _merge_phrases(job, "source", key_range)
+def _merge_phrases(job: _PhraseJob, side: str, key_range: int) -> tuple[Phrases, list[Array]]:
+    """The distinct phrases of a key range, and the number of each shard's phrases among them."""
+    begins, lengths = [], []
+    for shard in range(job.n_shards):
+        with job.open("shard", shard) as arrays:
+            rows = slice(*job.phrases_in_range(arrays, side, key_range))
+            begins.append(arrays[f"{side}.begins"][rows])
+            lengths.append(arrays[f"{side}.lengths"][rows])
+    text: Text = getattr(job.bitext(), side)
+    return merge_phrases(begins, lengths, text.tokens, text.vocabulary, Scratch())
 
 
 def _merge_targets(job: _PhraseJob, key_range: int) -> int:
-    return _merge_phrases(job, "target", key_range)
-
-
-def _merge_phrases(job: _PhraseJob, side: str, key_range: int) -> int:
-    """The distinct phrases of a key range, and the number of each shard's phrase among them; returns how many there are."""
-    begins, lengths = [], []
-    for shard in range(job.n_shards):
-        with job.open("shard", shard) as shard_arrays:
-            rows = slice(*job.phrases_in_range(shard_arrays, side, key_range))
-            begins.append(shard_arrays[f"{side}.begins"][rows])
-            lengths.append(shard_arrays[f"{side}.lengths"][rows])
-    bitext = job.bitext()
-    text = bitext.source if side == "source" else bitext.target
-    phrases, numbers = merge_phrases(begins, lengths, text.tokens, text.vocabulary, Scratch())
+    """The target phrases of a key range; returns how many there are."""
+    phrases, numbers = _merge_phrases(job, "target", key_range)
     arrays: dict[str, Array] = {
         **{name: getattr(phrases, name) for name in PHRASES},
         "numbers": np.concatenate(numbers),
         "ends": np.array([0, *accumulate(map(len, numbers))]),
     }
-    write_arrays(job.folder, f"{side}.{key_range}", arrays)
+    write_arrays(job.folder, f"target.{key_range}", arrays)
     return len(phrases)
 
 
@@ -254,9 +258,9 @@ def _number_targets(job: _PhraseJob, shard: int) -> int:
 
 
 def _merge_pairs(job: _PhraseJob, key_range: int) -> int:
-    """The pairs of the source phrases of a key range, with their samples; returns their number."""
-    source = map_arrays(job.folder, f"source.{key_range}")
-    runs, numbers = [], []
+    """The source phrases of a key range and their pairs, with the samples of these; returns the number of pairs."""
+    source, numbers = _merge_phrases(job, "source", key_range)
+    runs = []
     for shard in range(job.n_shards):
         with job.open("shard", shard) as arrays:
             begin, end = job.phrases_in_range(arrays, "source", key_range)
@@ -266,41 +270,46 @@ def _merge_pairs(job: _PhraseJob, key_range: int) -> int:
         with job.open("numbered", shard) as arrays:
             targets = arrays["targets"][own[0] : own[-1]]
         runs.append(_core.encode_pairs(own - own[0], targets, samples - samples[0], sample_order))
-        # Target phrases are numbered as among all phrases.
-        numbers.append((source["numbers"][slice(*source["ends"][shard : shard + 2])], np.zeros(0, np.uint32)))
-    merged = MergedPairs(Scratch())
-    merged.merge(numbers, runs, job.first_samples[:-1])
-    offsets, targets, counts, sample_order = merged.columns(len(source["lengths"]))
-    columns: dict[str, Array] = {"offsets": offsets, "targets": targets, "counts": counts[:], "sample_order": sample_order}
-    write_arrays(job.folder, f"pairs.{key_range}", columns)
+    none = np.zeros(0, np.uint32)  # target phrases are numbered as among all phrases
+    offsets, targets, counts, sample_order = merge_pairs(
+        [(own, none) for own in numbers], runs, job.first_samples[:-1], len(source), Scratch()
+    )
+    merged: dict[str, Array] = {
+        **{name: getattr(source, name) for name in PHRASES},
+        "offsets": offsets,
+        "targets": targets,
+        "counts": counts[:],
+        "sample_order": sample_order,
+    }
+    write_arrays(job.folder, f"pairs.{key_range}", merged)
     return len(targets)
 
 
 def _score_range(job: _PhraseJob, key_range: int) -> int:
     """Inner links and lexical weights of the pairs of a key range; returns the number of pairs."""
-    bitext = job.bitext()
-    vocabularies = bitext.source.vocabulary, bitext.target.vocabulary
-    phrases = map_arrays(job.folder, f"source.{key_range}"), map_arrays(job.folder, "targets")
-    source, target = (
-        Phrases(own["begins"], own["lengths"], text.tokens, text.vocabulary)
-        for own, text in zip(phrases, (bitext.source, bitext.target), strict=True)
+    bitext, folder = job.bitext(), job.folder
+    own, targets, lexicon = (map_arrays(folder, owner) for owner in (f"pairs.{key_range}", "targets", "lexicon"))
+    source, target = _phrases(own, bitext.source), _phrases(targets, bitext.target)
+    counts = SmallNumbers.of([own["counts"]])
+    pairs = Inventory(source, target, own["offsets"], own["targets"], counts, own["sample_order"])
+    lexical = LexicalTable(
+        source.vocabulary, target.vocabulary, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"]
     )
-    own_pairs, lexicon = map_arrays(job.folder, f"pairs.{key_range}"), map_arrays(job.folder, "lexicon")
-    counts = SmallNumbers.of([own_pairs["counts"]])
-    pairs = Inventory(source, target, own_pairs["offsets"], own_pairs["targets"], counts, own_pairs["sample_order"])
-    lexical = LexicalTable(*vocabularies, lexicon["offsets"], lexicon["targets"], lexicon["probabilities"])
-    samples = _samples(map_arrays(job.folder, "samples"))
-    part = PhraseTable.unscored(pairs).lexical_part(
-        SamplesOfPairs(bitext, samples, pairs), lexical, 0, len(source), Resources(job.threads)
-    )
-    write_arrays(job.folder, f"scored.{key_range}", part._asdict())
+    samples = Samples.from_arrays(map_arrays(folder, "samples"))
+    part = lexical_part(bitext, samples, pairs, lexical, Resources(job.threads))
+    write_arrays(folder, f"scored.{key_range}", part._asdict())
     return len(part.weights)
+
+
+def _phrases(arrays: Arrays, text: Text) -> Phrases:
+    """Phrases of a text, given their places."""
+    return Phrases(arrays["begins"], arrays["lengths"], text.tokens, text.vocabulary)
 
 
 def _lexical_part(job: _PhraseJob, key_range: int) -> LexicalPart:
     with job.open("scored", key_range) as arrays:
         part = LexicalPart(*(arrays[name][:] for name in LexicalPart._fields))
-    for owner in ("source", "pairs", "scored"):
+    for owner in ("pairs", "scored"):
         remove_arrays(job.folder, f"{owner}.{key_range}")
     return part
 

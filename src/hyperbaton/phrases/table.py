@@ -53,7 +53,6 @@ SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
 
 # Memory for scoring, per pair, with its inner links.
 _BYTES = 200
-NO_LINKS = LinkSets(np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros((0, 2), np.uint8))
 
 
 @dataclass
@@ -152,32 +151,6 @@ class PhraseTable(Display, Picklable):
         )
         return self._arrays(source, target)
 
-    def lexical_part(
-        self,
-        samples: SamplesOfPairs,
-        lexical: LexicalTable,
-        begin: int,
-        end: int,
-        resources: Resources,
-    ) -> LexicalPart:
-        """Lexical weights and inner links of the pairs of source phrases [begin, end), the next ones of `samples`."""
-        first, last = self.offsets[begin], self.offsets[end]
-        part = replace(
-            self,
-            source=replace(self.source, begins=self.source.begins[begin:end], lengths=self.source.lengths[begin:end]),
-            offsets=self.offsets[begin : end + 1] - first,
-            targets=self.targets[first:last],
-            links=NO_LINKS,
-        )
-        scores = part._lexical_arrays(lexical).lexical_scores(
-            *samples.next(slice(first, last)),
-            samples.arrays,
-            lexical_arrays(lexical),
-            resources.threads,
-            resources.progress,
-        )
-        return LexicalPart(*scores)
-
     def options_of(self, phrase: str) -> list[tuple[str, list[float]]]:
         """The target phrases of a source phrase with their scores, best p(t|s) first."""
         number = self.source.number(phrase)
@@ -261,8 +234,8 @@ class PhraseTable(Display, Picklable):
     def unscored(cls, pairs: Inventory) -> PhraseTable:
         """The table of pairs without scores, counts and inner links."""
         none = np.zeros((pairs.n_pairs, 0), np.float32)
-        scores, counts = PlainScores(none), PlainCounts(none)
-        return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, NO_LINKS)
+        links = LinkSets(np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros((0, 2), np.uint8))
+        return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, PlainScores(none), PlainCounts(none), links)
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
@@ -377,9 +350,15 @@ class LexicalWeights:
 
         scratch = resources.scratch
         lexical = lexical or LexicalTable.from_links(bitext, resources.threads, scratch=scratch)
-        table, ranges = PhraseTable.unscored(pairs), scratch.ranges(pairs.offsets, _BYTES)
-        samples_of_pairs = SamplesOfPairs(bitext, samples, pairs)
-        return cls.joined(_lexical_parts(table, samples_of_pairs, lexical, ranges, resources), scratch)
+        ranges = scratch.ranges(pairs.offsets, _BYTES)
+        each = resources if len(ranges) == 1 else Resources(resources.threads)
+
+        def parts() -> Iterator[LexicalPart]:
+            for n, piece in enumerate(pairs.pieces(ranges), start=1):
+                yield lexical_part(bitext, samples, piece, lexical, each)
+                resources.report(n, len(ranges))
+
+        return cls.joined(parts(), scratch)
 
     @classmethod
     def joined(cls, parts: Iterable[LexicalPart], scratch: Scratch) -> LexicalWeights:
@@ -392,38 +371,23 @@ class LexicalWeights:
         return cls(weights.finish(), links.finish())
 
 
-class SamplesOfPairs:
-    """The samples of phrase pairs, from the first pair to the last, and their places in a bitext with links."""
-
-    def __init__(self, bitext: Bitext, samples: Samples, pairs: Inventory) -> None:
-        links = bitext.need_links()
-        self._pairs, self._n_read = pairs, 0
-        self.arrays = _core.SampleArrays(
-            sentence=samples.sentence,
-            source_begin=samples.source_begin,
-            target_begin=samples.target_begin,
-            points=links.points,
-            link_offsets=links.offsets,
-        )
-
-    def next(self, pairs: slice) -> tuple[Offsets, npt.NDArray[np.uint32]]:
-        """The samples of the next pairs: sample offsets, and the samples."""
-        offsets = offsets_of(self._pairs.counts[pairs])
-        begin, self._n_read = self._n_read, self._n_read + int(offsets[-1])
-        return offsets, self._pairs.sample_order[begin : self._n_read]
-
-
-def _lexical_parts(
-    table: PhraseTable,
-    samples: SamplesOfPairs,
-    lexical: LexicalTable,
-    ranges: list[tuple[int, int]],
-    resources: Resources,
-) -> Iterator[LexicalPart]:
-    each = resources if len(ranges) == 1 else Resources(resources.threads)
-    for n, (begin, end) in enumerate(ranges):
-        yield table.lexical_part(samples, lexical, begin, end, each)
-        resources.report(n + 1, len(ranges))
+def lexical_part(
+    bitext: Bitext, samples: Samples, pairs: Inventory, lexical: LexicalTable, resources: Resources
+) -> LexicalPart:
+    """Lexical weights and inner links of the pairs of samples of a bitext with links."""
+    links = bitext.need_links()
+    places = _core.SampleArrays(
+        sentence=samples.sentence,
+        source_begin=samples.source_begin,
+        target_begin=samples.target_begin,
+        points=links.points,
+        link_offsets=links.offsets,
+    )
+    table = PhraseTable.unscored(pairs)._lexical_arrays(lexical)
+    of_pairs = pairs.sample_offsets, pairs.sample_order
+    return LexicalPart(
+        *table.lexical_scores(*of_pairs, places, lexical_arrays(lexical), resources.threads, resources.progress)
+    )
 
 
 def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
