@@ -39,7 +39,7 @@ class Path:
     def __init__(self, found: Translations, piece: int, path: int) -> None:
         self.found, self.piece, self.path = found, piece, path
         self.steps: list[Step] = found.steps(path)
-        self.options = found.options[found.step_offsets[path] : found.step_offsets[path + 1]]
+        self.options = found.path_options(path)
         alone = np.array([piece])
         self.source: Text = found.batch.source.select(alone)
         self.annotations: Annotations = found.batch.annotations.select(alone)
