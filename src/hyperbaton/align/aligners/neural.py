@@ -32,7 +32,7 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.store import Arrays, Artefact
+from hyperbaton.base.store import Arrays, Artefact, group
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.network.words import frequent_rows, needing_torch
 
@@ -141,10 +141,7 @@ class Neural(Aligner):
         return arrays | {f"rows.{name}": array for name, array in getattr(self, "rows_", {}).items()}
 
     def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
-        network, rows = (
-            {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-            for prefix in ("network.", "rows.")
-        )
+        network, rows = (dict(group(arrays, name)) for name in ("network", "rows"))
         self.rows_ = rows
         if not network:
             return None
