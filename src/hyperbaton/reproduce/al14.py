@@ -7,8 +7,6 @@ paper's 47 million, for time and memory. Cells `translation-CORPUS`: systems tha
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.memory import peak_mib
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
@@ -194,8 +193,7 @@ def _classify(folder: str, options: JsonObject, threads: int) -> Result:
     model: Any = from_mapping(MODELS[plain.pop("model")], plain)
     model.threads = threads
     model.fit(train)
-    scale = 2**20 if sys.platform == "darwin" else 2**10
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+    peak = peak_mib()
     result = evaluate(model, HeldOut(test, max_length=LONGEST, max_distance=0)).as_json()
     n = int(model.class_counts_.sum())
     active = 100 * np.asarray(model.history_.get("active", []), float) / n
