@@ -26,7 +26,7 @@ from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.figures import draw_lines
 from hyperbaton.reproduce._corpora import TATOEBA, TWLAW, made_once, random_part, within
 from hyperbaton.reproduce._experiments import search, search_options, translation_table
-from hyperbaton.reproduce._page import PAPER, table
+from hyperbaton.reproduce._page import PAPER, paper_table, table
 from hyperbaton.reproduce._paper import Cell, Paper, PaperItem, Result, Results
 from hyperbaton.reproduce._processes import in_process
 
@@ -121,9 +121,6 @@ class Al14(Paper):
             },
         }
 
-    def elements(self, item: PaperItem, results: Results) -> list[Element]:
-        return {"Table 2": self._table_2, "Table 3": self._table_3, "Figure 1": self._figure_1}[item.name](results)
-
     def _texts(self, results: Results) -> dict[str, str]:
         """The texts that models were trained on, by prefix of the cells' names, with descriptions."""
         texts = sorted(
@@ -158,10 +155,7 @@ class Al14(Paper):
         if not found:
             return []
         ours = translation_table("table-3", "Translation.", found, SYSTEMS, "msd", ("BLEU", "TER"))
-        theirs: list[list[TableCell]] = [
-            [SYSTEMS[name], *(Number(value, 2) for value in values)] for name, values in TABLE_3.items()
-        ]
-        return [ours, table("table-3-paper", "The paper's.", ["", "BLEU, MT06", "BLEU, MT08"], [("", theirs)])]
+        return [ours, paper_table("table-3", ("BLEU, MT06", "BLEU, MT08"), SYSTEMS, TABLE_3)]
 
     def _figure_1(self, results: Results) -> list[Element]:
         elements: list[Element] = []
