@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +21,12 @@ from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import TrainingStates
-from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, needing_torch, rows_of
+from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, rows_of, torch_side
 
 if TYPE_CHECKING:
     from hyperbaton.network.training import Schedule, State, Task
 
+_TRAINING = "hyperbaton.network.training"
 _STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": list[float]}})
 
 
@@ -52,7 +52,7 @@ class SentenceNetwork(ReorderingModel):
 
     def schedule(self) -> Schedule:
         """The training schedule for PyTorch."""
-        return _torch_side().Schedule(  # type: ignore[no-any-return]
+        return torch_side(_TRAINING).Schedule(  # type: ignore[no-any-return]
             dropout=self.dropout,
             word_dropout=self.word_dropout,
             step=self.step,
@@ -93,7 +93,7 @@ class SentenceNetwork(ReorderingModel):
 
     def _train(self, task: Task, inputs: Mapping[str, Array | None], resources: Resources) -> None:
         """Train with PyTorch, resuming an interrupted training with the same options and inputs."""
-        side = _torch_side()
+        side = torch_side(_TRAINING)
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         text = {"sentences": hash_arrays({name: a for name, a in inputs.items() if a is not None})}
@@ -142,7 +142,9 @@ class SentenceNetwork(ReorderingModel):
         if last is None:
             return None
         arrays = {name: np.array(array) for name, array in last.arrays().items()}
-        return _torch_side().State(last.details["epoch"], last.details["history"], arrays)  # type: ignore[no-any-return]
+        return torch_side(_TRAINING).State(  # type: ignore[no-any-return]
+            last.details["epoch"], last.details["history"], arrays
+        )
 
     def _save_state(self, inputs: dict[str, str]) -> Callable[[State], None] | None:
         states = self._states(inputs)
@@ -161,9 +163,3 @@ class SentenceNetwork(ReorderingModel):
 
     def _kept_options(self) -> dict[str, object]:
         return {**to_mapping(self), "seed": self.seed}
-
-
-def _torch_side() -> ModuleType:
-    with needing_torch():
-        from hyperbaton.network import training
-    return training
