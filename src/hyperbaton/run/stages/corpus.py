@@ -15,7 +15,6 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import LARGEST, from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
-from hyperbaton.corpus.bitext import check_same_length
 from hyperbaton.corpus.clean import Cleaning, clean
 from hyperbaton.corpus.files import read_lines, read_sentences, write_pieces
 from hyperbaton.corpus.placeholders import Protecting, generalize
@@ -154,9 +153,7 @@ def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
 
 def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
     """Texts with placeholders for the numbers and addresses that occur on both sides of a pair."""
-    source, target = Text.read(texts["source"]), Text.read(texts["target"])
-    check_same_length(source, target)
-    made = generalize(Bitext(source, target))
+    made = generalize(Bitext.read(texts["source"], texts["target"], empty=True))
     for side, text in zip(SIDES, (made.source, made.target), strict=True):
         texts[side] = work.scratch / f"{split}.{side}.generalized"
         write_pieces(texts[side], text.pieces())
@@ -165,9 +162,8 @@ def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Pa
 
 def _select(work: Work, split: str, columns: dict[str, Path], texts: dict[str, Path], limits: JsonObject) -> JsonObject:
     """Write the selected lines of every column."""
-    source, target = Text.read(texts["source"]), Text.read(texts["target"])
-    check_same_length(source, target)
-    bitext = Bitext(source, target)
+    bitext = Bitext.read(texts["source"], texts["target"], empty=True)
+    source, target = bitext.source, bitext.target
     end = limits["skip"] + limits["lines"] if limits["lines"] else len(bitext)
     taken = np.arange(limits["skip"], min(end, len(bitext)))
     if len(taken) == 0:
