@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -97,12 +98,13 @@ class SentenceNetwork(ReorderingModel):
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         text = {"sentences": hash_arrays({name: a for name, a in inputs.items() if a is not None})}
+        state, save = self._states(side, text)
         arrays, history = side.train(
             task,
             self.schedule(),
             n_threads=self._n_threads,
-            state=self._saved_state(text),
-            after_epoch=self._save_state(text),
+            state=state,
+            after_epoch=save,
             progress=resources.report,
         )
         self.take(arrays, history)
@@ -136,30 +138,16 @@ class SentenceNetwork(ReorderingModel):
         if np.any(self.word_rows_ >= len(self.weights_["word"])):
             raise DamagedError("the rows of words do not match the embedding")
 
-    def _saved_state(self, inputs: dict[str, str]) -> State | None:
-        states = self._states(inputs)
-        last = None if states is None else states.last()
-        if last is None:
-            return None
-        arrays = {name: np.array(array) for name, array in last.arrays().items()}
-        return torch_side(_TRAINING).State(  # type: ignore[no-any-return]
-            last.details["epoch"], last.details["history"], arrays
-        )
+    def _states(self, side: ModuleType, inputs: dict[str, str]) -> tuple[State | None, Callable[[State], None] | None]:
+        """The state to resume from, and the function that stores later ones; None without a checkpoint."""
+        if self.checkpoint is None:
+            return None, None
+        states = TrainingStates(self.checkpoint, _STATE, {**to_mapping(self), "seed": self.seed}, inputs, self.seed)
 
-    def _save_state(self, inputs: dict[str, str]) -> Callable[[State], None] | None:
-        states = self._states(inputs)
-        if states is None:
-            return None
-
-        def write(state: State) -> None:
+        def save(state: State) -> None:
             states.save(state.arrays, {"epoch": state.epoch, "history": state.history})
 
-        return write
-
-    def _states(self, inputs: dict[str, str]) -> TrainingStates | None:
-        if self.checkpoint is None:
-            return None
-        return TrainingStates(self.checkpoint, _STATE, self._kept_options(), inputs, self.seed)
-
-    def _kept_options(self) -> dict[str, object]:
-        return {**to_mapping(self), "seed": self.seed}
+        if (last := states.last()) is None:
+            return None, save
+        arrays = {name: np.array(array) for name, array in last.arrays().items()}
+        return side.State(last.details["epoch"], last.details["history"], arrays), save
