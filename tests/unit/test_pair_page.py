@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hyperbaton.align import Aligner
+from hyperbaton.align import Aligner, StoredScores
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
-from hyperbaton.report.pair_page import PairScores, choose_shown, pair_page
+from hyperbaton.report.pair_page import choose_shown, pair_page
 from tests.clocks import PATIENCE
 from tests.program import hyperbaton
 
 
-def page(n: int = 4) -> tuple[Bitext, PairScores, str]:
+def page(n: int = 4) -> tuple[Bitext, StoredScores, str]:
     bitext = generate(60, seed=1).bitext
     links = bitext.need_links()
     scores = Aligner().fit(bitext).score(bitext)
-    pair_scores = PairScores(scores.confidences, links.offsets, scores.logprobs)
+    pair_scores = StoredScores(scores.logprobs, scores.confidences, links.offsets)
     return bitext, pair_scores, pair_page(bitext, pair_scores, list(range(n)), "a < b")
 
 
@@ -38,7 +38,7 @@ def test_the_page_has_every_word_and_link_and_loads_nothing() -> None:
 
 def test_odd_words_are_escaped_and_empty_sides_marked() -> None:
     bitext = Bitext.of(["</script> \"&'", ""], ["<b> x", "y"], [[(0, 0)], []])
-    scores = PairScores(np.array([0.5]), bitext.need_links().offsets, np.array([[-1.0, -2.0], [np.nan, np.nan]]))
+    scores = StoredScores(np.array([[-1.0, -2.0], [np.nan, np.nan]]), np.array([0.5]), bitext.need_links().offsets)
     text = pair_page(bitext, scores, [0, 1], "t")
     assert text.count("</script>") == 1 and "<b> x" not in text and "&lt;b&gt;" in text
     assert "an empty line" in text and "no score" in text

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import Array, offsets_of
+from hyperbaton.base.arrays import Array, offsets_of, ranges
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -124,8 +124,7 @@ def stem_translations(
     for begin, end in pairwise([*np.unique(cuts), len(likely)]):
         pairs, n_words = likely[begin:end], sizes[begin:end]
         owner = np.repeat(pairs, n_words)
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(n_words) - n_words, n_words)
-        row, column = np.divmod(place, np.repeat(columns[begin:end], n_words))
+        row, column = np.divmod(ranges(0, n_words), np.repeat(columns[begin:end], n_words))
         source, target = sides[0].word(sources[owner], row), sides[1].word(targets[owner], column)
         shares = np.stack([sides[1].shares[target], sides[0].shares[source]], axis=1)
         values = (probabilities[owner] * shares).astype(np.float32)

@@ -64,9 +64,9 @@ class StoredScores:
     """The content of a file of scores: the mean posteriors of pair s are `confidences[offsets[s]:offsets[s + 1]]`."""
 
     logprobs: npt.NDArray[np.float64]  # (n_pairs, 2), NaN where there is none
-    confidences: npt.NDArray[np.float64]
+    confidences: npt.NDArray[np.floating]
     offsets: Offsets
-    path: str
+    path: str = ""  # of the file, if there is one
 
     def __len__(self) -> int:
         return len(self.logprobs)

@@ -38,9 +38,19 @@ def gather(offsets: npt.NDArray[np.int64], groups: Integers) -> tuple[npt.NDArra
     ([3, 4, 0, 1], [0, 2, 4])
     """
     lengths = offsets[groups + 1] - offsets[groups]
-    new = offsets_of(lengths)
-    where = np.repeat(offsets[groups] - new[:-1], lengths) + np.arange(new[-1])
-    return where, new
+    return ranges(offsets[groups], lengths), offsets_of(lengths)
+
+
+def ranges(starts: npt.NDArray[np.int64] | int, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The numbers start … start + length − 1 of each range, one range after the other; `starts` may be one for all.
+
+    >>> lengths = np.array([2, 0, 3])
+    >>> ranges(np.array([5, 0, 1]), lengths).tolist(), ranges(0, lengths).tolist()
+    ([5, 6, 1, 2, 3], [0, 1, 0, 1, 2])
+    """
+    offsets = offsets_of(lengths)
+    numbers: npt.NDArray[np.int64] = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return numbers
 
 
 def lines_as_array(lines: Sequence[str]) -> npt.NDArray[np.uint8]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import re
+import resource
+import sys
 
 from hyperbaton.base.errors import OptionError
 
@@ -34,6 +36,11 @@ def parse_memory(amount: str | int, option: str = "memory") -> int:
     if not 1024 <= n_bytes <= LARGEST_MEMORY:
         raise OptionError(f"{option} must be at least 1K and at most 1024P, not {amount!r}")
     return n_bytes
+
+
+def peak_mib(of: int = resource.RUSAGE_SELF) -> float:
+    """The peak memory of this process, or of the largest that it started (`RUSAGE_CHILDREN`), as the system reports it."""
+    return resource.getrusage(of).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def format_memory(n_bytes: int) -> str:

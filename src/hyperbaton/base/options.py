@@ -224,9 +224,13 @@ class CheckedOptions:
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The message for an unknown name: the nearest known name, and all known names."""
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    return f"unknown {kind} {name!r}{hint}; known: {', '.join(known)}"
+    return f"unknown {kind} {name!r}{hint_at(name, known)}; known: {', '.join(known)}"
+
+
+def hint_at(name: str, known: Iterable[str]) -> str:
+    """The nearest known name, for a message about an unknown one; empty if none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def from_mapping(cls: type[T], values: Mapping[str, object]) -> T:

@@ -75,7 +75,7 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
                 raise ArtefactError(f"{paths[-1]}: the same file would be written twice")
             asides = []
             for path in finals:
-                if _is_special(path):
+                if is_special(path):
                     asides.append(path)
                     continue
                 stack.enter_context(_with_folder(path.parent))
@@ -349,7 +349,8 @@ def _stem(path: Path) -> str:
     return os.fsencode(path.name)[:_LONGEST_NAME].decode("utf-8", "ignore")
 
 
-def _is_special(path: Path) -> bool:
+def is_special(path: Path) -> bool:
+    """Whether a path is a device or pipe, which is written to directly."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

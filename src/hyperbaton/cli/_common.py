@@ -6,12 +6,15 @@ import contextlib
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
+from hyperbaton.base.progress import is_terminal
+from hyperbaton.base.registry import Registry
 from hyperbaton.base.store import MANIFEST, verify
 from hyperbaton.corpus.files import Output, read_pieces, shown
 
@@ -39,6 +42,11 @@ def verify_artefacts(wanted: bool, *paths: str | PathLike[str]) -> None:
             verify(path)
 
 
+def at_terminal(source: str, outputs: Collection[str]) -> bool:
+    """Whether lines are typed or read at a terminal, where a progress bar would disturb them."""
+    return (source == "-" and is_terminal(sys.stdin)) or ("-" in outputs and is_terminal(sys.stdout))
+
+
 def append_parts(outputs: Mapping[str, Output], parts: Mapping[str, Path]) -> None:
     """Append a shard's outputs to the final ones, which are known by their flags, and remove the shard's files."""
     for name, part in parts.items():
@@ -52,17 +60,27 @@ def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1))
 
 
+def list_plugins(registry: Registry[Any], as_json: bool) -> None:
+    """Print the names and descriptions of all plug-ins of one kind."""
+    rows = [{"name": name, "about": registry.describe(name)} for name in registry]
+    print_table(rows, as_json)
+    if not rows and not as_json:
+        say(f"no {registry.kind}s installed yet")
+
+
 NEVER_WRAPPED = 24  # columns of narrower cells, including all numbers, are never wrapped
 WRAPPED = 20  # least width of the others
 
 
-def print_table(rows: Sequence[Mapping[str, object]]) -> None:
-    """Print a result for people to stdout: a drawn table on a terminal, tab-separated otherwise.
+def print_table(rows: Sequence[Mapping[str, object]], as_json: bool = False) -> None:
+    """Print a result for people to stdout: a drawn table on a terminal, tab-separated otherwise; for programs as JSON.
 
     A table that is too wide for the terminal is drawn transposed or, if that is too wide as well, as a list of names and
     values: nothing is ever cut off.
     """
-    if not rows:
+    if as_json:
+        print_json(rows)
+    if as_json or not rows:
         return
     columns = list(dict.fromkeys(column for row in rows for column in row))
     cells = [[str(row.get(column, "")) for column in columns] for row in rows]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import pairwise
@@ -18,9 +17,8 @@ from hyperbaton.align.writing import FORMATS, PLAIN
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.base.progress import is_terminal
 from hyperbaton.cli import Force, Verify
-from hyperbaton.cli._common import append_parts, verify_artefacts
+from hyperbaton.cli._common import append_parts, at_terminal, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE, Writes, reads_options
 from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.corpus import Bitext
@@ -108,9 +106,8 @@ def align(
         raise OptionError("--executor and --shards need the aligner hmm or neural, and the two sides in separate files")
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
-    # When lines are typed or read at a terminal, a progress bar would disturb them.
-    typing = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
-    with common.open(output, common.bars(typing and model is not None)) as resources, ExitStack() as stack:
+    hidden = model is not None and at_terminal(source, places.values())
+    with common.open(output, common.bars(hidden)) as resources, ExitStack() as stack:
         sharding, n = resources.sharding, resources.threads
         if model is not None:
             verify_artefacts(verify, model)

@@ -68,11 +68,10 @@ def evaluate(
         model.threads = common.n_threads
         evaluation = evaluations[folder] = measure(model, held_out)
         who = {"model": model.name, "path": folder}
-        costs = {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
         shown = {"train s": round(model.train_seconds_, 1), "train MiB": round(model.train_peak_mib_)}
         rows.setdefault(evaluation.shape, []).append({**who, **evaluation.row(), **shown})
         if as_json:  # one object, one line
-            print(json.dumps({**who, **evaluation.record(), **costs}, ensure_ascii=False))
+            print(json.dumps({**who, **evaluation.record(), **model.costs}, ensure_ascii=False))
     if plots is not None:
         say(f"pictures: {', '.join(map(str, _draw(plots, evaluations)))}", common.quiet)
     if not as_json:

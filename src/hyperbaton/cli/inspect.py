@@ -83,7 +83,9 @@ def inspect(
     """
     verify_artefacts(verify, *(path for path in (system, model) if path is not None))
     if system is not None:
-        _draw_translation(source, target, system, line, output, common, as_json, sample, every_box)
+        if target is not None or sample is not None or every_box:
+            raise OptionError("--system translates a line of SRC: leave out TGT, LINKS, --sample and --all")
+        _draw_translation(source, system, line, output, common, as_json)
         return
     if target is None or links is None:
         raise OptionError("a sentence pair needs SRC, TGT and LINKS; a translation needs SRC and --system")
@@ -113,19 +115,9 @@ def inspect(
 
 
 def _draw_translation(
-    source: str,
-    target: str | None,
-    system: Path,
-    line: int,
-    output: Path | None,
-    common: ThreadOptions,
-    as_json: bool,
-    sample: int | None,
-    every_box: bool,
+    source: str, system: Path, line: int, output: Path | None, common: ThreadOptions, as_json: bool
 ) -> None:
     """Translate one line and draw the derivation."""
-    if target is not None or sample is not None or every_box:
-        raise OptionError("--system translates a line of SRC: leave out TGT, LINKS, --sample and --all")
     lines = list(islice(read_sentences(source), line))
     if line > len(lines):
         raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")
@@ -156,7 +148,7 @@ def _write_page(
     seed: int,
     common: ThreadOptions,
 ) -> None:
-    from hyperbaton.report.pair_page import PairScores, choose_shown, pair_page
+    from hyperbaton.report.pair_page import choose_shown, pair_page
 
     if output is None or output.suffix != ".html":
         raise OptionError("--sample writes a page: give -o PAGE.html")
@@ -165,18 +157,17 @@ def _write_page(
     bitext = Bitext.read(source, target, links, empty=True)
     if len(bitext) == 0:
         raise InputError("no sentence pairs to show", bitext.source.path)
-    offsets = bitext.need_links().offsets
+    own = bitext.need_links()
     if scores is not None:
-        stored = StoredScores.read(scores)
-        stored.check(len(bitext), bitext.need_links())
-        found = PairScores(stored.confidences, stored.offsets, stored.logprobs)
+        found = StoredScores.read(scores)
+        found.check(len(bitext), own)
     else:
         with common.bars() as bars:
             aligner = Aligner.load(model) if model is not None else Aligner()
             if model is None:
                 aligner.fit(bitext, threads=common.n_threads, progress=bars.stage("learn"))
             judged = aligner.score(bitext, threads=common.n_threads, progress=bars.stage("score"))
-        found = PairScores(judged.confidences, offsets, judged.logprobs)
+        found = StoredScores(judged.logprobs, judged.confidences, own.offsets)
     chosen = choose_shown(pair_gains(bitext, found.logprobs), sample, worst=worst, seed=seed)
     write_pieces(output, [pair_page(bitext, found, chosen, f"{Path(source).name} – {Path(target).name}").encode()])
     say(f"wrote {output}", common.quiet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hyperbaton.cli import Json
-from hyperbaton.cli._listing import list_plugins
+from hyperbaton.cli._common import list_plugins
 from hyperbaton.models import MODELS
 
 HELP_GROUP = "Phrases and models"

@@ -152,20 +152,17 @@ def _rows(result: JsonObject) -> list[JsonObject]:
     """The measures as rows of a table."""
     rows = []
     for name, measured in result["measures"].items():
-        row = {"measure": name, "unit": UNITS.get(name, "%"), **_cells(measured, "")}
+        row = {"measure": name, "unit": UNITS.get(name, "%"), **_cells(measured, "value", "95%")}
         if "against" in result:
             other = result["against"][name]
-            row |= {"against": _shown(other["value"]), **_cells(other["delta"], "delta ")}
+            row |= {"against": _shown(other["value"]), **_cells(other["delta"], "delta", "delta 95%")}
         rows.append(row)
     return rows
 
 
-def _cells(measured: JsonObject, prefix: str) -> dict[str, str]:
+def _cells(measured: JsonObject, value: str, interval: str) -> dict[str, str]:
     low, high = measured["interval"]
-    return {
-        f"{prefix}value" if not prefix else "delta": _shown(measured["value"]),
-        f"{prefix}95%": "" if low is None else f"{_shown(low)} to {_shown(high)}",
-    }
+    return {value: _shown(measured["value"]), interval: "" if low is None else f"{_shown(low)} to {_shown(high)}"}
 
 
 def _shown(value: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._common import print_table
 from hyperbaton.phrases import ORIENTATIONS
 
 HELP_GROUP = "Phrases and models"
@@ -23,4 +23,4 @@ def orientations(as_json: Json = False) -> None:
         {"name": name, "classes": ", ".join(ORIENTATIONS[name]().names), "about": ORIENTATIONS.describe(name)}
         for name in ORIENTATIONS
     ]
-    print_json(rows) if as_json else print_table(rows)
+    print_table(rows, as_json)

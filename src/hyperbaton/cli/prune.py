@@ -14,7 +14,7 @@ from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.store import Artefact
 from hyperbaton.cli import Force, Json
-from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._common import print_table
 from hyperbaton.cli._paths import READS, Writes
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
@@ -74,7 +74,7 @@ def prune(
         rows = [_rule_row("before", rules, phrases)]  # the output may replace it
         fewer = prune_rules(rules, pruning, threads=common.n_threads)
         fewer.save(output, inputs={"bitext": bitext.signature()}, options=more, details={"n_sentences": len(bitext)})
-        _print([*rows, _rule_row("after", fewer, output)], as_json)
+        print_table([*rows, _rule_row("after", fewer, output)], as_json)
         return
     extracted = ExtractedPhrases.load(phrases)
     with common.bars() as bars:
@@ -82,14 +82,7 @@ def prune(
     extraction, scoring = _options(Extraction, options), _options(Scoring, options)
     before = _row("before", extracted, phrases)  # the output may replace it
     smaller.save(output, bitext, extraction, scoring, pruning=more)
-    _print([before, _row("after", smaller, output)], as_json)
-
-
-def _print(rows: list[dict[str, object]], as_json: bool) -> None:
-    if as_json:
-        print_json(rows)
-    else:
-        print_table(rows)
+    print_table([before, _row("after", smaller, output)], as_json)
 
 
 def _options(cls: type[T], options: Mapping[str, object]) -> T:

@@ -97,7 +97,7 @@ def reproduce(
         rows = [{"cell": name, "done": "yes" if done else "no"} for name, done in cell_states(paper, setting).items()]
         if output is None:
             rows = [{"cell": row["cell"]} for row in rows]
-        print_json(rows) if json else print_table(rows)
+        print_table(rows, json)
         return
     words = ["hyperbaton", "reproduce", paper, "-o", str(place), *(["--data", str(data)] if data else [])]
     words += [*(["--quick"] if quick else []), *(["--seed", str(seed)] if seed != 1 else [])]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json, print_table
+from hyperbaton.cli._common import print_table
 from hyperbaton.cli._paths import READS
 from hyperbaton.run.status import status_rows
 
@@ -25,8 +25,4 @@ def status(
 
         hyperbaton status kyoto-ja-en
     """
-    rows = status_rows(folder)
-    if as_json:
-        print_json(rows)
-    else:
-        print_table(rows)
+    print_table(status_rows(folder), as_json)

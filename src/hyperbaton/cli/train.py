@@ -105,8 +105,7 @@ def train(
         annotations = Annotations.read(files, bitext.source, bitext.target)
         made.fit(bitext, annotations, progress=resources.stage(f"train {made.name}").progress, **how)
         made.save(output)
-    costs = {"train_seconds": made.train_seconds_, "train_peak_mib": made.train_peak_mib_}
-    summary = {"model": made.name, **made.summary(), **costs}
+    summary = {"model": made.name, **made.summary(), **made.costs}
     if as_json:
         print_json(summary)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.progress import is_terminal
 from hyperbaton.cli import Verify
-from hyperbaton.cli._common import append_parts, say, verify_artefacts
+from hyperbaton.cli._common import append_parts, at_terminal, say, verify_artefacts
 from hyperbaton.cli._paths import READS, WRITES_FILE
 from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.cli._system import (
@@ -30,7 +28,6 @@ from hyperbaton.decode.annotated import BATCH, SourceText
 from hyperbaton.decode.writing import TranslationOutputs
 
 if TYPE_CHECKING:
-    from hyperbaton.corpus.processing import TextProcessing
     from hyperbaton.decode.glossary import Glossary
 
 HELP_GROUP = "Translate"
@@ -116,12 +113,15 @@ def translate(
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
         verify_artefacts(verify, system)
         loaded = System.load(system).with_weights(parse_weights(weight))
-        terms = None if glossary is None else _read_glossary(glossary, loaded.text if raw else None)
+        terms = None
+        if glossary is not None:
+            from hyperbaton.decode.glossary import Glossary  # only here: most texts have none
+
+            terms = Glossary.read(glossary, loaded.text if raw else None)
         decoding = changed(loaded, flags)
         text = SourceText(source, source_tags, source_trees, raw, decoding.markup)
-        # When lines are typed or read at a terminal, a progress bar would disturb them.
-        at_terminal = (source == "-" and is_terminal(sys.stdin)) or ("-" in places.values() and is_terminal(sys.stdout))
-        resources = stack.enter_context(common.open(output, common.bars(at_terminal))).stage("translate")
+        bars = common.bars(at_terminal(source, places.values()))
+        resources = stack.enter_context(common.open(output, bars)).stage("translate")
         if resources.sharding is not None:
             from hyperbaton.decode.shards import translate_shards  # only here: most texts are not split
 
@@ -149,12 +149,6 @@ def translate(
             done += n
             resources.report(done, done)
             _report_conflicts(terms, common.quiet)
-
-
-def _read_glossary(path: str, text: TextProcessing | None) -> Glossary:
-    from hyperbaton.decode.glossary import Glossary  # imported here: most texts have none
-
-    return Glossary.read(path, text)
 
 
 def _report_conflicts(glossary: Glossary | None, quiet: bool) -> None:

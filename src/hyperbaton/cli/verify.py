@@ -10,7 +10,7 @@ import typer
 
 from hyperbaton.base.store import MANIFEST, Audit, audit
 from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._common import print_table, say
 from hyperbaton.cli._paths import READS
 
 HELP_GROUP = "Artefacts"
@@ -42,10 +42,7 @@ def verify(
                 "MiB": round(findings.n_bytes / 2**20, 1),
             }
         )
-    if as_json:
-        print_json(rows)
-    else:
-        print_table(rows)
+    print_table(rows, as_json)
     if any(row["state"] != "sound" for row in rows):
         raise typer.Exit(1)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError, LineError, OptionError
-from hyperbaton.base.options import CheckedOptions, option
+from hyperbaton.base.options import LARGEST, CheckedOptions, option
 from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.corpus.bitext import Bitext, check_same_length
 from hyperbaton.corpus.files import COMPRESSIONS, AnyPath, read_pieces, shown, write_files
@@ -37,6 +37,9 @@ class Cleaning(CheckedOptions):
         super().__post_init__()
         if self.max_length < self.min_length:
             raise OptionError(f"max-length {self.max_length} is below min-length {self.min_length}")
+
+
+NOT_EMPTY = Cleaning(1, LARGEST, 1e9)  # the conditions for text that is only translated
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from hyperbaton.base.errors import HyperbatonError, InputError, LineError, Sente
 from hyperbaton.base.outputs import Destination, check_places, is_stdout
 from hyperbaton.base.outputs import shown as shown  # readers name their files in messages
 from hyperbaton.base.progress import default_threads
-from hyperbaton.base.store import writing_files
+from hyperbaton.base.writing import is_special, writing_files
 
 AnyPath = str | PathLike[str]
 
@@ -341,7 +341,7 @@ def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = 
     """
     check_places([Destination(option, path) for option, path in outputs.items()], inputs)
     names = {option: "-" if is_stdout(path) else os.fspath(path) for option, path in outputs.items()}
-    streams = {option: name for option, name in names.items() if name != "-" and _is_special(Path(name))}
+    streams = {option: name for option, name in names.items() if name != "-" and is_special(Path(name))}
     files = {option: name for option, name in names.items() if name != "-" and option not in streams}
     try:
         with contextlib.ExitStack() as stack:
@@ -368,11 +368,6 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(OSError):
             file.close()
-
-
-def _is_special(path: Path) -> bool:
-    """Whether a path is a device or pipe, which is written to directly."""
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _gzip_member(chunk: bytes) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.arrays import offsets_of
+from hyperbaton.base.arrays import offsets_of, ranges
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.links import Links
@@ -39,7 +39,7 @@ def remove_words(text: Text, words: Iterable[str]) -> Removal:
     unwanted[numbers] = True
     left = ~unwanted[text.tokens]
     n_left = offsets_of(left)
-    positions = np.arange(text.n_tokens) - np.repeat(text.offsets[:-1], text.lengths)
+    positions = ranges(0, text.lengths)
     reduced = replace(text, tokens=text.tokens[left], offsets=n_left[text.offsets])
     return Removal(reduced, positions[left].astype(np.uint16))
 

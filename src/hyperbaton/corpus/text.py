@@ -64,6 +64,16 @@ class Vocabulary(Picklable):
         ends = self.offsets.tolist()
         return [text[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
 
+    def select(self, numbers: npt.NDArray[np.int64]) -> Vocabulary:
+        """The chosen words, numbered in that order."""
+        where, offsets = gather(self.offsets, numbers)
+        return Vocabulary(self.bytes[where], offsets)
+
+    def followed_by(self, new: Vocabulary) -> Vocabulary:
+        """These words, and after them new ones."""
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + new.offsets[1:]])
+        return Vocabulary(np.concatenate([self.bytes, new.bytes]), offsets)
+
     @cached_property
     def lookup(self) -> _core.Vocabulary:
         """The numbers of words, as the core looks them up."""
@@ -307,19 +317,12 @@ class Text(Display, SentenceRows):
         occurs = np.zeros(len(own), bool)
         occurs[self.tokens] = True
         words = np.flatnonzero(occurs)
-        where, offsets = gather(own.offsets, words)
-        found = vocabulary.lookup.find_all(_core.Vocabulary(own.bytes[where], offsets))
+        found = vocabulary.lookup.find_all(own.select(words).lookup)
         new = words[found == _core.UNKNOWN_WORD]
         found[found == _core.UNKNOWN_WORD] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
         numbers = np.zeros(len(own), np.uint32)
         numbers[words] = found
-        if len(new) == 0:
-            return replace(self, tokens=numbers[self.tokens], vocabulary=vocabulary)
-        where, offsets = gather(own.offsets, new)
-        both = Vocabulary(
-            np.concatenate([vocabulary.bytes, own.bytes[where]]),
-            np.concatenate([vocabulary.offsets, vocabulary.offsets[-1] + offsets[1:]]),
-        )
+        both = vocabulary.followed_by(own.select(new)) if len(new) else vocabulary
         return replace(self, tokens=numbers[self.tokens], vocabulary=both)
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:

@@ -21,7 +21,7 @@ from hyperbaton import _core
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.options import from_mapping, option
 from hyperbaton.base.progress import Progress
-from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
+from hyperbaton.corpus import Bitext, Links, Text
 from hyperbaton.corpus.files import write_files
 from hyperbaton.data.derivation import Deriver
 from hyperbaton.data.noise import Noise, Point
@@ -149,8 +149,7 @@ class _TextColumn:
 
     def take(self) -> Text:
         self.builder.finish()
-        tokens, offsets = self.builder.take()
-        return Text(tokens, offsets, Vocabulary(*self.builder.vocabulary().arrays()))
+        return Text.taken(self.builder, None)[0]
 
 
 class _LinkColumn:

@@ -20,11 +20,11 @@ import numpy.typing as npt
 from hyperbaton.align import ALIGNERS, WordAligner
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import ArtefactError, InputError, OptionError
-from hyperbaton.base.options import LARGEST, to_mapping
+from hyperbaton.base.options import to_mapping
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.writing import check_folder, writing_folder
 from hyperbaton.corpus import Bitext
-from hyperbaton.corpus.clean import Cleaning, CleaningReport, clean_files, filtered_lines
+from hyperbaton.corpus.clean import NOT_EMPTY, Cleaning, CleaningReport, clean_files, filtered_lines
 from hyperbaton.corpus.files import read_byte_lines, read_pieces, read_sentences, write_pieces
 from hyperbaton.corpus.processing import TextSide
 from hyperbaton.corpus.raw import RawLines, tag, tokenize
@@ -36,7 +36,6 @@ DESCRIPTION = "corpus.json"
 HELD_OUT = ("dev", "devtest", "test")
 SPLITS = ("train", *HELD_OUT)
 USUAL_SIZE, USUAL_SHARE = 1000, 10  # of a drawn part: this many pairs, or a tenth of all if that is less
-ANY = Cleaning(1, LARGEST, 1e9)  # of datasets that are only translated, all is kept that is not empty
 
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
@@ -226,7 +225,7 @@ class _Maker:
     def _clean(self, split: str) -> CleaningReport:
         source, target = (self.work / f"{split}.{column}" for column in ("source", "target"))
         tags = [self.work / f"{split}.source.tags"] if "tags" in self.columns else []
-        options = self.how.cleaning if split == "train" else ANY
+        options = self.how.cleaning if split == "train" else NOT_EMPTY
         return clean_files(source, target, self.work / f"clean.{split}", options, also=tags, repair=True)
 
     def _cleaned(self, split: str, column: str) -> Path:

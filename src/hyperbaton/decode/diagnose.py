@@ -120,17 +120,17 @@ class Judge:
         )
         judgements: list[Judgement | None] = []
         for s, line in enumerate(translations.lines()):
-            if forced.path_offsets[s] == forced.path_offsets[s + 1]:
+            path = next(iter(forced.paths(s)), None)
+            if path is None:
                 judgements.append(None)
                 continue
-            path = int(forced.path_offsets[s])
             longest = forced.longest_jump(path)
             best = float(translations.scores[translations.path_offsets[s]])
             if line.split() == references[s].split():
                 verdict = "reference"
             elif best >= float(forced.scores[path]) - _EQUAL:
                 verdict = "model_error"
-            elif within.path_offsets[s] == within.path_offsets[s + 1]:
+            elif not within.paths(s):
                 verdict = "beyond_limit"
             else:
                 verdict = "search_error"

@@ -80,7 +80,7 @@ class Predictions:
         options = _options_of(bitext, samples, translations.batch)
         samples, options = samples.select(options >= 0), options[options >= 0]
         best = translations.path_offsets[:-1][np.diff(translations.path_offsets) > 0]
-        used = [translations.options[translations.step_offsets[p] : translations.step_offsets[p + 1]] for p in best]
+        used = [translations.path_options(path) for path in best]
         chosen = np.isin(options, np.concatenate([np.zeros(0, np.int64), *used]))
         for name, scores in _class_scores(translations):
             orientations, possible, states = scores.orientations, None, None
@@ -100,7 +100,7 @@ class Predictions:
             for piece in pieces:
                 path = int(translations.path_offsets[piece])
                 classes = translations.step_classes(piece, path)[name][:, column]
-                options = translations.options[translations.step_offsets[path] : translations.step_offsets[path + 1]]
+                options = translations.path_options(path)
                 self._sums(name, scores, phrases).add(_step_logprobs(scores, translations, piece, options), classes)
 
     def as_json(self) -> list[JsonObject]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
-from hyperbaton.base.arrays import offsets_of
+from hyperbaton.base.arrays import offsets_of, ranges
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.progress import Progress, n_threads
@@ -45,7 +45,7 @@ class Permutations(VisitOrders):
     def reorder_links(self, links: Links) -> Links:
         """The links of the sentences in these orders."""
         places = np.empty(len(self.positions), np.uint16)  # new positions of the old words
-        places[self._places()] = np.arange(len(self.positions)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        places[self._places()] = ranges(0, np.diff(self.offsets))
         sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
         points = np.column_stack([places[self.offsets[sentence] + links.points[:, 0]], links.points[:, 1]])
         return Links(np.ascontiguousarray(points[np.lexsort((points[:, 1], points[:, 0], sentence))]), links.offsets)
@@ -135,5 +135,4 @@ def link_orders(source: Text, links: Links, *, threads: int = 0) -> Permutations
 
 def unchanged(source: Text) -> Permutations:
     """Every sentence in its original order."""
-    places = np.arange(source.n_tokens) - np.repeat(source.offsets[:-1], source.lengths)
-    return Permutations(places.astype(np.uint16), source.offsets)
+    return Permutations(ranges(0, source.lengths).astype(np.uint16), source.offsets)

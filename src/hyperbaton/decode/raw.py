@@ -127,7 +127,7 @@ class SearchResult(NamedTuple):
     @property
     def paths(self) -> range:
         """Its translations, best first."""
-        return range(int(self.found.path_offsets[self.piece]), int(self.found.path_offsets[self.piece + 1]))
+        return self.found.paths(self.piece)
 
     def translated(self, path: int) -> SentenceTranslation:
         """A translation with its links."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -102,7 +102,7 @@ class Translations(Display):
         if self.search_input is None:
             return {}
         names = self.search_input.class_columns
-        options = self.options[self.step_offsets[path] : self.step_offsets[path + 1]].tolist()
+        options = self.path_options(path).tolist()
         if not names or not options:
             return {name: np.zeros((0, names.count(name)), np.uint8) for name in names}
         classes = _core.step_classes(self.search_input, piece, options)
@@ -110,6 +110,14 @@ class Translations(Display):
 
     def __len__(self) -> int:
         return len(self.pieces) - 1
+
+    def paths(self, piece: int) -> range:
+        """The translations of a piece, best first."""
+        return range(int(self.path_offsets[piece]), int(self.path_offsets[piece + 1]))
+
+    def path_options(self, path: int) -> npt.NDArray[np.int64]:
+        """The translation options of the steps of a translation."""
+        return self.options[self.step_offsets[path] : self.step_offsets[path + 1]]
 
     def facts(self) -> dict[str, int]:
         """The number of sentences and of their translations."""
@@ -178,7 +186,7 @@ class Translations(Display):
         """The steps of a translation."""
         source, base = self.batch.options.source, int(self.step_offsets[path]) + path
         steps = []
-        for i, option in enumerate(self.options[self.step_offsets[path] : self.step_offsets[path + 1]].tolist()):
+        for i, option in enumerate(self.path_options(path).tolist()):
             begin = int(source.begin[option])
             target = self.batch.options.target[option]
             steps.append(Step(begin, begin + int(source.length[option]), target, self.named(self.features[base + i])))
@@ -199,10 +207,9 @@ class Translations(Display):
 
     def links_of(self, path: int) -> list[tuple[int, int]]:
         """The links of a translation, by source word."""
-        options = self.options[self.step_offsets[path] : self.step_offsets[path + 1]].tolist()
         return sorted(
             (segment.source[0] + i, segment.target[0] + j)
-            for segment, option in zip(self.segments(path), options, strict=True)
+            for segment, option in zip(self.segments(path), self.path_options(path).tolist(), strict=True)
             for i, j in self.batch.options.links[option]
         )
 
@@ -230,6 +237,11 @@ class Translations(Display):
         """A row of features by name, without sparse ones."""
         dense = self.system.dense_features
         return {name: [float(row[c]) for c in columns] for name, columns in self.columns.items() if name in dense}
+
+    def weighted(self, features: Mapping[str, Sequence[float]]) -> dict[str, float]:
+        """The weighted sum of the values of each feature, without those that are 0."""
+        pairs = ((name, zip(self.system.weights[name], values, strict=True)) for name, values in features.items())
+        return {name: total for name, both in pairs if (total := sum(weight * value for weight, value in both))}
 
     @cached_property
     def sparse(self) -> JsonObject:
@@ -268,8 +280,7 @@ class Translations(Display):
         """Lines of an n-best list in Moses' format; sentences are numbered from `first`, at most `most` lines each."""
         for sentence in range(len(self)):
             for piece in range(int(self.pieces[sentence]), int(self.pieces[sentence + 1])):
-                paths = range(int(self.path_offsets[piece]), int(self.path_offsets[piece + 1]))
-                for path in paths[:most]:
+                for path in self.paths(piece)[:most]:
                     yield self._nbest_line(first + sentence, path, alignment)
 
     def _nbest_line(self, number: int, path: int, alignment: bool) -> str:

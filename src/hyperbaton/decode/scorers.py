@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.models import Batch, PerJump, PerOption, PerStep, needed
@@ -281,7 +281,7 @@ def _jump_scorer(jumps: JumpLogProbs | Sequence[Array], weight: float, inside: b
     else:
         matrices = [np.asarray(matrix).ravel() for matrix in jumps]
         values = np.concatenate([np.zeros(0), *matrices])
-        starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
+        starts = offsets_of([*map(len, matrices)])
     classes = getattr(jumps, "class_weights", None) if remaining else None
     return _core.JumpScorer(
         # Over the remaining words, the core bounds the probability itself: a low value here may be the best remaining

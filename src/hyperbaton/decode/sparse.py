@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, ranges
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Form, Json, JsonObject, Layout, joined, within
 from hyperbaton.base.picklable import Picklable
@@ -214,7 +214,7 @@ class SparseReordering(Picklable):
         passes = is_step & (steps.before >= _FIRST_DISCONTINUOUS)
         where = batch.source.offsets[source.sentence[steps.option]][passes][:, None] + gap[passes]
         lengths = np.maximum(where[:, 1] - where[:, 0], 0)
-        tokens = np.repeat(where[:, 0] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        tokens = ranges(where[:, 0], lengths)
         has_previous = is_step & ~steps.is_first
         for labels in self.labels:
             found = _labelled(labels, batch)

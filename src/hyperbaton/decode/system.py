@@ -459,22 +459,17 @@ def _word_number(vocabulary: Vocabulary, word: str) -> int:
 
 def open_table(location: Location) -> PhraseTable:
     """The phrase table of an artefact, memory-mapped."""
-
-    def read(artefact: Artefact) -> PhraseTable:
-        artefact.require(within(location.arrays, PhraseTable.LAYOUT))
-        return PhraseTable.from_arrays(artefact.group(location.arrays))
-
-    return read_artefact(location.path, None, read)
+    return _open_arrays(location, PhraseTable.LAYOUT, PhraseTable.from_arrays)
 
 
 def _open_rows(location: Location) -> DistinctRows:
     """The reordering table of an artefact, memory-mapped."""
+    return _open_arrays(location, DistinctRows.LAYOUT, DistinctRows.from_arrays)
 
-    def read(artefact: Artefact) -> DistinctRows:
-        artefact.require(within(location.arrays, DistinctRows.LAYOUT))
-        return DistinctRows.from_arrays(artefact.group(location.arrays))
 
-    return read_artefact(location.path, None, read)
+def _open_arrays(location: Location, layout: Layout, make: Callable[[Arrays], T]) -> T:
+    prefix = location.arrays
+    return read_artefact(location.path, None, lambda artefact: make(artefact.require(within(prefix, layout)).group(prefix)))
 
 
 def _check_names(names: Iterable[str]) -> None:

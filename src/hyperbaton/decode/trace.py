@@ -22,7 +22,7 @@ def traces(translations: Translations, first: int = 0) -> Iterator[JsonObject]:
 
 
 def _piece(translations: Translations, piece: int) -> JsonObject:
-    paths = range(int(translations.path_offsets[piece]), int(translations.path_offsets[piece + 1]))
+    paths = translations.paths(piece)
     record: JsonObject = {
         "source": " ".join(translations.batch.source[piece]),
         "limits_lifted": bool(translations.relaxed[piece]),
@@ -51,14 +51,10 @@ def _piece(translations: Translations, piece: int) -> JsonObject:
 
 
 def _steps(translations: Translations, piece: int, path: int) -> Iterator[JsonObject]:
-    weights = translations.system.weights
     for record, step in zip(translations.records(piece, path), translations.steps(path), strict=True):
-        weighted = {
-            name: sum(w * v for w, v in zip(weights[name], values, strict=True)) for name, values in step.features.items()
-        }
         yield record | {
             "features": _nonzero(step.features),
-            "weighted": {name: round(value, 6) for name, value in weighted.items() if value},
+            "weighted": {name: round(value, 6) for name, value in translations.weighted(step.features).items()},
         }
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from hyperbaton.align import VisitOrders
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.arrays import Array, Integers, offsets_of
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, Translations
@@ -39,7 +39,7 @@ class Path:
     def __init__(self, found: Translations, piece: int, path: int) -> None:
         self.found, self.piece, self.path = found, piece, path
         self.steps: list[Step] = found.steps(path)
-        self.options = found.options[found.step_offsets[path] : found.step_offsets[path + 1]]
+        self.options = found.path_options(path)
         alone = np.array([piece])
         self.source: Text = found.batch.source.select(alone)
         self.annotations: Annotations = found.batch.annotations.select(alone)
@@ -228,7 +228,7 @@ def _options_left(model: PerStep, name: str, way: Path) -> Sequence[Expectation 
         before.append(chosen)
         covered |= set(range(step.begin, step.end))
     values = way.found.last_step_values(way.piece, paths)[:, way.found.columns[name][0]] * getattr(model, "nats", 1.0)
-    ends = np.cumsum([0, *map(len, words)])
+    ends = offsets_of([*map(len, words)])
     return [
         _words_left(left, values[a:b], step.begin)
         for left, a, b, step in zip(words, ends[:-1], ends[1:], way.steps, strict=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from hyperbaton.align import Jumps, visit_order
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, offsets_of, ranges
 from hyperbaton.base.errors import InputError
 from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import JumpLogProbs, NextPositionModel
@@ -167,17 +167,17 @@ def _rows(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
     """The rows of the CPs of all jumps, in order."""
     side = logprobs.lengths[jumps.sentence] + 1
     starts = logprobs.starts[jumps.sentence] + (jumps.current + 1) * side
-    return logprobs.values[np.repeat(starts - np.cumsum(side) + side, side) + np.arange(side.sum())]
+    return logprobs.values[ranges(starts, side)]
 
 
 def _sums(rows: Array, lengths: Array, jumps: Jumps) -> Array:
     """The first five sums of `NextPositions`, shape (5, 2 · FARTHEST + 1), from the rows of all jumps' CPs."""
     side = lengths[jumps.sentence] + 1
-    ends = np.cumsum(side)
-    best = np.maximum.reduceat(rows, ends - side)
-    made = rows[ends - side + jumps.next]
+    starts = offsets_of(side)[:-1]
+    best = np.maximum.reduceat(rows, starts)
+    made = rows[starts + jumps.next]
     distortion = jumps.next - jumps.current - 1
-    candidates = np.arange(len(rows)) - np.repeat(ends - side + jumps.current + 1, side)
+    candidates = ranges(-jumps.current - 1, side)
     return np.stack(
         [
             _by_distortion(distortion, np.ones(len(made))),

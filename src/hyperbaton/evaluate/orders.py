@@ -47,8 +47,7 @@ def order_quality(orders: Permutations, links: Links, *, threads: int = 0) -> Or
     {'Kendall': 33.33, 'FRS': 50.0, 'crossings': 2, 'per sentence': 2.0}
     """
     visits = visit_order(links, threads=n_threads(threads))
-    lines = [""] * len(visits)
-    outputs = Outputs.of(lines, lines, orders=_orders(orders.only(visits)), reference_orders=[_orders(visits)])
+    outputs = Outputs.of_orders(_orders(orders.only(visits)), _orders(visits))
     reordered = orders.reorder_links(links)
     crossings = _core.count_crossings(reordered.points, reordered.offsets, n_threads(threads))[:, 0]
     return OrderQuality(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from hyperbaton import _core
 from hyperbaton.align.visits import visit_order
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links
@@ -120,7 +119,7 @@ def _same_length(path: AnyPath, lines: Sequence[str], other_path: AnyPath, other
 
 def _read_orders(path: AnyPath, text: Sequence[str]) -> Orders:
     """The visit orders of a text whose links, source first, are in a file."""
-    offsets = np.cumsum([0, *(len(line.split()) for line in text)], dtype=np.int64)
+    offsets = offsets_of([len(line.split()) for line in text])
     reader = _core.PharaohReader(None, offsets)
     feed(reader, path)
     orders = visit_order(Links(*reader.take()))

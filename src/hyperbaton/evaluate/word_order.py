@@ -170,13 +170,7 @@ def _visit_columns(links: Links, threads: int | None) -> dict[str, Values]:
     visited = visit_order(links, threads=threads)
     sentence = np.repeat(np.arange(len(visited)), np.diff(visited.offsets))
     in_order = visited.positions[np.lexsort((visited.positions, sentence))]
-    nothing = [""] * len(visited)
-    outputs = Outputs.of(
-        nothing,
-        nothing,
-        orders=Orders(visited.positions, visited.offsets),
-        reference_orders=[Orders(in_order, visited.offsets)],
-    )
+    outputs = Outputs.of_orders(Orders(visited.positions, visited.offsets), Orders(in_order, visited.offsets))
     names = ("kendall", "fuzzy_reordering")
     return {name: np.asarray(make_metric(name).statistics(outputs), np.float64) for name in names}
 

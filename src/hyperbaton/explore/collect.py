@@ -193,10 +193,9 @@ def order_losses(orders: Sequence[Sequence[int]], reference: Sequence[Sequence[i
     >>> order_losses([[0, 1, 2], [1, 0]], [[0, 2, 1], [1, 0]])
     [0.3333, 0.0]
     """
-    empty = [""] * len(orders)
-    outputs = Outputs.of(empty, empty, orders=Orders.of(orders), reference_orders=[Orders.of(reference)])
     kendall = make_metric("kendall")
-    return [round(1 - value / 100, 4) for value in kendall.score(kendall.statistics(outputs)).tolist()]
+    statistics = kendall.statistics(Outputs.of_orders(Orders.of(orders), Orders.of(reference)))
+    return [round(1 - value / 100, 4) for value in kendall.score(statistics).tolist()]
 
 
 def _order(translation: JsonObject) -> list[int]:

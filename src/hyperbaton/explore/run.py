@@ -13,8 +13,8 @@ from hyperbaton.base.forms import Form, Json, JsonObject
 from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.decode import Decoding, System
 from hyperbaton.metrics import make_metric
+from hyperbaton.report.results import RESULTS
 from hyperbaton.run.records import PLAN, json_field, read_plan
-from hyperbaton.run.results import RESULTS
 from hyperbaton.run.stage import CORPUS, STAGE_FILE, read_json
 from hyperbaton.run.stages.translate import MAX_WORDS
 from hyperbaton.run.texts import Texts

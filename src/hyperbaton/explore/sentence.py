@@ -43,7 +43,7 @@ def sentence_object(
         reference: the source words in the visit order of a reference, to be included in expectations.
         confidences: of links; by default the phrase table's p(target | source) of the phrase.
     """
-    paths = range(int(translations.path_offsets[piece]), int(translations.path_offsets[piece + 1]))
+    paths = translations.paths(piece)
     record: JsonObject = {
         "source": translations.batch.source[piece],
         "limits_lifted": bool(translations.relaxed[piece]),
@@ -76,7 +76,6 @@ def sentence_object(
 
 def path_object(translations: Translations, path: int) -> JsonObject:
     """One translation: its words, score, features and phrases."""
-    weights = translations.system.weights
     features = translations.named(translations.totals[path])
     phrases: list[JsonObject] = []
     end = 0
@@ -89,7 +88,7 @@ def path_object(translations: Translations, path: int) -> JsonObject:
                 **({"kind": segment.kind, "parent": segment.parent, "rule": segment.rule} if is_rule else {}),
                 **({} if is_rule else {"distance": end - segment.source[0]}),
                 "features": _nonzero(segment.features),
-                "weighted": _weighted(segment.features, weights),
+                "weighted": _weighted(translations, segment.features),
             }
         )
         end = segment.source[1]
@@ -97,7 +96,7 @@ def path_object(translations: Translations, path: int) -> JsonObject:
         "target": translations.text[path],
         "score": _short(float(translations.scores[path])),
         "features": _rounded(features),
-        "weighted": _weighted(features, weights),
+        "weighted": _weighted(translations, features),
         "phrases": phrases,
     }
 
@@ -118,9 +117,8 @@ def _links(
     return links
 
 
-def _weighted(features: Mapping[str, Sequence[float]], weights: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    sums = {name: sum(w * v for w, v in zip(weights[name], values, strict=True)) for name, values in features.items()}
-    return {name: _short(value) for name, value in sums.items() if value}
+def _weighted(translations: Translations, features: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {name: _short(value) for name, value in translations.weighted(features).items()}
 
 
 def _nonzero(features: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:

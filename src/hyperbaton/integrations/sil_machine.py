@@ -282,7 +282,7 @@ class HyperbatonTranslationEngine(TranslationEngine):
     def _results(self, found: Translations, s: int, n: int, tokens: list[str]) -> list[TranslationResult]:
         """The best translations of sentence s; a sentence that was translated in pieces has only one."""
         pieces = range(int(found.pieces[s]), int(found.pieces[s + 1]))
-        paths = [range(int(found.path_offsets[piece]), int(found.path_offsets[piece + 1])) for piece in pieces]
+        paths = [found.paths(piece) for piece in pieces]
         if len(pieces) == 1 and len(paths[0]):
             return [self._result(found, [path], pieces[0], tokens) for path in paths[0][:n]]
         return [self._result(found, [each[0] for each in paths if len(each)], pieces[0] if pieces else 0, tokens)]
@@ -295,7 +295,7 @@ class HyperbatonTranslationEngine(TranslationEngine):
             if isinstance(found, Derivations):
                 _append_derivation(builder, found, path, scores[:, column], first_piece)
                 continue
-            for option in found.options[found.step_offsets[path] : found.step_offsets[path + 1]].tolist():
+            for option in found.path_options(path).tolist():
                 piece = int(batch.options.source.sentence[option])
                 start = int(batch.source.offsets[piece] - batch.source.offsets[first_piece])
                 begin = start + int(batch.options.source.begin[option])

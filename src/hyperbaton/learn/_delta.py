@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -41,14 +40,11 @@ class DeltaLearner(Learner):
             return self._trainer(training)
         # One Δ for all clusters, from the confusions of all: a cluster alone is too small to tell.
         self._keep(self._confusions(training, clusters))
-        return self._with_delta(self.delta_)._trainer(training)
+        return dataclasses.replace(self, delta=matrix_text(self.delta_))._trainer(training)
 
     def _keep(self, counts: Array) -> Array:
         self.delta_ = delta_from_confusions(counts)
         return self.delta_
-
-    def _with_delta(self, delta: Array) -> Self:
-        return dataclasses.replace(self, delta=matrix_text(delta))
 
     def _confusions(self, training: TrainingExamples, clusters: Array | None) -> Array:
         """Counts (true class, predicted class), with each row predicted by a model that was not trained on it."""

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import gather
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.memory import parse_memory
 from hyperbaton.base.options import LARGEST, CheckedOptions, option
@@ -114,16 +113,10 @@ def number_words(
     chosen = np.flatnonzero(kept)
     numbers = np.zeros(len(own), np.uint32)
     numbers[chosen] = np.arange(len(MARKERS), len(MARKERS) + len(chosen), dtype=np.uint32)
-    markers = Vocabulary.of(MARKERS)
-    where, offsets = gather(own.offsets, chosen)
-    vocabulary = Vocabulary(
-        np.concatenate([markers.bytes, own.bytes[where]]),
-        np.concatenate([markers.offsets, markers.offsets[-1] + offsets[1:]]),
-    )
     tokens: npt.NDArray[np.uint32] = scratch.array(text.n_tokens, np.uint32)
     for rows in scratch.rows(text.n_tokens, _TOKEN_BYTES):
         tokens[rows] = numbers[text.tokens[rows]]
-    return vocabulary, tokens
+    return Vocabulary.of(MARKERS).followed_by(own.select(chosen)), tokens
 
 
 def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: bool) -> npt.NDArray[np.float32]:

@@ -90,6 +90,12 @@ class Outputs:
                 raise InputError(f"{reference_order.n_sentences} visit orders of references for {n_lines} lines")
         return cls(hypotheses, references, line, orders, reference_orders)
 
+    @classmethod
+    def of_orders(cls, orders: Orders, reference: Orders) -> Outputs:
+        """Visit orders and those of a reference, without text."""
+        lines = [""] * orders.n_sentences
+        return cls.of(lines, lines, orders=orders, reference_orders=[reference])
+
     def __len__(self) -> int:
         return len(self.hypotheses)
 

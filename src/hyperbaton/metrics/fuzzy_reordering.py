@@ -22,7 +22,7 @@ class FuzzyReordering(OrderMetric):
 
     >>> from hyperbaton.metrics import Orders, Outputs
     >>> orders, reference = Orders.of([[2, 3, 0, 1]]), Orders.of([[0, 1, 2, 3]])
-    >>> round(FuzzyReordering().value(Outputs.of([""], [""], orders=orders, reference_orders=[reference])), 2)
+    >>> round(FuzzyReordering().value(Outputs.of_orders(orders, reference)), 2)
     66.67
     """
 

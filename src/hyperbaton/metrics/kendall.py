@@ -22,7 +22,7 @@ class Kendall(OrderMetric):
 
     >>> from hyperbaton.metrics import Orders, Outputs
     >>> orders, reference = Orders.of([[1, 0, 2]]), Orders.of([[0, 1, 2]])
-    >>> round(Kendall().value(Outputs.of([""], [""], orders=orders, reference_orders=[reference])), 2)
+    >>> round(Kendall().value(Outputs.of_orders(orders, reference)), 2)
     66.67
     """
 

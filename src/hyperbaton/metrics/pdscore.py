@@ -20,7 +20,7 @@ class PdScore(OrderMetric):
 
     >>> from hyperbaton.metrics import Orders, Outputs
     >>> orders, reference = Orders.of([[0, 2, 3, 1]]), Orders.of([[0, 1, 2, 3]])
-    >>> PdScore().value(Outputs.of([""], [""], orders=orders, reference_orders=[reference]))
+    >>> PdScore().value(Outputs.of_orders(orders, reference))
     50.0
     """
 

@@ -190,24 +190,13 @@ class BlockMe(StepModel):
 
     def step_scorer(self, batch: Batch, weight: float) -> _core.StepScorer:
         self._check_fitted()
-        source, options = batch.source, batch.options
-        target = options.target.over(self.sides_.target)
+        target = batch.options.target.over(self.sides_.target)
         # All unknown words are equal.
         words = np.minimum(target.tokens, np.uint32(len(self.sides_.target)))
-        offsets = options.sentence_offsets
-        if offsets is None:
-            offsets = np.searchsorted(options.source.sentence, np.arange(len(source) + 1)).astype(np.int64)
         return _core.BlockSteps(
             model=self._core_model,
-            text=self.sides_.core_text(source, batch.annotations),
-            options=_core.BlockOptions(
-                offsets=offsets,
-                begin=options.source.begin,
-                length=options.source.length,
-                targets=_core.Tokens(words=words, offsets=target.offsets),
-                links=options.links.points,
-                link_offsets=options.links.offsets,
-            ),
+            text=self.sides_.core_text(batch.source, batch.annotations),
+            options=batch.core_options(_core.Tokens(words=words, offsets=target.offsets)),
             weight=weight,
         )
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import optimize
 
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, ranges
 from hyperbaton.base.options import option
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models.shapes.store import ModelState
@@ -46,9 +46,9 @@ class LinearJump(NextPositionModel):
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         lengths = source.text.lengths
-        cp = ragged_range(lengths + 1) - 1  # of each row
+        cp = ranges(-1, lengths + 1)  # of each row
         n = np.repeat(lengths, lengths + 1)
-        np_ = ragged_range(n + 1)
+        np_ = ranges(0, n + 1)
         distance = np.abs(np_ - np.repeat(cp, n + 1) - 1)
         values: npt.NDArray[np.float64] = -self.alpha_ * distance - np.repeat(
             numeric.log(_normaliser(self.alpha_, cp, n - 1 - cp)), n + 1
@@ -64,17 +64,6 @@ class LinearJump(NextPositionModel):
 
     def _restore(self, state: ModelState) -> None:
         self.alpha_ = float(state.arrays["alpha"][0])
-
-
-def ragged_range(lengths: Array) -> npt.NDArray[np.int64]:
-    """0 … length − 1 for each length.
-
-    >>> ragged_range(np.array([2, 0, 3])).tolist()
-    [0, 1, 0, 1, 2]
-    """
-    ends = np.cumsum(lengths)
-    values: npt.NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-    return values
 
 
 def _normaliser(alpha: float, current: Array, behind: Array) -> Array:

@@ -127,13 +127,10 @@ class OperationSequence(StepModel):
     def search_feature(self, batch: Batch, weights: list[float]) -> _core.Operations:
         """The model as a feature of the search, with a weight for each value."""
         self._check_fitted()
-        source, options = batch.source, batch.options
-        offsets = options.sentence_offsets
-        if offsets is None:
-            offsets = np.searchsorted(options.source.sentence, np.arange(len(source) + 1)).astype(np.int64)
+        source, target = batch.source, batch.options.target
         texts = [
-            (None if self.units == "classes" else (source, options.target)),
-            (None if self.source_classes_ is None else self._in_classes(source, options.target)),
+            (None if self.units == "classes" else (source, target)),
+            (None if self.source_classes_ is None else self._in_classes(source, target)),
         ]
         units = [
             _core.OperationUnits(
@@ -148,14 +145,7 @@ class OperationSequence(StepModel):
         ]
         return _core.Operations(
             units=units,
-            options=_core.BlockOptions(
-                offsets=offsets,
-                begin=options.source.begin,
-                length=options.source.length,
-                targets=options.target.core_tokens,
-                links=options.links.points,
-                link_offsets=options.links.offsets,
-            ),
+            options=batch.core_options(target.core_tokens),
             pairs=batch.pairs,
             cache=self._phrases_of(batch.table),
             share=self.interpolation,

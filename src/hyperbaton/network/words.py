@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 
@@ -34,10 +34,9 @@ def rows_of(rows: Array, tokens: Array) -> Array:
     return np.where(known, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
 
 
-@contextmanager
-def needing_torch() -> Iterator[None]:
-    """Wrap imports that need PyTorch: say what to install if it is missing."""
+def torch_side(module: str) -> ModuleType:
+    """Import a module that needs PyTorch; the error says what to install if it is missing."""
     try:
-        yield
+        return import_module(module)
     except ImportError as error:
         raise import_failure(error, "PyTorch", "torch", "torch") from None

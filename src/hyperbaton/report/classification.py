@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from hyperbaton.base.forms import Json
-from hyperbaton.report.figures import draw_lines, legend, looks, numbered, style
+from hyperbaton.report.figures import draw_lines, legend, looks, numbered, one_plot
 
 
 def classification_figures(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, Figure]:
@@ -65,9 +65,7 @@ def draw_by_support(
 
 def draw_by_size(figures: Mapping[str, Sequence[tuple[float, float, float]]], ylabel: str) -> Figure:
     """Lines over training sizes: for each model (size, mean, deviation) in order; deviations are error bars."""
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        axes = figure.subplots()
+    with one_plot() as (figure, axes):
         for (name, points), look in zip(figures.items(), looks(), strict=False):
             sizes, means, deviations = zip(*points, strict=True)
             axes.errorbar(sizes, means, yerr=deviations, capsize=2, label=name, **look)

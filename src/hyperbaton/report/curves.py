@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hyperbaton.report.figures import BACK, DISTANCE, FAINT, FORWARD, MONOTONE, legend, looks, style
+from hyperbaton.report.figures import BACK, DISTANCE, FAINT, distance_colour, legend, looks, one_plot, style
 
 Estimates = Mapping[str, Mapping[str, tuple[float, float, float]]]  # system → limit → value, low, high
 
@@ -18,9 +18,7 @@ _MOST_STAGES = 12
 def draw_by_limit(estimates: Estimates, limits: Sequence[str], xlabel: str) -> Figure:
     """Scores with their intervals: a row for each system, a mark for each distortion limit."""
     n = len(estimates)
-    with style():
-        figure = Figure(figsize=(6.0, 1.0 + n * (0.18 + 0.12 * len(limits))), layout="constrained")
-        axes = figure.subplots()
+    with one_plot(height=1.0 + n * (0.18 + 0.12 * len(limits))) as (figure, axes):
         step = 0.7 / len(limits)
         for k, (limit, look) in enumerate(zip(limits, looks(), strict=False)):
             rows = [row for row, values in enumerate(estimates.values()) if limit in values]
@@ -48,9 +46,7 @@ def _limit_name(limit: str) -> str:
 
 def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) -> Figure:
     """The objective by iteration, a line for each system."""
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        axes = figure.subplots()
+    with one_plot() as (figure, axes):
         for (name, points), look in zip(curves.items(), looks(), strict=False):
             axes.plot(*zip(*points, strict=True), label=name, **look)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -75,7 +71,7 @@ def draw_distances_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
         grid = figure.subplots(n_rows, 2, sharex=True, sharey=True, squeeze=False)
         for axes, tag in zip(grid.flat, chosen, strict=False):
             counts, total = by_tag[tag], max(sum(by_tag[tag].values()), 1)
-            colours = [MONOTONE if d == 0 else FORWARD if d < 0 else BACK for d in counts]
+            colours = list(map(distance_colour, counts))
             axes.bar(list(counts), [100 * n / total for n in counts.values()], color=colours, width=0.8)
             axes.set_xticks(range(ends[0], ends[1] + 1, 2))
             axes.set_title(f"{tag} (n = {total:,.0f})", loc="left", fontsize=9)
@@ -96,9 +92,7 @@ def longest_stages(seconds: Mapping[str, float]) -> list[str]:
 def draw_costs(seconds: Mapping[str, float]) -> Figure:
     """The stages that took longest, longest first."""
     chosen = longest_stages(seconds)
-    with style():
-        figure = Figure(figsize=(6.0, 0.8 + 0.24 * len(chosen)), layout="constrained")
-        axes = figure.subplots()
+    with one_plot(height=0.8 + 0.24 * len(chosen)) as (figure, axes):
         axes.barh(range(len(chosen)), [seconds[stage] for stage in chosen], color=BACK, height=0.7)
         axes.set_yticks(range(len(chosen)), chosen)
         axes.invert_yaxis()

@@ -90,6 +90,19 @@ def style() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def one_plot(width: float = 6.0, height: float = 3.6) -> Iterator[tuple[Figure, Axes]]:
+    """A picture with a single plot, in the common style."""
+    with style():
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure, figure.subplots()
+
+
+def distance_colour(distance: int) -> str:
+    """Red for jumps forward, blue for jumps back, grey for none."""
+    return FORWARD if distance < 0 else BACK if distance > 0 else MONOTONE
+
+
 def numbered(values: Mapping[str, float] | None) -> dict[int, float]:
     """Values by number, in order, of an object read from JSON.
 

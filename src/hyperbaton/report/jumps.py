@@ -19,7 +19,7 @@ from hyperbaton.report.figures import (
     legend,
     looks,
     numbered,
-    style,
+    one_plot,
 )
 
 Lines = Mapping[str, Mapping[int, float]]
@@ -49,9 +49,7 @@ def jump_lines(evaluations: Mapping[str, Mapping[str, Json]], key: str) -> dict[
 
 def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus: Mapping[int, float]) -> Figure:
     """The average probability of candidates 3 … 20 words forward by model, and their frequency in the text."""
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        axes = figure.subplots()
+    with one_plot() as (figure, axes):
         for (name, values), look in zip(results.items(), looks(), strict=False):
             axes.plot(*shown(values), label=name, **look)
         if corpus:
@@ -84,9 +82,7 @@ def draw_jumps(explanation: JumpExplanation) -> Figure:
     """P(NP | CP) as a heat map, rows CP and columns NP, with the visit order as a line through its jumps."""
     n = len(explanation.words)
     size = max(3.5, 0.42 * (n + 1))
-    with style():
-        figure = Figure(figsize=(size + 1.2, size), layout="constrained")
-        axes = figure.subplots()
+    with one_plot(size + 1.2, size) as (figure, axes):
         image = axes.imshow(explanation.probabilities, cmap="Blues", vmin=0, vmax=1)
         axes.set_xticks(range(n + 1), [explanation.name(j) for j in range(n + 1)], rotation=90)
         axes.set_yticks(range(n + 1), [explanation.name(i) for i in range(-1, n)])

@@ -25,7 +25,7 @@ class ShapeReport(NamedTuple):
     place: int  # on the page, among the shapes
     absent: str
     section: Callable[[Results], Section | None]
-    figures: Callable[[Mapping[str, Results]], dict[str, Figure]]
+    figures: Callable[[Mapping[str, Results]], dict[str, Figure]] = lambda evaluations: {}
 
 
 def shapes() -> dict[str, ShapeReport]:

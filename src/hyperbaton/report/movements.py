@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 
 from hyperbaton.evaluate.word_order import TagJumps, WordOrder
 from hyperbaton.phrases import Samples
-from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, looks, style
+from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, looks, one_plot, style
 
 TAGS = 20  # number of the most frequent tags that are drawn
 LABELLED = 0.02  # shares from this on are labelled
@@ -34,17 +34,15 @@ def draw_distances(samples: Samples, title: str = "") -> Figure:
 
 def draw_distance_bars(counts: Mapping[int, float], xlabel: str = "distance d", ylabel: str = "phrase pairs (%)") -> Figure:
     """Draw the movements of phrases or words by signed distance."""
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        _bars(figure.subplots(), counts, xlabel, ylabel)
+    with one_plot() as (figure, axes):
+        _bars(axes, counts, xlabel, ylabel)
     return figure
 
 
 def draw_distance_shares(counts: Mapping[int, float]) -> Figure:
     """Draw the share of movements up to each length."""
-    with style():
-        figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-        _cumulative(figure.subplots(), counts)
+    with one_plot() as (figure, axes):
+        _cumulative(axes, counts)
     return figure
 
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from hyperbaton.corpus import Bitext
 from hyperbaton.report.boxes import Box, read_pair, smallest
-from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, style
-
-
-def colour(distance: int) -> str:
-    """Red for jumps forward, blue for jumps back, grey for none."""
-    return FORWARD if distance < 0 else BACK if distance > 0 else MONOTONE
+from hyperbaton.report.figures import FAINT, INK, PAPER, distance_colour, style
 
 
 def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> Figure:
@@ -44,7 +40,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
             for box in boxes:
                 axes.add_patch(_rectangle(box, INK, 0.06, 0.4))
         for box in steps:
-            axes.add_patch(_rectangle(box, colour(box.distance), 0.22, 1.4))
+            axes.add_patch(_rectangle(box, distance_colour(box.distance), 0.22, 1.4))
         if links:
             axes.scatter([i + 0.5 for i, _ in links], [j + 0.5 for _, j in links], s=42, color=INK, zorder=3)
         for before, box in pairwise(steps):
@@ -58,7 +54,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
                     end,
                     arrowstyle="-|>",
                     mutation_scale=9,
-                    color=colour(box.distance),
+                    color=distance_colour(box.distance),
                     linewidth=1.3,
                     connectionstyle="arc3,rad=0.12",
                     shrinkA=5,
@@ -70,7 +66,7 @@ def draw_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: 
                 x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
                 label = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
                 text = axes.text(x, y, f"{box.distance:+d}", ha="center", va="center", fontsize=8, zorder=5, bbox=label)
-                text.set_color(colour(box.distance))
+                text.set_color(distance_colour(box.distance))
         axes.set_xlabel("red jumps forward (d < 0), blue goes back (d > 0), grey is monotone")
     return figure
 
@@ -82,13 +78,8 @@ def _rectangle(box: Box, edge: str, alpha: float, width: float) -> Rectangle:
         (i + pad, j + pad),
         ii - i - 2 * pad,
         jj - j - 2 * pad,
-        facecolor=(*_rgb(edge), alpha),
+        facecolor=to_rgba(edge, alpha),
         edgecolor=edge,
         linewidth=width,
         zorder=2,
     )
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    return red, green, blue

@@ -9,26 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.align import pair_gains
+from hyperbaton.align import StoredScores, pair_gains
 from hyperbaton.base.counted import counted
 from hyperbaton.corpus import Bitext
-from hyperbaton.corpus.text import Offsets
 from hyperbaton.report.page import whole_page
-
-
-@dataclass(frozen=True)
-class PairScores:
-    """An aligner's confidence in the links of a bitext, and its log-probabilities of the pairs per word."""
-
-    confidences: npt.NDArray[np.floating]  # of each link
-    offsets: Offsets  # of each pair's links among them
-    logprobs: npt.NDArray[np.float64]  # (n_pairs, 2)
 
 
 def choose_shown(gains: npt.NDArray[np.float64], n: int, *, worst: bool = False, seed: int = 0) -> list[int]:
@@ -45,7 +34,7 @@ def choose_shown(gains: npt.NDArray[np.float64], n: int, *, worst: bool = False,
     return [int(s) for s in order[:n]]
 
 
-def pair_page(bitext: Bitext, scores: PairScores, chosen: Sequence[int], title: str) -> str:
+def pair_page(bitext: Bitext, scores: StoredScores, chosen: Sequence[int], title: str) -> str:
     """The page of the chosen sentence pairs of a bitext with links, in their order."""
     gains = pair_gains(bitext, scores.logprobs)
     articles = "\n".join(_article(bitext, scores, s, float(gains[s])) for s in chosen)
@@ -58,7 +47,7 @@ def pair_page(bitext: Bitext, scores: PairScores, chosen: Sequence[int], title: 
     return whole_page(title, "pairs", f"<main>\n<header><h1>{escape(title)}</h1>{about}</header>\n{articles}\n</main>\n")
 
 
-def _article(bitext: Bitext, scores: PairScores, s: int, gain: float) -> str:
+def _article(bitext: Bitext, scores: StoredScores, s: int, gain: float) -> str:
     links = bitext.need_links()[s]
     sure = np.clip(scores.confidences[scores.offsets[s] : scores.offsets[s + 1]], 0, 1).tolist()
     sure = sure if len(sure) == len(links) else [0.0] * len(links)  # a pair without scores

@@ -68,12 +68,8 @@ class TranslationPicture(Picture):
         return record
 
     def __repr__(self) -> str:
-        record, weights = self.record, self.found.system.weights
-        added = {
-            name: sum(weight * value for weight, value in zip(weights[name], values, strict=True))
-            for name, values in record["features"].items()
-        }
-        lines = [f"{name:<20} {value:+9.3f}" for name, value in added.items() if value]
+        record = self.record
+        lines = [f"{name:<20} {value:+9.3f}" for name, value in self.found.weighted(record["features"]).items()]
         other = record["second_order"]
         if other is not None:
             words = "the same words" if other["translation"] == record["translation"] else other["translation"]

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from matplotlib.figure import Figure
-
-from hyperbaton.base.forms import Json
 from hyperbaton.report.elements import Cell, Element, Group, Paragraph, Section, Table, TableColumn, number, plain_table
 from hyperbaton.report.glossary import about_metrics
 from hyperbaton.report.metric_names import decimals_of, title_of, wanted
@@ -59,8 +54,4 @@ def step_section(results: Results) -> Section | None:
     return Section("step", "Step models", elements)
 
 
-def _no_figures(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, Figure]:
-    return {}
-
-
-SHAPE = ShapeReport(3, "step models", step_section, _no_figures)
+SHAPE = ShapeReport(3, "step models", step_section)

@@ -55,7 +55,7 @@ def translation_section(results: Mapping[str, Json]) -> Section | None:
         main = metrics[0]  # as in the findings
         estimates: dict[str, dict[str, tuple[float, float, float]]] = {}
         for row in rows:
-            main_score = _estimate((row.get("scores") or {}).get(main))
+            main_score = _estimate(row, main)
             if is_number(main_score.get("value")):
                 low, high = main_score.get("interval") or (main_score["value"],) * 2
                 estimates.setdefault(str(row["system"]), {})[limit_of(row)] = (main_score["value"], low, high)
@@ -74,17 +74,13 @@ def translation_section(results: Mapping[str, Json]) -> Section | None:
         elements.append(_comparison(rows, limits, metrics, pair))
     if baselines:
         elements.append(_differences(rows, limits, metrics))
-    if any(
-        is_number(_estimate(main_score).get("deviation"))
-        for row in rows
-        for main_score in (row.get("scores") or {}).values()
-    ):
+    if any(is_number(_estimate(row, metric).get("deviation")) for row in rows for metric in metrics):
         elements.append(_deviations(rows, limits, metrics))
     signatures = {
-        title_of(name): str(main_score["signature"])
+        title_of(metric): str(signature)
         for row in rows
-        for name, score in (row.get("scores") or {}).items()
-        if (main_score := _estimate(score)).get("signature")
+        for metric in metrics
+        if (signature := _estimate(row, metric).get("signature"))
     }
     if signatures:
         columns = [TableColumn("metric"), TableColumn("signature")]
@@ -106,7 +102,7 @@ def first_pair(results: Mapping[str, Json]) -> tuple[str, str] | None:
     sign = 1 if wanted(metric) == "high" else -1
     values: dict[str, list[float]] = {system: [] for system in systems if system != first}
     for row in rows:
-        value = _estimate((row.get("scores") or {}).get(metric)).get("value")
+        value = _estimate(row, metric).get("value")
         if row["system"] != first and is_number(value):
             values[str(row["system"])].append(sign * value)
     return first, max(values, key=lambda system: max(values[system], default=-math.inf))
@@ -123,7 +119,7 @@ def _comparison(
     scores: dict[str, dict[str, dict[str, float]]] = {}
     for limit, rows in _by_limit(every_row, limits):
         for row in rows:
-            values = {m: _estimate((row.get("scores") or {}).get(m)).get("value") for m in metrics}
+            values = {m: _estimate(row, m).get("value") for m in metrics}
             named = {title_of(m): round(value, decimals_of(m)) for m, value in values.items() if is_number(value)}
             scores.setdefault(limit_text(limit), {})[str(row["system"])] = named
     return SystemComparison(scores, [title_of(m) for m in metrics if wanted(m) == "low"], pair)
@@ -150,7 +146,7 @@ def _scores(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[s
 
 
 def _score(row: Row, metric: str, baselines: Sequence[str]) -> Number | None:
-    score = _estimate((row.get("scores") or {}).get(metric))
+    score = _estimate(row, metric)
     interval, notes, marks = score.get("interval"), [], ""
     if interval:
         notes.append(f"95% interval {interval[0]:.2f} … {interval[1]:.2f}")
@@ -200,7 +196,7 @@ def _deviations(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequen
     for limit, rows in _by_limit(every_row, limits):
         cells = [
             [str(row["system"]), number(row.get("runs"))]
-            + [number(_estimate((row.get("scores") or {}).get(m)).get("deviation"), decimals_of(m)) for m in metrics]
+            + [number(_estimate(row, m).get("deviation"), decimals_of(m)) for m in metrics]
             for row in rows
         ]
         groups.append(Group(cells, limit_text(limit)))
@@ -270,7 +266,9 @@ def _by_limit(rows: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, lis
     return [(limit, [row for row in rows if limit_of(row) == limit]) for limit in limits]
 
 
-def _estimate(score: Json) -> Mapping[str, Json]:
+def _estimate(row: Row, metric: str) -> Mapping[str, Json]:
+    """A system's score by a metric, and what is known about it."""
+    score = (row.get("scores") or {}).get(metric)
     return score if isinstance(score, dict) else {"value": score}
 
 

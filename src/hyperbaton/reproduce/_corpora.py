@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import ranges
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext
@@ -130,11 +131,11 @@ def repetitive_part(bitext: Bitext, size: int, seed: int, order: int = 4, shorte
     >>> repetitive_part(text, 2, 1).tolist()
     [0, 2]
     """
-    tokens, offsets, lengths = bitext.source.tokens.astype(np.uint64), bitext.source.offsets, bitext.source.lengths
+    tokens, lengths = bitext.source.tokens.astype(np.uint64), bitext.source.lengths
     rng = np.random.default_rng(seed)
     n_grams = np.maximum(lengths - order + 1, 0)
     sentence = np.repeat(np.arange(len(lengths)), n_grams)
-    firsts = np.arange(len(sentence)) - np.repeat(np.cumsum(n_grams) - n_grams, n_grams) + offsets[:-1][sentence]
+    firsts = ranges(bitext.source.offsets[:-1], n_grams)
     keys = np.zeros(len(sentence), np.uint64)
     for k in range(order):
         keys = (keys ^ tokens[firsts + k]) * np.uint64(0x9E3779B97F4A7C15)

@@ -13,11 +13,11 @@ from hyperbaton.evaluate import paired_test
 from hyperbaton.report.classification import draw_by_distance, draw_by_size
 from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
 from hyperbaton.report.elements import Cell as TableCell
-from hyperbaton.report.figures import draw_lines
+from hyperbaton.report.figures import draw_lines, numbered
 from hyperbaton.report.movements import draw_distance_shares
 from hyperbaton.reproduce._experiments import translation_table
 from hyperbaton.reproduce._ni11_numbers import F1, LEARNERS, PAIRS, SIZES, TABLE_7
-from hyperbaton.reproduce._page import PAPER, mean, table
+from hyperbaton.reproduce._page import PAPER, mean, paper_table, table
 from hyperbaton.reproduce._paper import PaperItem, Result, Results
 
 ORIENTATIONS = ("three", "five")
@@ -46,7 +46,7 @@ class Ni11Page:
 
     def elements(self, item: PaperItem) -> list[Element]:
         """The elements of a table or figure, from the method of its name."""
-        elements: list[Element] = getattr(self, f"_{item.name.lower().replace(' ', '_')}")()
+        elements: list[Element] = getattr(self, f"_{item.key.replace('-', '_')}")()
         return elements
 
     def _repeats_of(self, kind: str, size: int, orientations: str, model: str) -> list[Result]:
@@ -169,11 +169,7 @@ class Ni11Page:
             if size is None:
                 continue
             found = {m: self._repeats_of(kind, size, "five", m) for m in ("LR", "ME", "MMS", "DPR")}
-            lines = {
-                m: {int(d): v for d, v in one[0]["known"]["precision_by_distance"].items()}
-                for m, one in found.items()
-                if one
-            }
+            lines = {m: numbered(one[0]["known"]["precision_by_distance"]) for m, one in found.items() if one}
             caption = (
                 f"Precision by distance, five classes, {kind} text, {size:,} sentence pairs, known phrases, one repeat."
             )
@@ -307,10 +303,7 @@ class Ni11Page:
         ours = translation_table(
             "table-7", "Translation.", {f"{size:,} sentence pairs": found}, self.systems, "msd", METRICS
         )
-        rows: list[list[TableCell]] = [
-            [self.systems[name], *(Number(value, 2) for value in values)] for name, values in TABLE_7.items()
-        ]
-        return [ours, table("table-7-paper", "The paper's.", ["", *METRICS], [("", rows)])]
+        return [ours, paper_table("table-7", METRICS, self.systems, TABLE_7)]
 
     def _figure_16(self) -> list[Element]:
         found = {

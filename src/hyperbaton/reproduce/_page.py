@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hyperbaton.evaluate import summarize
@@ -27,8 +27,7 @@ def write_page(paper: Paper, results: Results, n_cells: int, command: str) -> Pa
     sections = [Section("protocol", "What differs", first)]
     for item in paper.items:
         elements = paper.elements(item, results) or [Paragraph("Not run yet.")]
-        key = item.name.lower().replace(" ", "-")
-        sections.append(Section(key, f"{item.name}: {item.title}", elements))
+        sections.append(Section(item.key, f"{item.name}: {item.title}", elements))
     return write_sections(paper.title, sections, setting.output / "page")
 
 
@@ -49,6 +48,14 @@ def mean(values: Sequence[float], decimals: int = 1) -> Cell:
         return None
     average, deviation = summarize(values)
     return Number(average, decimals, spread=deviation if len(values) > 1 else None)
+
+
+def paper_table(
+    key: str, columns: Sequence[str], titles: Mapping[str, str], numbers: Mapping[str, Sequence[float]], group: str = ""
+) -> Table:
+    """The numbers of a paper's table, by system, next to a table of ours."""
+    rows: list[list[Cell]] = [[titles[name], *(Number(value, 2) for value in values)] for name, values in numbers.items()]
+    return table(f"{key}-paper", "The paper's.", ["", *columns], [(group, rows)])
 
 
 def table(

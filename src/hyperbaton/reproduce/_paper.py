@@ -62,6 +62,11 @@ class PaperItem:
     name: str  # as in "Table 4"
     title: str
 
+    @property
+    def key(self) -> str:
+        """Its name in anchors and names of files."""
+        return self.name.lower().replace(" ", "-")
+
 
 class Paper(ABC):
     """One paper. Cells are in processing order, cheap ones first."""
@@ -85,6 +90,7 @@ class Paper(ABC):
     def experiment(self, cell: Cell) -> JsonObject:
         """The experiment file of a cell that is an experiment."""
 
-    @abstractmethod
     def elements(self, item: PaperItem, results: Results) -> list[Element]:
-        """The page's elements for a table or figure; empty if none of its cells is done."""
+        """The page's elements for a table or figure, by the method of its name; empty if none of its cells is done."""
+        elements: list[Element] = getattr(self, f"_{item.key.replace('-', '_')}")(results)
+        return elements

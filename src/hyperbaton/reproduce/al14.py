@@ -7,8 +7,6 @@ paper's 47 million, for time and memory. Cells `translation-CORPUS`: systems tha
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.memory import peak_mib
 from hyperbaton.base.options import from_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
@@ -27,7 +26,7 @@ from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.figures import draw_lines
 from hyperbaton.reproduce._corpora import TATOEBA, TWLAW, made_once, random_part, within
 from hyperbaton.reproduce._experiments import search, search_options, translation_table
-from hyperbaton.reproduce._page import PAPER, table
+from hyperbaton.reproduce._page import PAPER, paper_table, table
 from hyperbaton.reproduce._paper import Cell, Paper, PaperItem, Result, Results
 from hyperbaton.reproduce._processes import in_process
 
@@ -122,9 +121,6 @@ class Al14(Paper):
             },
         }
 
-    def elements(self, item: PaperItem, results: Results) -> list[Element]:
-        return {"Table 2": self._table_2, "Table 3": self._table_3, "Figure 1": self._figure_1}[item.name](results)
-
     def _texts(self, results: Results) -> dict[str, str]:
         """The texts that models were trained on, by prefix of the cells' names, with descriptions."""
         texts = sorted(
@@ -159,10 +155,7 @@ class Al14(Paper):
         if not found:
             return []
         ours = translation_table("table-3", "Translation.", found, SYSTEMS, "msd", ("BLEU", "TER"))
-        theirs: list[list[TableCell]] = [
-            [SYSTEMS[name], *(Number(value, 2) for value in values)] for name, values in TABLE_3.items()
-        ]
-        return [ours, table("table-3-paper", "The paper's.", ["", "BLEU, MT06", "BLEU, MT08"], [("", theirs)])]
+        return [ours, paper_table("table-3", ("BLEU, MT06", "BLEU, MT08"), SYSTEMS, TABLE_3)]
 
     def _figure_1(self, results: Results) -> list[Element]:
         elements: list[Element] = []
@@ -194,8 +187,7 @@ def _classify(folder: str, options: JsonObject, threads: int) -> Result:
     model: Any = from_mapping(MODELS[plain.pop("model")], plain)
     model.threads = threads
     model.fit(train)
-    scale = 2**20 if sys.platform == "darwin" else 2**10
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+    peak = peak_mib()
     result = evaluate(model, HeldOut(test, max_length=LONGEST, max_distance=0)).as_json()
     n = int(model.class_counts_.sum())
     active = 100 * np.asarray(model.history_.get("active", []), float) / n

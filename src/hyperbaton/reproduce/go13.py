@@ -18,6 +18,7 @@ import numpy as np
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
 from hyperbaton.report.elements import Cell as TableCell
+from hyperbaton.report.figures import numbered
 from hyperbaton.report.jumps import draw_average_probability
 from hyperbaton.reproduce._corpora import KYOTO, TWLAW, made_once
 from hyperbaton.reproduce._experiments import p_value, score, search, search_options, translation_table
@@ -206,14 +207,6 @@ class Go13(Paper):
         folder = made_once(self.setting.output / "texts" / "dropped", make)
         return {"align": {f"drop-{side}": str((folder / side).resolve()) for side in DROPPED}}
 
-    def elements(self, item: PaperItem, results: Results) -> list[Element]:
-        return {
-            "Table 3": self._table_3,
-            "Table 4": self._table_4,
-            "Figure 5": self._figure_5,
-            "Footnote 16": self._footnote,
-        }[item.name](results)
-
     def _table_3(self, results: Results) -> list[Element]:
         elements: list[Element] = []
         for place, pair in enumerate(PAIRS):
@@ -278,9 +271,9 @@ class Go13(Paper):
         elements: list[Element] = []
         for pair, rows in self._predictions(results).items():
             lines: dict[str, dict[int, float]] = {
-                name: _numbers(rows[name]["average_probability"]) for name in ("pair", "sequence") if name in rows
+                name: numbered(rows[name]["average_probability"]) for name in ("pair", "sequence") if name in rows
             }
-            corpus = _numbers(rows["pair"]["corpus_probability"])
+            corpus = numbered(rows["pair"]["corpus_probability"])
             caption = f"Average probability of candidates by distortion, {pair}."
             reading = "In the paper PAIR is flat from 5 words on, SEQUENCE falls as the text does."
             elements.append(CaptionedFigure(f"figure-5-{pair}", caption, draw_average_probability(lines, corpus), reading))
@@ -292,11 +285,11 @@ class Go13(Paper):
             elements.append(table(f"figure-5-{pair}-means", "Means of Figure 5 over spans.", ["", *spans], [("", cells)]))
         return elements
 
-    def _footnote(self, results: Results) -> list[Element]:
+    def _footnote_16(self, results: Results) -> list[Element]:
         rows: list[list[TableCell]] = []
         for pair, found in self._predictions(results).items():
             if "outbound" in found:
-                values, corpus = (_numbers(found["outbound"][k]) for k in ("average_probability", "corpus_probability"))
+                values, corpus = (numbered(found["outbound"][k]) for k in ("average_probability", "corpus_probability"))
                 for name, line in ((f"outbound, {pair}", values), (f"text, {pair}", corpus)):
                     rows.append([name, Number(_mean(line, range(4, 7)), 4), Number(_mean(line, range(7, 21)), 4)])
         if not rows:
@@ -325,10 +318,6 @@ def _bleu_rows(results: dict[int | str, Result]) -> list[list[TableCell]]:
         if any(cell is not None for cell in cells):
             rows.append([system, *cells])
     return rows
-
-
-def _numbers(values: dict[str, float]) -> dict[int, float]:
-    return {int(d): float(value) for d, value in values.items()}
 
 
 def _mean(values: dict[int, float], span: range) -> float:

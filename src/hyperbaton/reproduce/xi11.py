@@ -31,7 +31,7 @@ from hyperbaton.reproduce._experiments import (
     translation_table,
     tuned_weights,
 )
-from hyperbaton.reproduce._page import PAPER, table
+from hyperbaton.reproduce._page import PAPER, paper_table, table
 from hyperbaton.reproduce._paper import Cell, Paper, PaperItem, Result, Results
 
 _BASE = "lexical,context,tags,coverage"
@@ -270,16 +270,14 @@ class Xi11(Paper):
             "and by an open CP on its left.",
             "Table 5": "In the paper features of an open PP on the left have exp λ above 1, those of a covered one below.",
         }[item.name]
-        key = item.name.lower().replace(" ", "-")
-        return [table(key, "The most frequent features.", columns, [("", rows)], note)]
+        return [table(item.key, "The most frequent features.", columns, [("", rows)], note)]
 
     def _jump_picture(self, item: PaperItem, results: Results) -> list[Element]:
         found = results.get("features", {}).get("jumps", {}).get(item.name)
         if not found:
             return []
         answer = TagAnswer(found["tag"], {int(j): int(n) for j, n in found["counts"].items()})
-        key = item.name.lower().replace(" ", "-")
-        return [CaptionedFigure(key, f"Jumps of one-word blocks with the tag {found['tag']}.", draw_tag_jumps(answer))]
+        return [CaptionedFigure(item.key, f"Jumps of one-word blocks with the tag {found['tag']}.", draw_tag_jumps(answer))]
 
     def _translation_tables(self, item: PaperItem, results: Results) -> list[Element]:
         metrics = ("PDscore",) if item.name == "Table 2" else ("BLEU", "TER")
@@ -292,14 +290,10 @@ class Xi11(Paper):
         }
         if not shown:
             return []
-        key = item.name.lower().replace(" ", "-")
-        ours = translation_table(key, "Ours.", shown, TITLES, "ME", metrics)
+        ours = translation_table(item.key, "Ours.", shown, TITLES, "ME", metrics)
         numbers: dict[str, tuple[float, float]] = {"Table 2": TABLE_2, "Table 3": TABLE_3, "Table 4": TABLE_4}[item.name]
-        theirs: list[list[TableCell]] = [
-            [TITLES[name], *(Number(v, 2) for v in values)] for name, values in numbers.items()
-        ]
-        titles = ("Test-278", "Test-52") if item.name == "Table 2" else metrics
-        return [ours, table(f"{key}-paper", "The paper's.", ["", *titles], [(PAPER, theirs)])]
+        columns = ("Test-278", "Test-52") if item.name == "Table 2" else metrics
+        return [ours, paper_table(item.key, columns, TITLES, numbers, PAPER)]
 
 
 def _row(feature: BlockFeature) -> JsonObject:

@@ -23,6 +23,7 @@ from types import ModuleType
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.executors import do_shards, open_executor, worker_name
 from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.memory import peak_mib
 from hyperbaton.base.store import writing_folder
 from hyperbaton.run.stage import STAGE_FILE, Work, write_json
 
@@ -107,9 +108,7 @@ def _leave_with_parent() -> None:
 
 def _peak_mib() -> float:
     """The peak memory of this process, or of one that it started."""
-    scale = 2**20 if sys.platform == "darwin" else 2**10
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / scale
-    return max(children, _own_peak_kib() / 2**10 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale)
+    return max(peak_mib(resource.RUSAGE_CHILDREN), _own_peak_kib() / 2**10 or peak_mib())
 
 
 def _own_peak_kib() -> int:

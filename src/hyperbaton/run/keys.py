@@ -15,7 +15,6 @@ hyperbaton.base.errors.OptionError: a.toml: key 'clean.length': unknown (did you
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -24,7 +23,7 @@ from typing import TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.base.options import Option, options_of
+from hyperbaton.base.options import Option, hint_at, options_of
 
 T = TypeVar("T")
 
@@ -103,9 +102,7 @@ class KeyTable:
         """A value that must be one of the given ones."""
         names = list(allowed)
         if value.replace("-", "_") not in names and value not in names:
-            near = difflib.get_close_matches(value, names, n=1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise self.error(key, f"unknown value {value!r}{hint}; allowed: {', '.join(names)}")
+            raise self.error(key, f"unknown value {value!r}{hint_at(value, names)}; allowed: {', '.join(names)}")
         return value
 
     def text(self, key: str, default: str | None = None) -> str | None:
@@ -148,6 +145,4 @@ class KeyTable:
 
     def _unknown(self, key: str, allowed: Collection[str]) -> OptionError:
         names = list(dict.fromkeys(name.replace("_", "-") for name in allowed))
-        near = difflib.get_close_matches(key.replace("_", "-"), names, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        return self.error(key, f"unknown{hint}; allowed: {', '.join(names)}")
+        return self.error(key, f"unknown{hint_at(key.replace('_', '-'), names)}; allowed: {', '.join(names)}")

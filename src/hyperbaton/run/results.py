@@ -15,12 +15,12 @@ from pathlib import Path
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.store import writing_file
 from hyperbaton.corpus.files import read_byte_lines
+from hyperbaton.report.results import RESULTS
 from hyperbaton.run.commands import shell
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stages import functions
 
 LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu", "zstandard")
-RESULTS = "results.json"
 LONG, BUSY = 5.0, 0.7  # seconds of the stages considered; the least fraction of processor time on an idle machine
 
 

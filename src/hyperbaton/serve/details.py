@@ -39,5 +39,4 @@ def _confidences(engine: Engine, searched: SearchResult) -> dict[tuple[int, int]
     if engine.aligner is None or not tokens or not searched.sentence.tokens:
         return None
     bitext = Bitext.of([searched.sentence.line], [" ".join(tokens)])
-    posteriors = engine.aligner.posteriors(bitext, 1e-6, threads=1)
-    return dict(zip(posteriors.links[0], posteriors.values.mean(axis=1).tolist(), strict=True))
+    return engine.aligner.posteriors(bitext, 1e-6, threads=1).means(0)

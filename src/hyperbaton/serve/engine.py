@@ -96,7 +96,7 @@ class Engine:
         self._translators = lru_cache(maxsize=8)(self._translator)
         # Warm up: do everything that is slow the first time before the first request.
         system.check()
-        _ = self.translator(system.options), self.raw.read("a")
+        _ = self.translator(system.options, {}), self.raw.read("a")
 
     @classmethod
     def load(cls, argument: str, *, threads: int = 1, aligner: Aligner | None = None) -> Engine:
@@ -128,11 +128,7 @@ class Engine:
         """Its language pair, such as `ja-en`."""
         return f"{self.source}-{self.target}"
 
-    def translator(self, options: Decoding) -> Translator:
-        """A translator with these options."""
-        return self.weighted(options, {})
-
-    def weighted(self, options: Decoding, weights: Mapping[str, Sequence[float]]) -> Translator:
+    def translator(self, options: Decoding, weights: Mapping[str, Sequence[float]]) -> Translator:
         """A translator with these options, and weights that replace the system's."""
         return self._translators(tuple(sorted(vars(options).items())), _weights_key(weights))
 
@@ -237,8 +233,7 @@ def _search(engine: Engine, prepared: Sequence[_Prepared], jobs: Sequence[Job]) 
     if not prepared:
         return []
     first = prepared[0].request
-    options = first.options or engine.system.options
-    translator = engine.weighted(options, first.weights) if first.weights else engine.translator(options)
+    translator = engine.translator(first.options or engine.system.options, first.weights)
     sentences = [sentence for own in prepared for sentence in own.sentences]
     forced = None
     if first.reference is not None:

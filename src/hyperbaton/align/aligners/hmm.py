@@ -101,6 +101,11 @@ class Posteriors:
     links: Links
     values: npt.NDArray[np.float32]  # (n_links, 2)
 
+    def means(self, pair: int) -> dict[tuple[int, int], float]:
+        """The mean of both posteriors of each link of a sentence pair."""
+        begin, end = self.links.offsets[pair : pair + 2]
+        return dict(zip(self.links[pair], self.values[begin:end].mean(axis=1).tolist(), strict=True))
+
 
 @dataclass
 class Aligner(WordAligner):

@@ -17,7 +17,6 @@ probabilities are those of the hidden Markov model.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -32,9 +31,9 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.store import Arrays, Artefact
+from hyperbaton.base.store import Arrays, Artefact, group
 from hyperbaton.corpus import Bitext, Text
-from hyperbaton.network.words import frequent_rows, needing_torch
+from hyperbaton.network.words import frequent_rows, torch_side
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # rarer words and stems have no embedding
@@ -72,7 +71,7 @@ class Neural(Aligner):
         progress: Progress | None = None,
         sharding: Sharding | None = None,
     ) -> Neural:
-        side = _torch_side()
+        side = torch_side("hyperbaton.align.neural.training")
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         vars(self).pop("network_", None)
@@ -141,10 +140,7 @@ class Neural(Aligner):
         return arrays | {f"rows.{name}": array for name, array in getattr(self, "rows_", {}).items()}
 
     def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
-        network, rows = (
-            {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-            for prefix in ("network.", "rows.")
-        )
+        network, rows = (dict(group(arrays, name)) for name in ("network", "rows"))
         self.rows_ = rows
         if not network:
             return None
@@ -157,9 +153,3 @@ class Neural(Aligner):
             posterior_floor=POSTERIOR_FLOOR,
             window_scale=WINDOW_SCALE,
         )
-
-
-def _torch_side() -> ModuleType:
-    with needing_torch():
-        from hyperbaton.align.neural import training
-    return training

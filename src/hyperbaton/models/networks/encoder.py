@@ -22,11 +22,12 @@ from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import TrainingStates
-from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, needing_torch, rows_of
+from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, rows_of, torch_side
 
 if TYPE_CHECKING:
     from hyperbaton.network.training import Schedule, State, Task
 
+_TRAINING = "hyperbaton.network.training"
 _STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": list[float]}})
 
 
@@ -52,7 +53,7 @@ class SentenceNetwork(ReorderingModel):
 
     def schedule(self) -> Schedule:
         """The training schedule for PyTorch."""
-        return _torch_side().Schedule(  # type: ignore[no-any-return]
+        return torch_side(_TRAINING).Schedule(  # type: ignore[no-any-return]
             dropout=self.dropout,
             word_dropout=self.word_dropout,
             step=self.step,
@@ -93,16 +94,17 @@ class SentenceNetwork(ReorderingModel):
 
     def _train(self, task: Task, inputs: Mapping[str, Array | None], resources: Resources) -> None:
         """Train with PyTorch, resuming an interrupted training with the same options and inputs."""
-        side = _torch_side()
+        side = torch_side(_TRAINING)
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         text = {"sentences": hash_arrays({name: a for name, a in inputs.items() if a is not None})}
+        state, save = self._states(side, text)
         arrays, history = side.train(
             task,
             self.schedule(),
             n_threads=self._n_threads,
-            state=self._saved_state(text),
-            after_epoch=self._save_state(text),
+            state=state,
+            after_epoch=save,
             progress=resources.report,
         )
         self.take(arrays, history)
@@ -136,34 +138,16 @@ class SentenceNetwork(ReorderingModel):
         if np.any(self.word_rows_ >= len(self.weights_["word"])):
             raise DamagedError("the rows of words do not match the embedding")
 
-    def _saved_state(self, inputs: dict[str, str]) -> State | None:
-        states = self._states(inputs)
-        last = None if states is None else states.last()
-        if last is None:
-            return None
-        arrays = {name: np.array(array) for name, array in last.arrays().items()}
-        return _torch_side().State(last.details["epoch"], last.details["history"], arrays)  # type: ignore[no-any-return]
+    def _states(self, side: ModuleType, inputs: dict[str, str]) -> tuple[State | None, Callable[[State], None] | None]:
+        """The state to resume from, and the function that stores later ones; None without a checkpoint."""
+        if self.checkpoint is None:
+            return None, None
+        states = TrainingStates(self.checkpoint, _STATE, {**to_mapping(self), "seed": self.seed}, inputs, self.seed)
 
-    def _save_state(self, inputs: dict[str, str]) -> Callable[[State], None] | None:
-        states = self._states(inputs)
-        if states is None:
-            return None
-
-        def write(state: State) -> None:
+        def save(state: State) -> None:
             states.save(state.arrays, {"epoch": state.epoch, "history": state.history})
 
-        return write
-
-    def _states(self, inputs: dict[str, str]) -> TrainingStates | None:
-        if self.checkpoint is None:
-            return None
-        return TrainingStates(self.checkpoint, _STATE, self._kept_options(), inputs, self.seed)
-
-    def _kept_options(self) -> dict[str, object]:
-        return {**to_mapping(self), "seed": self.seed}
-
-
-def _torch_side() -> ModuleType:
-    with needing_torch():
-        from hyperbaton.network import training
-    return training
+        if (last := states.last()) is None:
+            return None, save
+        arrays = {name: np.array(array) for name, array in last.arrays().items()}
+        return side.State(last.details["epoch"], last.details["history"], arrays), save

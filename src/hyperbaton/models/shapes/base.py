@@ -7,16 +7,14 @@ pair. *Per jump* (`next_position.py`): a distribution over the next source word 
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -24,16 +22,17 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.forms import JsonObject, within
+from hyperbaton.base.memory import peak_mib
 from hyperbaton.base.options import CheckedOptions, check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.shown import Display
-from hyperbaton.base.store import remove_artefact
+from hyperbaton.base.store import remove_artefact, save
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import need_bitext
-from hyperbaton.models.shapes.store import ModelState, save_model
+from hyperbaton.models.shapes.store import STORED, ModelState
 
 if TYPE_CHECKING:
     from hyperbaton.corpus.classes import WordClasses
@@ -117,19 +116,22 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
     def summary(self) -> JsonObject:
         """The training data as plain values: `samples` and other counts of the shape."""
 
+    @property
+    def costs(self) -> dict[str, float]:
+        """The cost of training."""
+        return {"train_seconds": self.train_seconds_, "train_peak_mib": self.train_peak_mib_}
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as an artefact."""
         self._check_fitted()
-        costs = {"train_seconds": self.train_seconds_, "train_peak_mib": self.train_peak_mib_}
-        save_model(
+        save(
             path,
-            self.name,
+            replace(STORED, arrays=self._layout()),
             {**self._known_arrays(), **self._arrays()},
             options=to_mapping(self),
-            details={**self.summary(), **costs, "model_version": self.version},
             inputs={"bitext": self.signature_},
             seed=self.seed,
-            layout=self._layout(),
+            details={**self.summary(), **self.costs, "model": self.name, "model_version": self.version},
         )
         if self.checkpoint is not None:
             remove_artefact(self.checkpoint)
@@ -137,13 +139,13 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
     @classmethod
     def restored(cls, state: ModelState) -> Self:
         """Load a saved model."""
+        artefact, manifest = state.artefact, state.artefact.manifest
         if state.details.get("model_version", 1) != cls.version:
-            raise ArtefactError(
-                f"{state.artefact.path}: {with_article(state.name)} model of another version: train it again"
-            )
-        model = from_mapping(cls, state.options)
-        state.artefact.require(model._layout())
-        model.seed, model.signature_ = state.seed, state.inputs["bitext"]
+            named = with_article(state.details["model"])
+            raise ArtefactError(f"{artefact.path}: {named} model of another version: train it again")
+        model = from_mapping(cls, artefact.options)
+        artefact.require(model._layout())
+        model.seed, model.signature_ = cast("int", manifest["seed"]), manifest["inputs"]["bitext"]
         model.train_seconds_ = float(state.details["train_seconds"])
         model.train_peak_mib_ = float(state.details["train_peak_mib"])
         model._restore_known(state)
@@ -164,7 +166,7 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
         yield
         self.signature_ = bitext.signature()
         self.train_seconds_ = time.perf_counter() - started
-        self.train_peak_mib_ = _peak_mib()
+        self.train_peak_mib_ = peak_mib()
 
     @property
     def _n_threads(self) -> int:
@@ -230,11 +232,6 @@ def restored_side(state: ModelState, side: str) -> tuple[Vocabulary, WordClasses
     from hyperbaton.corpus.classes import WordClasses  # imported here: most models have no classes
 
     return vocabulary, WordClasses(classes, int(classes.max(initial=0)), vocabulary)
-
-
-def _peak_mib() -> float:
-    scale = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
 
 
 def max_sentences_option() -> Any:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton import _core
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.phrases import TranslationOptions
@@ -25,3 +26,17 @@ class Batch(NamedTuple):
     sources: npt.NDArray[np.int64]
     annotations: Annotations = NOTHING
     table: object = None
+
+    def core_options(self, targets: _core.Tokens) -> _core.BlockOptions:
+        """The options in the form of the core, with their target words in a model's numbers."""
+        options, offsets = self.options, self.options.sentence_offsets
+        if offsets is None:
+            offsets = np.searchsorted(options.source.sentence, np.arange(len(self.source) + 1)).astype(np.int64)
+        return _core.BlockOptions(
+            offsets=offsets,
+            begin=options.source.begin,
+            length=options.source.length,
+            targets=targets,
+            links=options.links.points,
+            link_offsets=options.links.offsets,
+        )

@@ -47,7 +47,23 @@ LABELS = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
-class JumpLogProbs:
+class JumpRows:
+    """Natural log-probabilities of jumps; `rows[s]` has a row for each CP of sentence s, BOS first, and a column for each
+    word and EOS, −∞ where the jump is impossible."""
+
+    values: npt.NDArray[np.float64]
+    starts: npt.NDArray[np.int64]  # (n_sentences + 1,)
+    lengths: npt.NDArray[np.int64]  # (n_sentences,), words
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, sentence: int) -> npt.NDArray[np.float64]:
+        return self.values[self.starts[sentence] : self.starts[sentence + 1]].reshape(-1, int(self.lengths[sentence]) + 1)
+
+
+@dataclass(frozen=True)
+class JumpLogProbs(JumpRows):
     """Natural log-probabilities of all jumps of a text; `logprobs[s]` is the matrix of sentence s.
 
     The matrix of a sentence of n words has the shape (n + 1, n + 1). Row r is CP r − 1: row 0 is BOS, row r the word
@@ -57,18 +73,7 @@ class JumpLogProbs:
     class of the candidate: `_core.N_CANDIDATE_CLASSES` values, or None for nothing.
     """
 
-    values: npt.NDArray[np.float64]
-    starts: npt.NDArray[np.int64]  # (n_sentences + 1,)
-    lengths: npt.NDArray[np.int64]  # (n_sentences,), words
     class_weights: npt.NDArray[np.float64] | None = None
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, sentence: int) -> npt.NDArray[np.float64]:
-        side = int(self.lengths[sentence]) + 1
-        start = int(self.starts[sentence])
-        return self.values[start : start + side * side].reshape(side, side)
 
     def remaining(self, visits: VisitOrders, *, threads: int | None = None) -> JumpRows:
         """log P(NP | CP, visited) of BOS and each visited word, normalised over the words not visited by then and EOS.
@@ -82,22 +87,6 @@ class JumpLogProbs:
         path = _core.JumpText(np.zeros(offsets[-1], np.uint32), offsets, None, visits.positions, visits.offsets)
         values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=n_threads(threads))
         return JumpRows(values, starts, self.lengths)
-
-
-@dataclass(frozen=True)
-class JumpRows:
-    """log P(NP | CP, visited) along visit orders; `rows[s]` has a row for BOS and each visited word of sentence s, and a
-    column for each word and EOS, −∞ where the word is visited."""
-
-    values: npt.NDArray[np.float64]
-    starts: npt.NDArray[np.int64]  # (n_sentences + 1,)
-    lengths: npt.NDArray[np.int64]  # (n_sentences,), words
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, sentence: int) -> npt.NDArray[np.float64]:
-        return self.values[self.starts[sentence] : self.starts[sentence + 1]].reshape(-1, int(self.lengths[sentence]) + 1)
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, TypeVar, cast, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.forms import Json, JsonObject, Layout
-from hyperbaton.base.store import Arrays, Artefact, Kind, StoredItems, read_artefact, save
+from hyperbaton.base.forms import Json
+from hyperbaton.base.store import Artefact, Kind, StoredItems, read_artefact
 from hyperbaton.models._registry import MODELS
 
 if TYPE_CHECKING:
@@ -27,57 +27,26 @@ STORED = Kind(KIND, about={"seed": int, "inputs": {"bitext": str}, "details": _D
 
 @dataclass(frozen=True)
 class ModelState:
-    """The content of a saved model."""
+    """The content of a saved model; its arrays are memory-mapped."""
 
     artefact: Artefact
-    name: str
-    options: StoredItems[Json]
-    details: StoredItems[Json]
-    inputs: dict[str, str]
-    seed: int
     arrays: StoredItems[Array]
+
+    @classmethod
+    def of(cls, artefact: Artefact) -> ModelState:
+        """The content of an opened artefact."""
+        arrays = artefact.arrays()
+        arrays.update({name: np.asarray(array) for name, array in arrays.items()})
+        return cls(artefact, arrays)
+
+    @property
+    def details(self) -> StoredItems[Json]:
+        """The details of its manifest."""
+        return self.artefact.details
 
     def group(self, prefix: str) -> StoredItems[Array]:
         """The arrays whose names start with `prefix.`, by the rest of the name."""
         return self.arrays.group(prefix)
-
-
-def save_model(
-    path: str | PathLike[str],
-    name: str,
-    arrays: Arrays,
-    *,
-    options: JsonObject,
-    details: JsonObject,
-    inputs: dict[str, str],
-    seed: int,
-    layout: Layout,
-) -> None:
-    """Write a model, all or nothing."""
-    save(
-        path,
-        replace(STORED, arrays=layout),
-        arrays,
-        options=options,
-        inputs=inputs,
-        seed=seed,
-        details={**details, "model": name},
-    )
-
-
-def model_state(artefact: Artefact) -> ModelState:
-    """The content of an opened artefact, memory-mapped."""
-    manifest, details, arrays = artefact.manifest, artefact.details, artefact.arrays()
-    arrays.update({name: np.asarray(array) for name, array in arrays.items()})
-    return ModelState(
-        artefact=artefact,
-        name=details["model"],
-        options=artefact.options,
-        details=details,
-        inputs=manifest["inputs"],
-        seed=cast("int", manifest["seed"]),
-        arrays=arrays,
-    )
 
 
 @overload
@@ -88,10 +57,10 @@ def load_model(path: str | PathLike[str], shape: type[ReorderingModel] | None = 
     """Open a saved model of any kind, or one of a shape, such as `OrientationModel`."""
 
     def read(artefact: Artefact) -> ReorderingModel:
-        state = model_state(artefact)
-        cls = MODELS[state.name]
+        name = artefact.details["model"]
+        cls = MODELS[name]
         if shape is not None and not issubclass(cls, shape):
-            raise ArtefactError(f"{path}: expected {with_article(shape.__name__)}, found the model {state.name}")
-        return cls.restored(state)
+            raise ArtefactError(f"{path}: expected {with_article(shape.__name__)}, found the model {name}")
+        return cls.restored(ModelState.of(artefact))
 
     return read_artefact(path, STORED, read, content=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from hyperbaton.align import ALIGNERS, WordAligner
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.corpus import Bitext, Text
@@ -61,26 +64,19 @@ def run(work: Work) -> None:
     texts, options = Texts(work.inputs), dict(work.options["aligner"])
     aligner = from_mapping(ALIGNERS[options.pop("aligner")], options)
     splits = list(work.options["splits"])
-    source, target = (_joined([str(texts.path(split, side)) for split in splits]) for side in ("source", "target"))
+    sources, targets = ([texts.path(split, side) for split in splits] for side in ("source", "target"))
+    (source, sizes), (target, _) = _joined(sources), _joined(targets)
     joined = Bitext(source, target)
     links = aligner.fit(joined, threads=work.threads).align(joined, threads=work.threads)
-    start = 0
-    for split in splits:
-        end = start + len(Text.read(texts.path(split, "source")))
+    for split, (begin, end) in zip(splits, pairwise(offsets_of(sizes)), strict=True):
         if not texts.has(split, "links"):
-            links.select(np.arange(start, end)).write(work.out / f"{split}.links")
-        start = end
+            links.select(np.arange(begin, end)).write(work.out / f"{split}.links")
 
 
-def _joined(paths: list[str]) -> Text:
-    """Several files as one text."""
+def _joined(paths: list[Path]) -> tuple[Text, list[int]]:
+    """Several files as one text, and the number of sentences of each."""
     parts: list[Text] = []
     for path in paths:
         parts.append(Text.read(path, parts[-1].vocabulary if parts else None))
-    starts = np.cumsum([0, *(part.n_tokens for part in parts)])
-    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
-    return Text(
-        np.concatenate([part.tokens for part in parts]),
-        np.concatenate([np.zeros(1, np.int64), *offsets]),
-        parts[-1].vocabulary,
-    )
+    tokens, lengths = (np.concatenate([getattr(part, name) for part in parts]) for name in ("tokens", "lengths"))
+    return Text(tokens, offsets_of(lengths), parts[-1].vocabulary), [len(part) for part in parts]

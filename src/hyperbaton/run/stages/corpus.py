@@ -7,16 +7,16 @@ and test, and `cleaning.json`, which lists what was dropped from each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.options import LARGEST, from_mapping, to_mapping
+from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
-from hyperbaton.corpus.bitext import check_same_length
-from hyperbaton.corpus.clean import Cleaning, clean
+from hyperbaton.corpus.clean import NOT_EMPTY, Cleaning, clean
 from hyperbaton.corpus.files import read_lines, read_sentences, write_pieces
 from hyperbaton.corpus.placeholders import Protecting, generalize
 from hyperbaton.corpus.processing import SIDES, TextProcessing
@@ -29,8 +29,6 @@ from hyperbaton.run.corpus import Corpus, RawTextOptions
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, SPLITS, File, Inputs, Work, read_json
-
-ANY_RATIO = 1e9
 
 TABLES, ALWAYS = {"corpus": Corpus, "text": RawTextOptions}, True
 RATES = {"": Rate(2, 0.05, 120, 1), "generate": Rate(2, 0.9, 150, 1)}
@@ -96,7 +94,7 @@ def _generate(work: Work, options: JsonObject) -> None:
     cleaning = from_mapping(Cleaning, work.options["clean"])
     report = {}
     for split, part in parts.items():
-        limits = cleaning if split == "train" else _held_out(0)
+        limits = cleaning if split == "train" else NOT_EMPTY
         kept, summary = clean(part.bitext, limits)
         report[split] = summary.to_json()
         chosen = part.select(kept)
@@ -154,9 +152,7 @@ def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
 
 def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
     """Texts with placeholders for the numbers and addresses that occur on both sides of a pair."""
-    source, target = Text.read(texts["source"]), Text.read(texts["target"])
-    check_same_length(source, target)
-    made = generalize(Bitext(source, target))
+    made = generalize(Bitext.read(texts["source"], texts["target"], empty=True))
     for side, text in zip(SIDES, (made.source, made.target), strict=True):
         texts[side] = work.scratch / f"{split}.{side}.generalized"
         write_pieces(texts[side], text.pieces())
@@ -165,17 +161,16 @@ def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Pa
 
 def _select(work: Work, split: str, columns: dict[str, Path], texts: dict[str, Path], limits: JsonObject) -> JsonObject:
     """Write the selected lines of every column."""
-    source, target = Text.read(texts["source"]), Text.read(texts["target"])
-    check_same_length(source, target)
-    bitext = Bitext(source, target)
+    bitext = Bitext.read(texts["source"], texts["target"], empty=True)
+    source, target = bitext.source, bitext.target
     end = limits["skip"] + limits["lines"] if limits["lines"] else len(bitext)
     taken = np.arange(limits["skip"], min(end, len(bitext)))
     if len(taken) == 0:
         raise InputError(f"no line is left after the first {limits['skip']}", texts["source"])
     part = bitext.select(taken)
-    cleaning = from_mapping(Cleaning, work.options["clean"]) if split == "train" else _held_out(limits["max-length"])
-    if split == "train" and limits["max-length"]:
-        cleaning = Cleaning(cleaning.min_length, min(cleaning.max_length, limits["max-length"]), cleaning.ratio)
+    cleaning = from_mapping(Cleaning, work.options["clean"]) if split == "train" else NOT_EMPTY
+    if limits["max-length"]:
+        cleaning = replace(cleaning, max_length=min(cleaning.max_length, limits["max-length"]))
     kept, report = clean(part, cleaning)
     if len(kept) == 0:
         raise InputError(
@@ -195,8 +190,3 @@ def _select(work: Work, split: str, columns: dict[str, Path], texts: dict[str, P
     if "trees" in columns:
         write("trees", Trees.read(columns["trees"], source).pieces(source, chosen))
     return report.to_json()
-
-
-def _held_out(max_length: int) -> Cleaning:
-    """In text that is only translated, drop only empty and overlong lines."""
-    return Cleaning(1, max_length or LARGEST, ANY_RATIO)

@@ -47,8 +47,7 @@ def run(work: Work) -> None:
     model.threads = work.threads
     annotations = texts.annotations(options["split"], model.reads, bitext)
     evaluation = evaluate(model, HeldOut(bitext, annotations, options["max-length"], options["max-distance"]))
-    costs = {"train_seconds": model.train_seconds_, "train_peak_mib": model.train_peak_mib_}
-    work.write_json("evaluation.json", {**evaluation.record(), **costs})
+    work.write_json("evaluation.json", {**evaluation.record(), **model.costs})
 
 
 def figures(plan: Plan, root: Path) -> JsonObject:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.metrics import Metric, compare, estimate, higher_is_better, make_metric
+from hyperbaton.report.metric_names import title_of
 from hyperbaton.run.commands import run_again, shell
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.models import RULES
@@ -44,7 +45,7 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     options = work.options
     chosen = [make_metric(name) for name in options["metrics"]]
-    titles = [_title(metric, name) for metric, name in zip(chosen, options["metrics"], strict=True)]
+    titles = [title_of(name) for name in options["metrics"]]
     rows = []
     for system in options["systems"]:
         for limit in options["limits"]:
@@ -162,12 +163,6 @@ def _seconds_of_a_thread(speeds: Sequence[Mapping[str, Json]]) -> float:
     12.0
     """
     return float(sum(speed["seconds"] * speed["threads"] for speed in speeds) / len(speeds))
-
-
-def _title(metric: Metric, name: str) -> str:
-    """A metric's title, with its given options."""
-    _, colon, options = name.partition(":")
-    return metric.title + colon + options
 
 
 def _runs(work: Work, metric: int, system: str, limit: int) -> list[npt.NDArray[np.float64]]:

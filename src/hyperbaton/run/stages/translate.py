@@ -71,21 +71,19 @@ def _in_old_order(parts: list[Links], orders: list[str]) -> Links:
 
 def _derivations(translations: Translations) -> Iterator[JsonObject]:
     """The segments of each best translation, in target order, with every feature's weighted score."""
-    weights = translations.system.weights
-    for sentence in range(len(translations)):
-        path = int(translations.path_offsets[translations.pieces[sentence]])
-        if path == int(translations.path_offsets[translations.pieces[sentence] + 1]):
+    for first_piece in translations.pieces[:-1].tolist():
+        path = next(iter(translations.paths(first_piece)), None)
+        if path is None:
             yield {"total": None, "segments": []}
             continue
         segments, end = [], 0
         for step in translations.steps(path):
-            scores = {n: sum(w * v for w, v in zip(weights[n], values, strict=True)) for n, values in step.features.items()}
             segments.append(
                 {
                     "source": [step.begin, step.end],
                     "target": step.target,
                     "jump": step.begin - end,
-                    "scores": {name: round(value, 4) for name, value in scores.items() if value},
+                    "scores": {name: round(value, 4) for name, value in translations.weighted(step.features).items()},
                 }
             )
             end = step.end

@@ -146,11 +146,9 @@ class V1(Dialect):
 
         job = Job(object(), sum(map(len, texts)) + 1, None, run, time.monotonic() + call.seconds_left)
         links, posteriors = await call.wait(job, texts)
-        rows, at = [], 0
+        rows = []
         for n in range(len(sides[0])):
-            points = posteriors.links[n]
-            means = dict(zip(points, posteriors.values[at : at + len(points)].mean(axis=1).tolist(), strict=True))
-            at += len(points)
+            means = posteriors.means(n)
             rows.append(
                 {
                     "alignment": [[i, j] for i, j in links[n]],
