@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,12 +28,10 @@ from hyperbaton.base.options import option
 from hyperbaton.models.networks.encoder import SentenceNetwork
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
 from hyperbaton.models.shapes.store import ModelState
-from hyperbaton.network.words import torch_side
+from hyperbaton.network.words import needing_torch
 
 if TYPE_CHECKING:
     from hyperbaton.models.networks.jumps import JumpSentences, JumpShape
-
-_NETWORK = "hyperbaton.models.networks.jumps"
 
 
 @dataclass(eq=False)
@@ -43,14 +42,14 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
     def _fit(self, training: JumpTraining) -> None:
         shape, sentences = self.prepare(training)
-        task = torch_side(_NETWORK).NextWords(shape, sentences, self.candidates == "remaining")
+        task = _torch_side().NextWords(shape, sentences, self.candidates == "remaining")
         self._train(task, sentences._asdict(), training.resources)
 
     def prepare(self, training: JumpTraining) -> tuple[JumpShape, JumpSentences]:
         """The input of training in PyTorch: the sizes of the network, and the sentences as rows of its embeddings."""
         text, labels = training.source.text, training.source.labels
         sizes = self._number_words(text.tokens, len(self.vocabulary_), labels)
-        visits, side = training.visits, torch_side(_NETWORK)
+        visits, side = training.visits, _torch_side()
         shape = side.JumpShape(**sizes, distances=self.distances)
         return shape, side.JumpSentences(*self._rows(training.source), text.offsets, visits.positions, visits.offsets)
 
@@ -71,3 +70,9 @@ class Encoder(SentenceNetwork, NextPositionModel):
     def _restore(self, state: ModelState) -> None:
         super()._restore(state)
         _ = self._network  # raises an error if the artefact is inconsistent
+
+
+def _torch_side() -> ModuleType:
+    with needing_torch():
+        from hyperbaton.models.networks import jumps
+    return jumps

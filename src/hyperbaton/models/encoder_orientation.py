@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -29,14 +30,12 @@ from hyperbaton.base.options import option
 from hyperbaton.models.networks.encoder import SentenceNetwork
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
 from hyperbaton.models.shapes.store import ModelState
-from hyperbaton.network.words import FIRST, frequent_rows, rows_of, torch_side
+from hyperbaton.network.words import FIRST, frequent_rows, needing_torch, rows_of
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 
 if TYPE_CHECKING:
     from hyperbaton.models.networks.orientations import OrientationShape, PhraseSpans
-
-_NETWORK = "hyperbaton.models.networks.orientations"
 
 
 @dataclass(eq=False)
@@ -56,7 +55,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
 
     def _fit(self, training: TrainingSamples) -> None:
         shape, phrases = self.prepare(training)
-        self._train(torch_side(_NETWORK).Orientations(shape, phrases), phrases._asdict(), training.resources)
+        self._train(_torch_side().Orientations(shape, phrases), phrases._asdict(), training.resources)
         self.take_coverage()
 
     def prepare(self, training: TrainingSamples) -> tuple[OrientationShape, PhraseSpans]:
@@ -67,7 +66,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         self.target_rows_ = frequent_rows(
             target.tokens, len(self.target_vocabulary_), self.max_target_words, self.min_count
         )
-        shape = torch_side(_NETWORK).OrientationShape(
+        shape = _torch_side().OrientationShape(
             **sizes,
             n_target_words=int(self.target_rows_.max(initial=FIRST - 1)) + 1,
             n_lengths=self.max_length,
@@ -82,7 +81,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         n, n_classes, occurrences = len(training.labels), len(self.class_names), training.occurrences
         source, sentence = occurrences.source, occurrences.source_spans.sentence
         every = np.full((n, n_classes), True) if training.possible is None else training.possible
-        return torch_side(_NETWORK).PhraseSpans(  # type: ignore[no-any-return]
+        return _torch_side().PhraseSpans(  # type: ignore[no-any-return]
             *self._embedded(source.tokens, occurrences.source_classes),
             source.offsets,
             np.searchsorted(sentence, np.arange(len(source) + 1)),
@@ -156,3 +155,9 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         if np.any(self.target_rows_ >= len(self.weights_["first"])):
             raise DamagedError("the rows of target words do not match the embedding")
         _ = self._network  # raises an error if the artefact is inconsistent
+
+
+def _torch_side() -> ModuleType:
+    with needing_torch():
+        from hyperbaton.models.networks import orientations
+    return orientations

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import ModuleType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -34,9 +34,10 @@ def rows_of(rows: Array, tokens: Array) -> Array:
     return np.where(known, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
 
 
-def torch_side(module: str) -> ModuleType:
-    """Import a module that needs PyTorch; the error says what to install if it is missing."""
+@contextmanager
+def needing_torch() -> Iterator[None]:
+    """Wrap imports that need PyTorch: say what to install if it is missing."""
     try:
-        return import_module(module)
+        yield
     except ImportError as error:
         raise import_failure(error, "PyTorch", "torch", "torch") from None

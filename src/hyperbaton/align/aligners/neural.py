@@ -17,6 +17,7 @@ probabilities are those of the hidden Markov model.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -33,7 +34,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import Arrays, Artefact, group
 from hyperbaton.corpus import Bitext, Text
-from hyperbaton.network.words import frequent_rows, torch_side
+from hyperbaton.network.words import frequent_rows, needing_torch
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # rarer words and stems have no embedding
@@ -71,7 +72,7 @@ class Neural(Aligner):
         progress: Progress | None = None,
         sharding: Sharding | None = None,
     ) -> Neural:
-        side = torch_side("hyperbaton.align.neural.training")
+        side = _torch_side()
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         vars(self).pop("network_", None)
@@ -153,3 +154,9 @@ class Neural(Aligner):
             posterior_floor=POSTERIOR_FLOOR,
             window_scale=WINDOW_SCALE,
         )
+
+
+def _torch_side() -> ModuleType:
+    with needing_torch():
+        from hyperbaton.align.neural import training
+    return training

@@ -22,12 +22,11 @@ from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.models.shapes.base import ReorderingModel
 from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import TrainingStates
-from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, rows_of, torch_side
+from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, needing_torch, rows_of
 
 if TYPE_CHECKING:
     from hyperbaton.network.training import Schedule, State, Task
 
-_TRAINING = "hyperbaton.network.training"
 _STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": list[float]}})
 
 
@@ -53,7 +52,7 @@ class SentenceNetwork(ReorderingModel):
 
     def schedule(self) -> Schedule:
         """The training schedule for PyTorch."""
-        return torch_side(_TRAINING).Schedule(  # type: ignore[no-any-return]
+        return _torch_side().Schedule(  # type: ignore[no-any-return]
             dropout=self.dropout,
             word_dropout=self.word_dropout,
             step=self.step,
@@ -94,7 +93,7 @@ class SentenceNetwork(ReorderingModel):
 
     def _train(self, task: Task, inputs: Mapping[str, Array | None], resources: Resources) -> None:
         """Train with PyTorch, resuming an interrupted training with the same options and inputs."""
-        side = torch_side(_TRAINING)
+        side = _torch_side()
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         text = {"sentences": hash_arrays({name: a for name, a in inputs.items() if a is not None})}
@@ -151,3 +150,9 @@ class SentenceNetwork(ReorderingModel):
             return None, save
         arrays = {name: np.array(array) for name, array in last.arrays().items()}
         return side.State(last.details["epoch"], last.details["history"], arrays), save
+
+
+def _torch_side() -> ModuleType:
+    with needing_torch():
+        from hyperbaton.network import training
+    return training
