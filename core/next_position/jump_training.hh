@@ -5,9 +5,9 @@
 // The step falls linearly to 0 over all passes, so that the last sentences do not dominate. The prior's part of g_f is
 // spread over the sentences in which f occurs.
 //
-// Sentences are split into parts that learn side by side in a pass, each from the same weights. After the pass their
-// weights w are averaged (after Agarwal et al. 2014), each weighted by its confidence √Σ g² of the pass. Parts depend only
-// on the data, so the result does not depend on the number of threads.
+// The parts of a large text learn side by side in a pass, each from the same weights. After the pass their weights w are
+// averaged (after Agarwal et al. 2014), each weighted by its confidence √Σ g² of the pass. Parts depend only on the data,
+// so the result does not depend on the number of threads.
 #pragma once
 
 #include <span>

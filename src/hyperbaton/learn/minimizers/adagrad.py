@@ -23,7 +23,7 @@ class Adagrad(Minimizer):
     """AdaGrad, sentence by sentence; a few passes are enough."""
 
     max_passes: int = option(3, "number of passes over the sentences", minimum=1)
-    step: float | None = option(None, "initial size of an update; default: 0.1 for pair, 0.02 for sequence", minimum=1e-12)
+    step: float | None = option(None, "initial size of an update; the default depends on the model", minimum=1e-12)
 
     method: ClassVar = "adagrad"
     state_layout: ClassVar = {"weights": "f8 n planes", "squares": "f8 n planes", "objective": "f8 n_passes"}
