@@ -301,7 +301,7 @@ HYPERBATON_BINDINGS(next_position) {
                                   to_numpy(std::move(sums.squares), self.planes()));
           },
           "weights"_a, "squares"_a, "n_sentences"_a, nb::kw_only(), "step"_a, "variance"_a, "number"_a, "n_passes"_a,
-          "progress"_a.none(),
+          "progress"_a = nb::none(),
           "The loss during a pass of AdaGrad, the number of parts, and sums over them: weights times shares, shares, and "
           "squared derivatives.");
 

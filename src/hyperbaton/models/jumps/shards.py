@@ -97,9 +97,12 @@ class ShardedJumps:
         (counts,) = self._sums("count_sentences")
         return np.asarray(counts)
 
-    def adagrad(self, *state: Array, progress: Progress | None, **options: Any) -> Iterator[Any]:
+    def adagrad(
+        self, *state: Array, number: int, n_passes: int, progress: Progress | None, **options: Any
+    ) -> Iterator[Any]:
         """The loss during a pass of AdaGrad, the number of parts, and sums over them; arguments as in the core."""
-        return self._sums("adagrad", *state, progress=progress, **options)
+        own = Resources(self._threads, progress).part(number, of=n_passes).progress
+        return self._sums("adagrad", *state, progress=own, number=number, n_passes=n_passes, **options)
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """The sum over all sentences, and its gradient."""
@@ -131,8 +134,6 @@ def _find_features(job: _JumpJob, shard: int) -> int:
 def _call(job: _JumpJob, shard: int, *, method: str, options: dict[str, Any]) -> dict[str, Any]:
     """Call a method of the objective of a shard; returns the numbers of its result, and stores the arrays."""
     inputs = map_arrays(job.folder, _inputs_name(job)).values()
-    if method == "adagrad":
-        options = {**options, "progress": None}
     result = getattr(job.objective(shard), method)(*inputs, **options)
     named = {str(i): value for i, value in enumerate(result if isinstance(result, tuple) else (result,))}
     arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
