@@ -206,12 +206,17 @@ def test_adagrad_does_not_depend_on_threads_and_is_a_good_start(corpus: tuple[Bi
         MODELS["block_me"](learner="lbfgs:warmup=1").fit(generate(20, seed=1).bitext)
 
 
-def test_adagrad_in_shards_comes_near(corpus: tuple[Bitext, Tags], tmp_path: Path) -> None:
+def test_adagrad_in_shards_comes_near(
+    corpus: tuple[Bitext, Tags], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     learner, flat = "adagrad:variance=0.1:max-passes=6", _flat(corpus)
     whole = model("pair", learner=learner, min_count=2).fit(corpus[0])
     shards = model("pair", learner=learner, min_count=2).fit(corpus[0], sharding=Sharding(tmp_path, 3))
     gains = [flat - objective(fitted, corpus) for fitted in (whole, shards)]
-    assert 0.8 * gains[0] < gains[1] < 1.1 * gains[0]
+    assert 0.8 * gains[0] < gains[1] < 1.1 * gains[0] and not caplog.records
+    model("pair", learner="adagrad:variance=0.1", min_count=2).fit(corpus[0], sharding=Sharding(tmp_path, 6))
+    (record,) = caplog.records
+    assert "averages of 6 parts" in record.message and "lbfgs:variance=0.1:warmup=2" in record.message
 
 
 def _flat(corpus: tuple[Bitext, Tags]) -> float:

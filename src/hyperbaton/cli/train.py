@@ -76,7 +76,7 @@ def train(
 
         hyperbaton train sequence train.ja train.en train.links -o seq --source-tags train.ja.pos
 
-        hyperbaton train sequence web.ja web.en web.links -o seq --executor dask://10.0.0.1:8786 --shards 40
+        hyperbaton train pair web.ja web.en web.links -o pair --executor dask://10.0.0.1:8786 --shards 40
 
         hyperbaton train block_me train.zh train.en train.links -o block --source-tags train.zh.pos --source-trees zh.trees
     """

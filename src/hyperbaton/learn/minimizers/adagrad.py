@@ -8,6 +8,7 @@ Parts of the sentences learn side by side. After each pass their weights are ave
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +17,10 @@ import numpy as np
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective, States
+
+log = logging.getLogger(__name__)
+
+_FEW_PARTS = 4  # averages of more are clearly worse
 
 
 @dataclass(eq=False)
@@ -29,15 +34,19 @@ class Adagrad(Minimizer):
     state_layout: ClassVar = {"weights": "f8 n planes", "squares": "f8 n planes", "objective": "f8 n_passes"}
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
-        return self.minimize_core(self._core(objective), objective.start, objective.checkpoint, progress)
+        minimum, n_parts = self.pass_over(self._core(objective), objective.start, objective.checkpoint, progress)
+        if n_parts > _FEW_PARTS:
+            advice = f"the learner lbfgs:variance={self.variance:g}:warmup=2 finds the minimum in more passes"
+            log.warning("the weights are averages of %d parts, which predict less well; %s", n_parts, advice)
+        return minimum
 
-    def minimize_core(self, core: Any, start: Any, states: States | None, progress: Progress | None) -> Minimum:
-        """Find weights for an objective of the core; `start` has their shape and is 0."""
+    def pass_over(self, core: Any, start: Any, states: States | None, progress: Progress | None) -> tuple[Minimum, int]:
+        """Find weights for an objective of the core; `start` has their shape and is 0. Returns the number of parts too."""
         saved = None if states is None else states.start()
         weights, squares, history = start, np.zeros_like(start), list[float]()
         if saved is not None:
             weights, squares, history = saved["weights"], saved["squares"], saved["objective"].tolist()
-        n_sentences = core.count_sentences()
+        n_sentences, n_parts = core.count_sentences(), 0
         step = core.adagrad_step if self.step is None else self.step
         for number in range(len(history), self.max_passes):
             loss, n_parts, weighted, shares, own_squares = core.adagrad(
@@ -55,7 +64,7 @@ class Adagrad(Minimizer):
             history.append(loss + float(np.vdot(weights, weights)) / (2 * self.variance))
             if states is not None and states.due():
                 states.save({"weights": weights, "squares": squares, "objective": np.array(history)})
-        return Minimum(weights, np.array(history))
+        return Minimum(weights, np.array(history)), n_parts
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:
         # Each thread has weights, squares and derivatives in single precision and up to two numbers for each feature. All

@@ -35,7 +35,7 @@ class Lbfgs(QuasiNewton):
         if self.warmup and (checkpoint is None or not checkpoint.has_start()):
             if not hasattr(core, Adagrad.method):
                 raise OptionError("this model has no AdaGrad to start from: leave warmup out")
-            start = Adagrad(self.variance, self.warmup).minimize_core(core, start, None, progress).weights
+            start = Adagrad(self.variance, self.warmup).pass_over(core, start, None, progress)[0].weights
         return Minimum(
             *core.lbfgs(
                 start,
