@@ -142,7 +142,7 @@ def waiting(german: System, limits: ServiceLimits) -> Iterator[Running]:
     """A service whose searches wait."""
     Slow.wait.clear()
     engine = Engine("german", german, "de", "en")
-    engine.translator = lambda options: Slow(german, options)  # type: ignore[method-assign]
+    engine.translator = lambda options, weights: Slow(german, options)  # type: ignore[method-assign]
     try:
         with running([engine], limits) as service:
             yield service
