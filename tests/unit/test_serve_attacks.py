@@ -281,7 +281,7 @@ def test_accepted_requests_finish_with_the_old_system(tmp_path: Path) -> None:
     make_system("yes").save(folder)
     engine = Engine.load(str(folder))
     Slow.wait.clear()
-    engine.translator = lambda options: Slow(engine.system, options)  # type: ignore[method-assign]
+    engine.translator = lambda options, weights: Slow(engine.system, options)  # type: ignore[method-assign]
     try:
         with running([engine], ServiceLimits(workers=1)) as service, ThreadPoolExecutor(3) as pool:
             batcher = service.service.batcher
