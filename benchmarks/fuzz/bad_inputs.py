@@ -348,9 +348,9 @@ ROWS: tuple[tuple[str, int, str], ...] = (
         "--source-links is given 2",
     ),
     ("score c/dev.target c/dev.target --metrics kendall", 1, "links"),
-    (f"tune system {TEXTS} -o new --metric blue", 1, "unknown metric 'blue'"),
-    (f"tune system {TEXTS} -o new --optimizer best", 1, "unknown optimizer 'best'"),
-    (f"tune system {TEXTS} -o new --optimizer mert:restarts=-1", 1, "restarts must be at least 0, not -1"),
+    (f"tune system {TEXTS} -o new --metric blue", 2, "unknown metric 'blue'"),
+    (f"tune system {TEXTS} -o new --optimizer best", 2, "unknown optimizer 'best'"),
+    (f"tune system {TEXTS} -o new --optimizer mert:restarts=-1", 2, "restarts must be at least 0, not -1"),
     ("tune system c/dev.source c/test.target -o new", 1, r"c/test.target:\d+: has \d+ lines, but c/dev.source has"),
     ("tune system empty empty -o new", 1, "empty: the file has no lines"),
     ("diagnose system c/dev.source c/test.target", 1, r"c/test.target:\d+: has \d+ lines, but c/dev.source has"),
@@ -603,7 +603,7 @@ EXPERIMENTS: tuple[tuple[bytes, str], ...] = (
     ),
     (
         b"[corpus.generate]\n[models.linear]\n[translation.tuning]\noptimizer = 'x'",
-        "key 'translation.tuning': unknown optimizer 'x'",
+        "key 'translation.tuning.optimizer': x: unknown optimizer 'x'",
     ),
 )
 

@@ -96,10 +96,13 @@ def tokenized(**keys: str) -> dict[str, Any]:
             values(translation={"fix": {"pair": {"LM0": "1"}}}),
             "key 'translation.fix.pair.LM0': a weight is a number, or a list of numbers, not '1'",
         ),
-        (values(translation={"tuning": {"optimizer": "adam"}}), "key 'translation.tuning': unknown optimizer 'adam'"),
+        (
+            values(translation={"tuning": {"optimizer": "adam"}}),
+            "key 'translation.tuning.optimizer': adam: unknown optimizer 'adam'",
+        ),
         (
             values(translation={"tuning": {"pair": {"optimizer": "adam"}}}),
-            "key 'translation.tuning.pair': unknown optimizer 'adam'",
+            "key 'translation.tuning.pair.optimizer': adam: unknown optimizer 'adam'",
         ),
         (
             values(translation={"tuning": {"q": {"iterations": 2}}}),

@@ -196,22 +196,14 @@ def _read_tuning(table: KeyTable, systems: Mapping[str, Json]) -> tuple[Tuning, 
     from hyperbaton.tune import Tuning
 
     tables = {key: table.table(key) for key in list(table.rest) if isinstance(table.rest[key], dict)}
-    general = _checked_tuning(table, table.options(Tuning, systems))
+    general = table.options(Tuning, systems)
     own = {}
     for key, part in tables.items():
         system = table.choice(key, table.written[key], systems)
         keys = list(part.rest)
         chosen = part.options(Tuning)
-        own[system] = _checked_tuning(part, replace(general, **{name: getattr(chosen, name) for name in keys}))
+        own[system] = replace(general, **{name: getattr(chosen, name) for name in keys})
     return general, own
-
-
-def _checked_tuning(table: KeyTable, tuning: Tuning) -> Tuning:
-    from hyperbaton.tune import OPTIMIZERS
-
-    table.trying(lambda: make_metric(tuning.metric))
-    table.trying(lambda: OPTIMIZERS.make(tuning.optimizer))
-    return tuning
 
 
 def _read_systems(table: KeyTable, all_models: Models, sparse: Mapping[str, Sparse]) -> dict[str, tuple[str, ...]]:

@@ -22,7 +22,7 @@ from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.base.options import CheckedOptions, option, to_mapping
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
-from hyperbaton.metrics import Metric, Outputs, make_metric
+from hyperbaton.metrics import METRICS, Metric, Outputs, make_metric
 from hyperbaton.tune.average import Scale
 from hyperbaton.tune.nbest import CandidateLists, Decode, Floats, check_nbest, first_of_each
 from hyperbaton.tune.optimizers import OPTIMIZERS, Optimizer, OptimizerJob
@@ -47,8 +47,8 @@ class TuningFailed(HyperbatonError):
 class Tuning(CheckedOptions):
     """Options of tuning."""
 
-    metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none")
-    optimizer: str = option("mira", "mira, mert or pro, with options as in mert:restarts=10")
+    metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none", plugins=METRICS)
+    optimizer: str = option("mira", "mira, mert or pro, with options as in mert:restarts=10", plugins=OPTIMIZERS)
     iterations: int = option(12, "maximum number of iterations; each translates the development text once", minimum=1)
     patience: int = option(6, "stop after this many iterations without improvement", minimum=1)
     reach: float = option(
