@@ -6,6 +6,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 Ngram = tuple[str, ...]
 Arpa = dict[Ngram, tuple[float, float]]  # log10 probability, log10 back-off weight
 
@@ -109,9 +111,10 @@ def _log10(x: float) -> float:
 
 
 def _discounts(have: Mapping[int, int], fallback: Sequence[float]) -> Sequence[float]:
-    n = [have.get(i, 0) for i in range(5)]
+    """In single precision, as lmplz has it: rounding decides whether a discount of 0 is in its range."""
+    n = [np.float32(have.get(i, 0)) for i in range(5)]
     if not all(n[1:4]):
         return fallback
     y = n[1] / (n[1] + 2 * n[2])
-    discounts = [i - (i + 1) * y * n[i + 1] / n[i] for i in (1, 2, 3)]
+    discounts = [float(i - (i + 1) * y * n[i + 1] / n[i]) for i in (1, 2, 3)]
     return discounts if all(0 <= d <= i for i, d in enumerate(discounts, start=1)) else fallback

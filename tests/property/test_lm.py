@@ -59,6 +59,9 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
 @settings(max_examples=60, deadline=None)
 @given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1", "0 0 1", "0 1 2"]), st.integers(1, 14))
 @example([["a", "a", "a"], ["a", "b", "b", "a", "a"]], 3, "0", 1)  # a back-off weight of zero
+@example(
+    [["a"], ["c"], ["c"], ["d", "b"], ["a", "b", "a", "b"], ["b", "b", "c", "a"], ["c", "a", "b", "a", "b", "b"]], 2, "0", 1
+)
 def test_estimates(text: list[list[str]], order: int, prune: str, shards: int) -> None:
     prune = " ".join(prune.split()[:order])
     thresholds = [int(part) for part in prune.split()]
