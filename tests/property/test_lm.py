@@ -21,6 +21,8 @@ from tests.oracles import lm as oracle
 WORDS = ["a", "b", "c", "d"]
 FALLBACK = (0.5, 1.0, 1.5)
 LN10 = np.log(10)
+# A discount of bigrams is 0, and less in single precision.
+ROUNDED = ["", "", "", "a", "a", "c", "c", "c", "d b", "a b a b", "b b c a", "c a b a b b"]
 
 sentences = st.lists(st.sampled_from(WORDS), max_size=7)
 texts = st.lists(sentences, min_size=1, max_size=12)
@@ -59,9 +61,7 @@ def test_queries(model: tuple[int, oracle.Arpa], texts: list[list[str]]) -> None
 @settings(max_examples=60, deadline=None)
 @given(texts, st.integers(1, 6), st.sampled_from(["0", "0 1", "0 0 1", "0 1 2"]), st.integers(1, 14))
 @example([["a", "a", "a"], ["a", "b", "b", "a", "a"]], 3, "0", 1)  # a back-off weight of zero
-@example(
-    [["a"], ["c"], ["c"], ["d", "b"], ["a", "b", "a", "b"], ["b", "b", "c", "a"], ["c", "a", "b", "a", "b", "b"]], 2, "0", 1
-)
+@example([line.split() for line in ROUNDED], 2, "0", 1)
 def test_estimates(text: list[list[str]], order: int, prune: str, shards: int) -> None:
     prune = " ".join(prune.split()[:order])
     thresholds = [int(part) for part in prune.split()]
