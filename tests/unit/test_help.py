@@ -8,9 +8,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from hyperbaton.align import ALIGNERS
 from hyperbaton.base.progress import Bar
 from hyperbaton.cli import build, verbs
 from hyperbaton.cli._help import GROUPS, groups
+from hyperbaton.learn.minimizers import MINIMIZERS
+from hyperbaton.metrics import METRICS
+from hyperbaton.tune import OPTIMIZERS
 from tests.program import hyperbaton
 
 
@@ -35,6 +39,13 @@ def test_files_are_called_paths() -> None:
                 assert parameter.metavar != "TEXT", f"{verb} {parameter.opts}"
     assert "--source-tags PATH" in hyperbaton("translate", "--help").stdout
     assert "--drop-source PATH" in hyperbaton("align", "--help").stdout
+
+
+def test_plugins_are_listed() -> None:
+    """Those of options classes and of commands, from the registry."""
+    for verb, names in (("tune", OPTIMIZERS), ("train sequence", MINIMIZERS), ("align", ALIGNERS), ("score", METRICS)):
+        printed = " ".join(hyperbaton(*verb.split(), "--help").stdout.split())
+        assert f"[{', '.join(names)}" in printed
 
 
 def test_times_of_a_bar_start_again_with_its_stage() -> None:

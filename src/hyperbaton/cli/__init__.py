@@ -31,10 +31,10 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError, one_line
 from hyperbaton.base.memory import parse_memory
-from hyperbaton.base.options import Option, from_mapping, options_of, plain_type
+from hyperbaton.base.options import Option, Plugins, from_mapping, options_of, plain_type
 from hyperbaton.base.signals import Signals
 from hyperbaton.cli._help import GROUPS, Program, Verb, value_name
-from hyperbaton.cli._paths import READS, Role, check_encoding, check_paths
+from hyperbaton.cli._paths import READS, Reads, Role, check_encoding, check_paths
 
 
 def check_amount(amount: str | None) -> str | None:
@@ -190,6 +190,7 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     checks: dict[str, Option] = {}  # by parameter name; typer itself accepts inf, nan and numbers of any size
     roles: dict[str, Role] = {}  # of parameters that name files and folders
     names: dict[str, str] = {}  # of parameters, in messages
+    plugins: dict[str, Plugins] = {}  # of parameters that name one
     shared: dict[str, type[SharedOptions]] = {}
     declared: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
@@ -207,6 +208,8 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
                 checks[opt.name], names[opt.name] = opt, f"--{opt.flag}"
                 if opt.path:
                     roles[opt.name] = READS
+                if opt.plugins is not None:
+                    plugins[opt.name] = opt.plugins
                 annotation = Annotated[opt.type, _flag(opt)]  # type: ignore[name-defined]
                 parameters.append(Parameter(opt.name, Parameter.KEYWORD_ONLY, default=opt.default, annotation=annotation))
             continue
@@ -214,6 +217,8 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
         names[name] = _shown_name(name, info)
         if metadata:
             (roles[name],) = metadata
+            if (registry := getattr(roles[name], "plugins", None)) is not None:
+                plugins[name] = registry
         if Path in (plain_type(kind), *typing.get_args(plain_type(kind))) and name not in roles:
             raise TypeError(f"{function.__name__}: the parameter {name} does not say whether it reads or writes")
         kind, check = _declared(name, kind, info, roles.get(name))
@@ -242,7 +247,8 @@ def _with_flags(function: Callable[..., Any], words: Sequence[str]) -> Callable[
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.roles = roles  # type: ignore[attr-defined]
-    call.plugins = function.__globals__.get("PLUGINS")  # type: ignore[attr-defined]
+    call.options_of = function.__globals__.get("PLUGINS")  # type: ignore[attr-defined]
+    call.plugins = plugins  # type: ignore[attr-defined]
     return call
 
 
@@ -252,6 +258,8 @@ def _flag(opt: Option) -> Any:
     names = [f"--{opt.flag}/--no-{opt.flag}"] if is_switch else [f"--{opt.flag}"]
     help = opt.help + (f" ({', '.join(opt.choices)})" if opt.choices else "") + opt.range
     completion = None if opt.choices is None else _completion(opt.choices)
+    if opt.plugins is not None:
+        completion = opt.plugins.names
     return typer.Option(*names, help=help, autocompletion=completion, metavar="PATH" if opt.path else value_name(opt.type))
 
 
@@ -279,6 +287,8 @@ def _declared(name: str, kind: Any, info: Any, role: Role | None) -> tuple[Any, 
         opt = Option(_shown_name(name, info).removeprefix("--"), kind, minimum=info.min, maximum=info.max)
         info.help = f"{info.help or ''}{opt.range}"
         info.min = info.max = None
+    if isinstance(role, Reads) and role.plugins is not None:
+        info.autocompletion = role.plugins.names
     if isinstance(info, OptionInfo) and info.metavar is None:
         info.metavar = "PATH" if role is not None and role.is_plain else value_name(kind)
     return Annotated[kind, info], opt

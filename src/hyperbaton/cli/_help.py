@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 import typing
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hyperbaton.base.options import plain_type
+from hyperbaton.base.options import Plugins, plain_type
 from hyperbaton.base.registry import Registry
 from hyperbaton.cli._values import convert_values
 
@@ -44,7 +44,7 @@ class Verb(TyperCommand):
 
     def _name_owners(self, error: Any) -> None:
         """Add to an error about an unknown option which plug-ins have it, if the command's options depend on a plug-in."""
-        plugins: Registry[Any] | None = getattr(self.callback, "plugins", None)
+        plugins: Registry[Any] | None = getattr(self.callback, "options_of", None)
         flag = getattr(error, "option_name", None)  # of errors about options alone
         if plugins is None or flag is None or any(flag in (*p.opts, *p.secondary_opts) for p in self.params):
             return
@@ -117,8 +117,9 @@ def _verb_lines(command: Any, ctx: Any) -> Iterator[str]:
     yield from _paragraphs(command.help or "", width)
     arguments = [p for p in command.params if p.param_type_name == "argument" and not p.hidden]
     options = [p for p in command.get_params(ctx) if p.param_type_name == "option" and not p.hidden]
+    plugins: Mapping[str, Plugins] = getattr(command.callback, "plugins", {})
     yield from _section("Arguments:", [(_name(p), _remark(p, ctx)) for p in arguments], width)
-    yield from _section("Options:", [(_flags(p), _remark(p, ctx)) for p in options], width)
+    yield from _section("Options:", [(_flags(p), _remark(p, ctx, plugins.get(p.name))) for p in options], width)
 
 
 def _program_lines(program: Any, ctx: Any) -> Iterator[str]:
@@ -219,8 +220,8 @@ def value_name(kind: Any) -> str | None:
     return None if kind is bool else {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
 
 
-def _remark(parameter: Any, ctx: Any) -> str:
-    """The help of a parameter, and its default if informative."""
+def _remark(parameter: Any, ctx: Any, plugins: Plugins | None = None) -> str:
+    """The help of a parameter, the plug-ins that it can name, and its default if informative."""
     if parameter.required:
         note = " [required]" if parameter.param_type_name == "option" else ""
     else:
@@ -228,4 +229,6 @@ def _remark(parameter: Any, ctx: Any) -> str:
         shown = "on" if default is True else default
         note = "" if default in (None, False, "", [], ()) else f" [default: {shown}]"
     help = " ".join((parameter.help or "").split())
+    if plugins is not None:
+        help += f" [{', '.join(plugins.names())}]"
     return f"{help}{note}".strip().replace("] [", "; ")

@@ -28,9 +28,13 @@ def _itself(value: AnyPath) -> Iterable[AnyPath]:
 
 @dataclass(frozen=True)
 class Reads:
-    """A parameter that names inputs; `paths` extracts them from a value that is not just a path."""
+    """A parameter that names inputs; `paths` extracts them from a value that is not just a path.
+
+    `plugins` is where the plug-ins come from if the value names one; help lists them, and shells complete them.
+    """
 
     paths: Callable[[Any], Iterable[AnyPath]] = _itself
+    plugins: Registry[Any] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -66,7 +70,7 @@ READS_NAMED = Reads(lambda value: [value.rpartition("=")[2]])
 WRITES_FILE, WRITES_ARTEFACT, WRITES_FOLDER = Writes("file"), Writes("artefact"), Writes("folder")
 
 
-def reads_options(registry: Registry[Any]) -> Reads:
+def names_plugin(registry: Registry[Any]) -> Reads:
     """The role of a parameter NAME:OPTION=VALUE that names a plug-in, some of whose options may name files."""
 
     def files(value: str) -> list[str]:
@@ -76,7 +80,7 @@ def reads_options(registry: Registry[Any]) -> Reads:
         pairs = (setting.partition("=") for setting in settings)
         return [path for key, _, path in pairs if key.replace("_", "-") in paths]
 
-    return Reads(files)
+    return Reads(files, registry)
 
 
 def check_paths(roles: Mapping[str, Role], names: Mapping[str, str], values: Arguments) -> None:

@@ -19,7 +19,7 @@ from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli import Force, Verify
 from hyperbaton.cli._common import append_parts, at_terminal, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FILE, Writes, reads_options
+from hyperbaton.cli._paths import READS, WRITES_FILE, Writes, names_plugin
 from hyperbaton.cli._resources import ShardOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
@@ -51,12 +51,8 @@ def align(
     options: WordAligner,
     aligner: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="hmm, neural (to train it needs hyperbaton[torch]) or eflomal; options also as NAME:OPTION=VALUE.",
-            autocompletion=ALIGNERS.names,
-        ),
-        reads_options(ALIGNERS),
+        typer.Option(metavar="NAME", help="Aligner; its options also as NAME:OPTION=VALUE."),
+        names_plugin(ALIGNERS),
     ] = HMM,
     model: Annotated[str | None, typer.Option(help="Align with this saved model instead of training one."), READS] = None,
     save_model: Annotated[
@@ -79,7 +75,7 @@ def align(
     --for, --symmetrization, --confidence, --threshold and --precision apply; everything else is as in training. Text
     of any length is then aligned in little memory. Without TGT, each line of SRC is a pair, with a tab or ||| between
     its sides, and is answered at once. --scores writes a line for each pair: log p of target and source in nats per
-    word, and the mean posterior of each link.
+    word, and the mean posterior of each link. To train the aligner neural, install hyperbaton[torch].
 
     Examples:
 

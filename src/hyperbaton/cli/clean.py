@@ -10,10 +10,10 @@ import typer
 from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, print_table, say
 from hyperbaton.cli._pairs import Compress, new_files, suffix
-from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._paths import READS, Writes, names_plugin
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.clean import Cleaning, clean_files
-from hyperbaton.corpus.tokenizers import make_tokenizer
+from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
 
 HELP_GROUP = "Start here"
 
@@ -36,10 +36,10 @@ def clean(
         bool, typer.Option("--repair", help="Drop broken lines (not UTF-8, NUL, |||) and fix BOM, CR and tabs.")
     ] = False,
     tokenizer_source: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Tokenizer for SRC, if it is raw text.")
+        str | None, typer.Option(metavar="NAME", help="Tokenizer for SRC, if it is raw text."), names_plugin(TOKENIZERS)
     ] = None,
     tokenizer_target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Tokenizer for TGT, if it is raw text.")
+        str | None, typer.Option(metavar="NAME", help="Tokenizer for TGT, if it is raw text."), names_plugin(TOKENIZERS)
     ] = None,
     language_source: Annotated[str | None, typer.Option(metavar="XX", help="Language of SRC, for its tokenizer.")] = None,
     language_target: Annotated[str | None, typer.Option(metavar="XX", help="Language of TGT, for its tokenizer.")] = None,

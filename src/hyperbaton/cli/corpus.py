@@ -12,10 +12,11 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import print_json, print_table, say
-from hyperbaton.cli._paths import WRITES_FOLDER, reads_options
+from hyperbaton.cli._paths import WRITES_FOLDER, names_plugin
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.clean import Cleaning
 from hyperbaton.corpus.taggers import TAGGERS
+from hyperbaton.corpus.tokenizers import TOKENIZERS
 from hyperbaton.data.datasets import Catalogue
 from hyperbaton.data.preparation import HELD_OUT, Preparation, get_corpus
 
@@ -41,20 +42,24 @@ def corpus(
     devtest: Annotated[str | None, typer.Option(metavar="N|NAME", help=DRAWN)] = None,
     test: Annotated[str | None, typer.Option(metavar="N|NAME", help=DRAWN)] = None,
     tokenizer_source: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Tokenizer of the source [default: by language].")
+        str | None,
+        typer.Option(metavar="NAME", help="Tokenizer of the source; by default that of its language."),
+        names_plugin(TOKENIZERS),
     ] = None,
     tokenizer_target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Tokenizer of the target [default: by language].")
+        str | None, typer.Option(metavar="NAME", help="The same for the target."), names_plugin(TOKENIZERS)
     ] = None,
     tagger: Annotated[
         str | None,
-        typer.Option(metavar="NAME[:OPTION=VALUE]", help="Tagger of the source [default: tags of its tokenizer, if any]."),
-        reads_options(TAGGERS),
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE]", help="Tagger of the source; by default its tokenizer tags it, if it can."
+        ),
+        names_plugin(TAGGERS),
     ] = None,
     aligner: Annotated[
         str,
         typer.Option(metavar="NAME[:OPTION=VALUE]", help="Aligner of the words; none leaves out the links."),
-        reads_options(ALIGNERS),
+        names_plugin(ALIGNERS),
     ] = "hmm:for=phrases",
     seed: Seed = 1,
     *,

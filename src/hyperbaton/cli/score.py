@@ -47,7 +47,9 @@ def score(
         list[str] | None, typer.Option(help="Source-translation links; one file for each --against."), READS
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Comma-separated metrics, with options as in bleu:tokenize=none; default: all.")
+        str | None,
+        typer.Option(help="Comma-separated metrics, with options as in bleu:tokenize=none; by default all."),
+        Reads(lambda _: [], METRICS),
     ] = None,
     test: Annotated[str, typer.Option(help="Significance test: bootstrap or randomization.")] = "bootstrap",
     samples: Annotated[int, typer.Option(help="Number of samples drawn for intervals and p-values.", min=1)] = 1000,

@@ -11,7 +11,7 @@ import typer
 
 from hyperbaton.base.outputs import is_stream
 from hyperbaton.base.progress import is_terminal
-from hyperbaton.cli._paths import READS, WRITES_FILE, reads_options
+from hyperbaton.cli._paths import READS, WRITES_FILE, names_plugin
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.corpus.raw import tag as tag_lines
@@ -24,12 +24,8 @@ def tag(
     text: Annotated[Path, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line; - is stdin."), READS],
     tagger: Annotated[
         str,
-        typer.Option(
-            metavar="NAME[:OPTION=VALUE]",
-            help="spacy:model=NAME, stanza:language=XX, udpipe:model=FILE, fugashi (Japanese) or jieba (Chinese).",
-            autocompletion=TAGGERS.names,
-        ),
-        reads_options(TAGGERS),
+        typer.Option(metavar="NAME[:OPTION=VALUE]", help="Tagger and its options."),
+        names_plugin(TAGGERS),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the tags; - is stdout."), WRITES_FILE] = Path(
         "-"
@@ -41,11 +37,13 @@ def tag(
 
     Tokens are kept as they are: every line has as many tags as the text has tokens. Use the same tagger for the training
     text and for every text to translate. Each tagger needs its extra, such as hyperbaton[spacy]; spacy, stanza and udpipe
-    also need a model of the language, and name it if it is missing.
+    also need a model of the language, and name it if it is missing. fugashi is for Japanese, jieba for Chinese.
 
     Examples:
 
         hyperbaton tag train.de --tagger spacy:model=de_core_news_sm -o train.de.pos
+
+        hyperbaton tag train.fi --tagger stanza:language=fi -o train.fi.pos
 
         hyperbaton tag train.ja --tagger fugashi -o train.ja.pos
 

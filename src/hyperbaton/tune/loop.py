@@ -47,8 +47,8 @@ class TuningFailed(HyperbatonError):
 class Tuning(CheckedOptions):
     """Options of tuning."""
 
-    metric: str = option("bleu", "metric to optimize, with options as in bleu:tokenize=none", plugins=METRICS)
-    optimizer: str = option("mira", "mira, mert or pro, with options as in mert:restarts=10", plugins=OPTIMIZERS)
+    metric: str = option("bleu", "metric to optimize, with its options, as in bleu:tokenize=none", plugins=METRICS)
+    optimizer: str = option("mira", "optimizer and its options, as in mert:restarts=10", plugins=OPTIMIZERS)
     iterations: int = option(12, "maximum number of iterations; each translates the development text once", minimum=1)
     patience: int = option(6, "stop after this many iterations without improvement", minimum=1)
     reach: float = option(
