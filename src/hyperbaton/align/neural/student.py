@@ -64,13 +64,16 @@ class Student(nn.Module):
         self.mix = nn.Parameter(torch.tensor([[1.0, 0.7, 0.3], [1.0, 0.7, 0.3]]))
         self.window, self.inner, self.outer = (nn.Conv2d(n, m, 3, padding=1) for n, m in ((2, 2), (5, _INNER), (_INNER, 2)))
         for layer in (self.window, self.outer):
-            nn.init.zeros_(layer.weight)
-            nn.init.zeros_(layer.bias)
+            for weights in layer.parameters():
+                nn.init.zeros_(weights)
 
     def forward(self, batch: PairBatch) -> Both:
         """Log posteriors."""
         source, target = self.source(batch.source), self.target(batch.target)
-        scores = sum(torch.einsum("bik,bjk->bij", source[k], target[k]) / math.sqrt(source[k].shape[-1]) for k in (0, 1))
+        by_context, by_word = (
+            torch.einsum("bik,bjk->bij", source[k], target[k]) / math.sqrt(source[k].shape[-1]) for k in (0, 1)
+        )
+        scores = by_context + by_word
         q, r = batch.models
         log_q, log_r = (q + POSTERIOR_FLOOR).log(), (r + POSTERIOR_FLOOR).log()
         inside = (batch.source.inside[:, :, None] & batch.target.inside[:, None, :])[:, None]
