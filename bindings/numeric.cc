@@ -47,6 +47,29 @@ HYPERBATON_BINDINGS(numeric) {
         return to_numpy(std::move(sums), std::max<std::size_t>(width, 1));
       },
       "left"_a, "right"_a, "The product of two matrices, each sum in the order of its terms.");
+  m.def(
+      "sparse_product",
+      [](const Array<double>& values, const Array<std::int32_t>& columns, const Array<std::int64_t>& offsets,
+         const Array<double>& vector) {
+        const auto n = static_cast<std::int64_t>(values.size());
+        if (offsets.size() == 0 || columns.size() != values.size()) throw Error("the rows do not match");
+        std::vector<double> sums(offsets.size() - 1, 0.0);
+        {
+          const nb::gil_scoped_release release;
+          for (std::size_t row = 0; row < sums.size(); ++row) {
+            const auto begin = offsets.data()[row], end = offsets.data()[row + 1];
+            if (begin < 0 || end > n) throw Error("a row is out of range");
+            for (auto i = begin; i < end; ++i) {
+              const auto column = static_cast<std::size_t>(columns.data()[i]);
+              if (column >= vector.size()) throw Error("a column is out of range");
+              sums[row] += values.data()[i] * vector.data()[column];
+            }
+          }
+        }
+        return to_numpy(std::move(sums));
+      },
+      "values"_a, "columns"_a, "offsets"_a, "vector"_a,
+      "The product of a matrix of sparse rows and a vector, each sum in the order of its terms.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from hyperbaton.base import numeric
 
@@ -81,6 +82,24 @@ def test_normal_numbers_have_the_right_moments() -> None:
     values = numeric.normal(np.random.default_rng(1), (500, 40))
     assert values.shape == (500, 40)
     assert abs(values.mean()) < 0.03 and abs(values.std() - 1) < 0.03 and abs((values**4).mean() - 3) < 0.15
+
+
+@given(st.lists(st.dictionaries(st.integers(0, 4), st.floats(-9, 9)), max_size=6), st.lists(st.floats(-9, 9), min_size=5))
+def test_sparse_products_add_terms_in_order(rows: list[dict[int, float]], vector: list[float]) -> None:
+    matrix = csr_array(
+        (
+            np.array([value for row in rows for value in row.values()]),
+            np.array([column for row in rows for column in row], np.int64),
+            np.cumsum([0, *map(len, rows)]),
+        ),
+        shape=(len(rows), len(vector)),
+    )
+    wanted = []
+    for row in rows:
+        wanted.append(0.0)
+        for column, value in row.items():
+            wanted[-1] += value * vector[column]
+    assert numeric.sparse_product(matrix, np.array(vector)).tolist() == wanted
 
 
 def test_softmax_of_large_scores() -> None:

@@ -91,9 +91,9 @@ def product(left: npt.ArrayLike, right: npt.ArrayLike) -> Floats:
 
 def sparse_product(rows: csr_array, vector: Array) -> Floats:
     """The product of a CSR matrix of SciPy and a vector, each sum in the order of its terms."""
-    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    terms = np.asarray(rows.data * vector[rows.indices], np.float64)
-    return np.asarray(np.bincount(row, terms, minlength=rows.shape[0]), np.float64)
+    columns, offsets = rows.indices.astype(np.int32, copy=False), rows.indptr.astype(np.int64, copy=False)
+    values, vector = (np.ascontiguousarray(side, np.float64) for side in (rows.data, vector))
+    return _core.sparse_product(values, columns, offsets, vector)
 
 
 def _apply(function: Callable[[Floats], None], values: npt.ArrayLike) -> Any:
