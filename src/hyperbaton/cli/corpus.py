@@ -47,7 +47,7 @@ def corpus(
         names_plugin(TOKENIZERS),
     ] = None,
     tokenizer_target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The same for the target."), names_plugin(TOKENIZERS)
+        str | None, typer.Option(metavar="NAME", help="Tokenizer of the target."), names_plugin(TOKENIZERS)
     ] = None,
     tagger: Annotated[
         str | None,
