@@ -115,7 +115,8 @@ def test_every_path_has_a_role(verb: str) -> None:
 @pytest.mark.parametrize("verb", verbs())
 def test_no_input_is_replaced(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    inputs = [name for name, role in roles(verb).items() if isinstance(role, Reads)]
+    texts = TEXTS["*"] | TEXTS.get(verb, set())  # names of plug-ins without options that are paths
+    inputs = [name for name, role in roles(verb).items() if isinstance(role, Reads) and name not in texts]
     ending = {"target": ".target", "also": ".links"} if verb in PREFIXES else {}
     usual = ".source" if verb in PREFIXES else ""
     save("artefact", "bitext", {})
