@@ -113,12 +113,17 @@ HYPERBATON_BINDINGS(decode) {
           },
           nb::kw_only(), "distortion"_a, "early_distortion"_a, "future_distortion"_a, "future_jumps"_a, "jump_threshold"_a);
 
+  nb::enum_<SearchKind>(m, "SearchKind", "How the stacks of the search are filled.")
+      .value("stack", SearchKind::Stack)
+      .value("cube", SearchKind::Cube)
+      .value("refine", SearchKind::Refine);
+
   nb::class_<SearchSettings>(m, "SearchSettings", "Settings of the search.")
       .def(
           "__init__",
-          [](SearchSettings* self, bool cube, std::size_t stack, double log_threshold, std::size_t pop_limit,
-             const Limits& limits) { new (self) SearchSettings{cube, {stack, log_threshold}, pop_limit, limits}; },
-          nb::kw_only(), "cube"_a, "stack"_a, "log_threshold"_a, "pop_limit"_a, "limits"_a);
+          [](SearchSettings* self, SearchKind kind, std::size_t stack, double log_threshold, std::size_t pop_limit,
+             const Limits& limits) { new (self) SearchSettings{kind, {stack, log_threshold}, pop_limit, limits}; },
+          nb::kw_only(), "kind"_a, "stack"_a, "log_threshold"_a, "pop_limit"_a, "limits"_a);
 
   nb::class_<NBestSettings>(m, "NBestSettings", "Settings of n-best lists.")
       .def(nb::init<std::size_t, bool, std::size_t>(), nb::kw_only(), "n"_a, "distinct"_a, "factor"_a);

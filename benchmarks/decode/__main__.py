@@ -3,8 +3,9 @@
     python -m benchmarks.decode SRC SYSTEM… [--source-tags TAGS] [--lines 500] [--searches cube:100:6 stack:100:6]
     python -m benchmarks.decode SRC HIERARCHICAL… --searches chart:200:20 chart:1000:20 [--lengths 10 20 40 80]
 
-A search is `cube:POPS:LIMIT`, `stack:SIZE:LIMIT` or, for systems with rules, `chart:POPS:SPAN` (0 for no span limit).
-`cube:POPS:LIMIT:SIZE` also sets the stack size, which is a fifth of the pop limit otherwise, and at least 20. With
+A search is `cube:POPS:LIMIT`, `refine:POPS:LIMIT`, `stack:SIZE:LIMIT` or, for systems with rules, `chart:POPS:SPAN` (0 for
+no span limit). `cube:POPS:LIMIT:SIZE` also sets the stack size, which is a fifth of the pop limit otherwise, and at least
+20. With several pop limits of `cube`, the speed of other searches is compared with it at equal model scores. With
 --rounds, every search is measured this many times, in turn, and the minimum processor time of each is printed. With
 --lengths, every sentence is cut or repeated to that many words, so that the table shows how the cost grows with the length.
 
@@ -25,6 +26,8 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks._measure import alone, print_rows
 from benchmarks.decode.work import translate
 from hyperbaton.base.errors import OptionError
@@ -44,10 +47,10 @@ def parse_search(search: str) -> dict[str, Any]:
     kind, size, limit, *stack = search.split(":")
     if kind == "chart":
         return {"stack": max(int(size) // 5, 20), "pop_limit": int(size), "max_span": int(limit)}
-    pops = int(size) if kind == "cube" else 1
+    pops = int(size) if kind != "stack" else 1
     return {
         "search": kind,
-        "stack": int(stack[0]) if stack else max(pops // 5, 20) if kind == "cube" else int(size),
+        "stack": int(stack[0]) if stack else max(pops // 5, 20) if kind != "stack" else int(size),
         "pop_limit": pops,
         "distortion_limit": int(limit),
     }
@@ -94,9 +97,37 @@ def main() -> None:
             }
         )
     print_rows(rows)
+    if relative := _relative_to_cube(least):
+        print_rows(relative)
     for program in ("moses", "moses2"):
         if shutil.which(program):
             _moses(program, options.source, options.systems, options.lines, options.searches)
+
+
+def _relative_to_cube(measured: dict[tuple[str, str, int, int], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Speed of other searches relative to cube pruning with the same distortion limit and score, between two pop limits."""
+    rows = []
+    for (search, *case), each in measured.items():
+        kind, _, limit, *_ = search.split(":")
+        cubes = sorted(
+            (other["score"], other["processor_s"])
+            for (name, *its_case), other in measured.items()
+            if its_case == case and name.split(":")[0] == "cube" and name.split(":")[2] == limit
+        )
+        if kind in ("stack", "refine") and len(cubes) > 1:
+            scores, seconds = zip(*cubes, strict=True)
+            within = scores[0] <= each["score"] <= scores[-1]
+            ratio = float(np.interp(each["score"], scores, seconds)) / each["processor_s"]
+            side = "higher" if each["score"] > scores[-1] else "lower"
+            rows.append(
+                {
+                    "system": Path(case[0]).name,
+                    "search": search,
+                    "threads": case[1],
+                    "times cube at this score": ratio if within else f"{side} score",
+                }
+            )
+    return rows
 
 
 def _moses(program: str, source: str, systems: list[str], n: int, searches: list[str]) -> None:

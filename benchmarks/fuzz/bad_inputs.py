@@ -376,7 +376,7 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("serve de-en=block-system --port 0", 1, "the reordering model B needs "),
     ("translate system c/dev.source -o system/manifest.json", 1, "--output would write into system, which is an input"),
     ("translate system c/dev.source -o phrases/new", 1, "--output would write into .*/phrases, which is an input"),
-    ("translate system c/dev.source --search best", 2, "--search must be one of stack, cube, not 'best'"),
+    ("translate system c/dev.source --search best", 2, "--search must be one of stack, cube, refine, not 'best'"),
     ("translate system c/dev.source --weight LM0", 1, "--weight expects NAME=VALUE, not 'LM0'"),
     ("translate system c/dev.source --weight LM0=x", 1, "LM0 must be a number, not 'x'"),
     ("translate system c/dev.source --weight LM0=nan", 1, "LM0"),

@@ -120,6 +120,14 @@ struct FeatureDefaults {
   void forget() {}
 };
 
+// A feature with one word of state that depends only on the last target words. Refined search groups hypotheses by what
+// it knows of them: nothing, the last word, everything.
+template <class F>
+concept WordFeature = requires(F feature, std::uint32_t state, std::uint32_t option, float score) {
+  { feature.shortened(state) } -> std::same_as<std::uint32_t>;  // a state that knows the last word only
+  feature.correct(state, option, score);  // add what the state changes in the score of the option's first word
+};
+
 template <class F>
 concept Feature = std::derived_from<F, FeatureDefaults> &&
                   std::constructible_from<F, const typename F::Input&, const Sentence&, const Limits&> &&

@@ -106,6 +106,14 @@ class FeatureSet {
     });
   }
 
+  // Call visit(placed) for each feature of the last target words.
+  template <class Visit>
+  void each_of_words(Visit&& visit) {
+    each([&](auto& placed) {
+      if constexpr (WordFeature<std::remove_cvref_t<decltype(placed.feature)>>) visit(placed);
+    });
+  }
+
   std::size_t n_state() const { return n_state_; }  // words of a state, including the shared ones
   std::size_t n_memos() const { return n_memos_; }
   const Needs& needs() const { return needs_; }

@@ -10,7 +10,11 @@ constexpr std::size_t kBatch = 16384;
 }  // namespace
 
 Search::Search(Space& space, const SearchSettings& settings, bool keep_arcs, Poll& poll)
-    : space_(space), settings_(settings), poll_(poll), chart_(space.state_size(), keep_arcs) {
+    : space_(space),
+      settings_(settings),
+      poll_(poll),
+      chart_(space.state_size(), keep_arcs),
+      grids_(space, chart_, counts_, poll) {
   stacks_.resize(static_cast<std::size_t>(space.n_words()) + 1);
 }
 
@@ -19,10 +23,17 @@ bool Search::run() {
   space_.start(state);
   const float future = space_.future(state.data());
   stacks_[0].add(chart_, settings_.beam, {0, future, future, kNone, kNone, kNone}, state.data());
-  if (settings_.cube)
-    search_cubes();
-  else
-    search_stacks();
+  switch (settings_.kind) {
+    case SearchKind::Stack:
+      search_stacks();
+      break;
+    case SearchKind::Cube:
+      search_cubes();
+      break;
+    case SearchKind::Refine:
+      search_refined();
+      break;
+  }
   return !stacks_.back().ids().empty();
 }
 

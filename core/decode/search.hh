@@ -5,21 +5,19 @@
 
 #include "base/parallel.hh"
 #include "decode/chart.hh"
+#include "decode/grids.hh"
 #include "decode/space.hh"
 
 namespace hyperbaton {
 
-struct SearchSettings {
-  bool cube;
-  Beam beam;
-  std::size_t pop_limit;  // cube pruning: hypotheses made for a stack
-  Limits limits;
-};
+// How stacks are filled: by all steps (search.cc), or by the most promising ones (cube.cc, refine.cc).
+enum class SearchKind : std::uint8_t { Stack, Cube, Refine };
 
-struct SearchCounts {
-  std::int64_t hypotheses = 0;  // scored steps
-  std::int64_t spans = 0;       // source spans considered for extension
-  std::int64_t spans_cut = 0;   // of these, forbidden by the limits
+struct SearchSettings {
+  SearchKind kind;
+  Beam beam;
+  std::size_t pop_limit;  // cube pruning and refinement: hypotheses made for a stack
+  Limits limits;
 };
 
 // Fill stacks 0 … n_words. The last one contains complete translations, whose scores include the end of the sentence.
@@ -47,6 +45,7 @@ class Search {
 
   void search_stacks();
   void search_cubes();
+  void search_refined();
   template <class OnSpan>
   void for_each_span(std::uint32_t id, const OnSpan& on_span);
   void add(const Candidate& candidate, std::uint32_t* state);
@@ -57,12 +56,14 @@ class Search {
   void keep(const Candidate& candidate, const std::uint32_t* state);
 
   friend class Cubes;
+  friend class Refinement;
   Space& space_;
   const SearchSettings settings_;
   Poll& poll_;
   Chart chart_;
   std::vector<Stack> stacks_;
   SearchCounts counts_;
+  Grids grids_;
   std::vector<Candidate> waiting_;
   std::vector<std::uint32_t> waiting_states_;
   std::vector<BatchedStep> batch_;

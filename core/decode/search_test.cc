@@ -68,9 +68,11 @@ struct Toy {
   }
 };
 
-DecodeSettings how(bool cube, std::size_t stack, int limit) {
+constexpr auto kKinds = {SearchKind::Stack, SearchKind::Cube, SearchKind::Refine};
+
+DecodeSettings how(SearchKind kind, std::size_t stack, int limit) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
-  return {{cube, {stack, kNever}, 100000, {limit, true, {false, true}, FutureJumps::None, 0}},
+  return {{kind, {stack, kNever}, 100000, {limit, true, {false, true}, FutureJumps::None, 0}},
           {3, false, 1},
           {{}, 0, 1},
           false,
@@ -124,8 +126,8 @@ TEST("without pruning, every search algorithm finds the best of all orders") {
   const std::vector<double> weights{0.25, 0.5, 0.25, 1.0, 0.75, 0.5, 0.25, 1.0, 0.75, 0.5, 1, 0, 0, 0};
   for (const int limit : {-1, 0, 2}) {
     const double best = best_by_trying(input, weights, limit);
-    for (const bool cube : {false, true}) {
-      const auto decoded = decode(input, how(cube, 0, limit), {});
+    for (const auto kind : kKinds) {
+      const auto decoded = decode(input, how(kind, 0, limit), {});
       CHECK(decoded.path_offsets == std::vector<std::int64_t>({0, 3}));
       CHECK(std::abs(decoded.scores[0] - best) < 1e-4);
       CHECK(decoded.scores[0] >= decoded.scores[1]);
@@ -145,8 +147,8 @@ TEST("without pruning, every search algorithm finds the best of all orders") {
 TEST("a small beam still finishes, with a score that is no better") {
   const Toy toy;
   const auto input = toy.input();
-  const auto all = decode(input, how(false, 0, -1), {});
-  const auto few = decode(input, how(false, 2, -1), {});
+  const auto all = decode(input, how(SearchKind::Stack, 0, -1), {});
+  const auto few = decode(input, how(SearchKind::Stack, 2, -1), {});
   CHECK(few.scores[0] <= all.scores[0]);
   CHECK(few.counts[0].hypotheses < all.counts[0].hypotheses);
 }
@@ -156,7 +158,7 @@ TEST("the bound on remaining jumps is never below a hypothesis' score") {
   for (const bool remaining : {false, true}) {
     DecodeInput input{toy.options, toy.source_offsets, {}, {}, {}, {}};
     input.features.add("jump", JumpScorer{toy.jumps, toy.jump_offsets, 0.5F, true, remaining, {}});
-    auto options = how(false, 0, -1).search;
+    auto options = how(SearchKind::Stack, 0, -1).search;
     const auto estimates = [&](FutureJumps kind) {
       options.limits.future_jumps = kind;
       Space space(input, 0, options.limits);
@@ -177,11 +179,11 @@ TEST("the bound on remaining jumps is never below a hypothesis' score") {
 
 TEST("improbable jumps are not tried, but the sentence is still covered") {
   const Toy toy;
-  for (const bool cube : {false, true}) {
+  for (const auto kind : kKinds) {
     const auto input = toy.input(true);
-    auto few = how(cube, 0, -1);
+    auto few = how(kind, 0, -1);
     few.search.limits.jump_threshold = 0.3F;
-    const auto all = decode(input, how(cube, 0, -1), {}), some = decode(input, few, {});
+    const auto all = decode(input, how(kind, 0, -1), {}), some = decode(input, few, {});
     CHECK(some.scores.size() == 3);
     CHECK(some.scores[0] <= all.scores[0]);
     CHECK(some.counts[0].hypotheses < all.counts[0].hypotheses);

@@ -163,6 +163,20 @@ bool Space::apply(const std::uint32_t* state, std::uint32_t option, Move& move, 
   return true;
 }
 
+void Space::hide_words(std::uint32_t* state) {
+  features_.each_of_words([&](const auto& placed) { state[placed.state] = 0; });
+}
+
+void Space::shorten_words(std::uint32_t* state) {
+  features_.each_of_words([&](auto& placed) { state[placed.state] = placed.feature.shortened(state[placed.state]); });
+}
+
+float Space::correction(const std::uint32_t* state, std::uint32_t option) {
+  float score = 0;
+  features_.each_of_words([&](auto& placed) { placed.feature.correct(state[placed.state], option, score); });
+  return score;
+}
+
 float Space::finish(const std::uint32_t* state) {
   float score = 0;
   features_.each([&](auto& placed) { placed.feature.finish(state + placed.state, score); });

@@ -81,6 +81,11 @@ class Space {
   bool apply(const std::uint32_t* state, std::uint32_t option, Move& move, float& score);
   // The cheap part of that score, for ordering.
   float guess(const std::uint32_t* state, std::uint32_t option, const Move& move) const;
+  // Forget the target words in a state, all of them or all but the last.
+  void hide_words(std::uint32_t* state);
+  void shorten_words(std::uint32_t* state);
+  // What the target words of a state change in the score of an option's first word.
+  float correction(const std::uint32_t* state, std::uint32_t option);
   // The score of the end of the sentence.
   float finish(const std::uint32_t* state);
   bool complete(const std::uint32_t* state) const;  // the forced translation is complete

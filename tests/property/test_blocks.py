@@ -208,7 +208,7 @@ RARE = Corpus(
 
 @settings(deadline=None, max_examples=40)
 @example(RARE, "stack", 1)
-@given(corpora(), st.sampled_from(["stack", "cube"]), st.integers(0, 2))
+@given(corpora(), st.sampled_from(["stack", "cube", "refine"]), st.integers(0, 2))
 def test_decoding_asks_as_training_does(corpus: Corpus, search: str, max_targets: int) -> None:
     """The steps of translations, forced ones of training sentences and free ones, have the probabilities of their paths."""
     bitext, annotations = corpus.bitext, corpus.annotations()

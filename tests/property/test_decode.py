@@ -61,7 +61,7 @@ def test_search_without_pruning_finds_the_best(
 
     paths = [p for p in oracle.all_paths(all_options(words, pairs), len(words)) if oracle.within_limit(p, limit)]
     totals = sorted((score(path) for path in paths), reverse=True)
-    for search in ("stack", "cube"):
+    for search in ("stack", "cube", "refine"):
         options = Decoding(
             search=search,
             stack=0,

@@ -142,7 +142,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("search", ["stack", "cube"])
+@pytest.mark.parametrize("search", ["stack", "cube", "refine"])
 def test_odd_input_gives_a_line_each(system: System, search: str) -> None:
     options = Decoding(search=search, stack=20, pop_limit=50, max_words=100)
     lines = list(ODD.values())

@@ -32,6 +32,15 @@ std::uint32_t LmFeature::number(const LmState& state) {
   return number;
 }
 
+std::uint32_t LmFeature::shortened(std::uint32_t state) {
+  if (states_[state].length <= 1) return state;
+  LmState last{};
+  last.length = 1;
+  last.words[0] = states_[state].words[0];
+  last.backoff[0] = states_[state].backoff[0];
+  return number(last);
+}
+
 bool LmFeature::has_bigram(std::uint32_t before, std::uint32_t word) {
   const auto [known, found] = bigrams_.find_or_add(static_cast<std::uint64_t>(before) << 32 | word);
   if (!found) *known = lm_.model.has_bigram(before, word) ? 1 : 0;

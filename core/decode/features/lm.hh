@@ -25,6 +25,14 @@ class LmFeature : public FeatureDefaults {
     score += scored.score;
     *after = scored.state;
   }
+  // A state of which only the last word is known, and the weighted difference that a state makes to an option's first
+  // word.
+  std::uint32_t shortened(std::uint32_t state);
+  void correct(std::uint32_t state, std::uint32_t option, float& score) {
+    const auto words = sentence_.target(option);
+    if (!words.empty() && states_[state].length > 0)
+      score += score_word(state, words[0]).score - inside_[phrases_[option].first].score;
+  }
   void finish(const std::uint32_t* state, float& score);
   void add_values(const Step&, const GraphStep& way, std::uint32_t memo, float* column) const;
   void add_end_values(const std::uint32_t* state, float* column) const;

@@ -14,9 +14,9 @@ from hyperbaton.phrases.rules import DECODED_SPAN
 class Decoding(CheckedOptions):
     """Options of the search; a system stores them, and every call may override them."""
 
-    search: str = option("cube", "search algorithm", choices=("stack", "cube"))
+    search: str = option("cube", "search algorithm", choices=("stack", "cube", "refine"))
     stack: int = option(200, "maximum number of hypotheses in a stack; 0 keeps all", minimum=0)
-    pop_limit: int = option(1000, "cube pruning: number of hypotheses created for a stack", minimum=1)
+    pop_limit: int = option(1000, "cube, refine: number of hypotheses created for a stack", minimum=1)
     threshold: float = option(0.0, "drop hypotheses less probable than this fraction of the best, e.g. 1e-5", minimum=0)
     distortion_limit: int = option(6, "longest jump in words; 0 is monotone, -1 means no limit", minimum=-1)
     max_span: int = option(

@@ -324,7 +324,7 @@ def _log_threshold(options: Decoding) -> float:
 
 def _search_settings(options: Decoding) -> _core.SearchSettings:
     return _core.SearchSettings(
-        cube=options.search == "cube",
+        kind=_core.SearchKind[options.search],
         stack=options.stack,
         log_threshold=_log_threshold(options),
         pop_limit=options.pop_limit,
