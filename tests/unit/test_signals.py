@@ -53,7 +53,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-CUBE = ["--search", "cube"]
+CUBE, REFINE = (["--search", name] for name in ("cube", "refine"))
 STACK = ["--search", "stack", "--nbest", "100", "--threads", "2"]
 
 
@@ -93,7 +93,7 @@ main()
     [
         (signal.SIGINT, 130, "interrupted", CUBE),
         (signal.SIGTERM, 143, "terminated (SIGTERM)", STACK),
-        (signal.SIGHUP, 129, "terminated: the terminal was closed (SIGHUP)", CUBE),
+        (signal.SIGHUP, 129, "terminated: the terminal was closed (SIGHUP)", REFINE),
     ],
 )
 def test_inside_one_search(system: Path, number: signal.Signals, status: int, message: str, flags: list[str]) -> None:

@@ -62,6 +62,31 @@ class WrongSteps:
         return np.zeros(len(steps) + 1), np.zeros(len(steps))
 
 
+class CountedSteps:
+    """Prefers early words, and notes how many steps it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def step_scores(self, steps: Any) -> Any:
+        self.asked.append(len(steps))
+        return -np.asarray(steps.begin, float), np.zeros(len(steps), int)
+
+
+def test_refined_search_asks_step_models_for_whole_stacks(system: System) -> None:
+    line = "n1 de n2 n3 de n1"
+    asked, scores = {}, {}
+    for search in ("cube", "refine"):
+        model = CountedSteps()
+        made = System.of(system.table, [], {"S": model}, {"S": 0.1})
+        options = Decoding(search=search, stack=0, pop_limit=10**6)
+        result = Translator(made, options, threads=1).translate_batch([line], NBest())
+        scores[search] = result.scores.tolist()
+        asked[search] = sum(n > 1 for n in model.asked)
+    assert scores["refine"] == pytest.approx(scores["cube"])
+    assert 0 < asked["refine"] <= len(line.split()) < asked["cube"]
+
+
 def test_models_with_wrong_answers_are_reported(system: System) -> None:
     cases: list[tuple[Any, str]] = [
         (Wrong(), "5 classes gave 3 scores"),
