@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "decode/heap.hh"
+#include "base/heap.hh"
 #include "decode/search.hh"
 
 namespace hyperbaton {
@@ -46,10 +46,11 @@ class Cubes {
     double estimate;
     std::uint64_t number;  // in order of insertion
     Row* row;
-
-    // Ties are broken by order of insertion.
-    bool before(const Entry& other) const {
-      return estimate != other.estimate ? estimate > other.estimate : number < other.number;
+  };
+  // Ties are broken by order of insertion.
+  struct Before {
+    bool operator()(const Entry& a, const Entry& b) const {
+      return a.estimate != b.estimate ? a.estimate > b.estimate : a.number < b.number;
     }
   };
 
@@ -107,7 +108,7 @@ class Cubes {
   std::size_t n_rows_ = 0;
   std::vector<Row*> proposed_;
   std::vector<BatchedStep> batch_;
-  Heap<Entry> queue_;
+  Heap<Entry, Before> queue_;
   std::uint64_t n_entered_ = 0;
 };
 

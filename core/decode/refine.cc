@@ -13,8 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "base/heap.hh"
 #include "base/size.hh"
-#include "decode/heap.hh"
 #include "decode/search.hh"
 
 namespace hyperbaton {
@@ -146,10 +146,11 @@ class Refinement {
   struct Queued {
     double estimate;
     std::uint32_t entry;
-
-    // Ties are broken by order of insertion.
-    bool before(const Queued& other) const {
-      return estimate != other.estimate ? estimate > other.estimate : entry < other.entry;
+  };
+  // Ties are broken by order of insertion.
+  struct Before {
+    bool operator()(const Queued& a, const Queued& b) const {
+      return a.estimate != b.estimate ? a.estimate > b.estimate : a.entry < b.entry;
     }
   };
 
@@ -241,7 +242,7 @@ class Refinement {
   }
   // This entry, or the front of the queue, which it then replaces.
   std::uint32_t better_of(const Queued& queued) {
-    if (queued.before(queue_.front())) return queued.entry;
+    if (Before()(queued, queue_.front())) return queued.entry;
     const auto front = queue_.front().entry;
     queue_.replace_front(queued);
     return front;
@@ -273,7 +274,7 @@ class Refinement {
   std::deque<Row> rows_;  // the first n_rows_ belong to this stack, the others are kept for reuse
   std::size_t n_rows_ = 0;
   std::vector<Entry> entries_;
-  Heap<Queued> queue_;
+  Heap<Queued, Before> queue_;
   bool front_is_free_ = false;
 };
 

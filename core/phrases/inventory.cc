@@ -305,13 +305,13 @@ std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& or
     const auto phrase = runs[run][next[run]];
     return Head{{rank(phrase, 0), rank(phrase, 1), rank(phrase, 2), rank(phrase, 3)}, phrase, run};
   };
-  Heads<Head, decltype(before)> heads(before);
+  Heap<Head, decltype(before)> heads(before);
   for (std::size_t r = 0; r < runs.size(); ++r)
-    if (runs[r].size() > 0) heads.add(head(r));
+    if (runs[r].size() > 0) heads.push(head(r));
   std::size_t n = 0;
   std::span<const WordId> last;
   while (!heads.empty()) {
-    const auto [ranks, phrase, r] = heads.least();
+    const auto [ranks, phrase, r] = heads.front();
     if (n == 0 || !std::ranges::equal(phrase, last)) {
       last = phrase;
       out.begins[n] = runs[r].begins[next[r]];
@@ -319,9 +319,9 @@ std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& or
     }
     numbers[r][next[r]] = static_cast<std::uint32_t>(n - 1);
     if (++next[r] < runs[r].size())
-      heads.replace_least(head(r));
+      heads.replace_front(head(r));
     else
-      heads.remove_least();
+      heads.pop_front();
   }
   return n;
 }
@@ -377,14 +377,14 @@ std::uint32_t PairsReader::read_samples(std::vector<std::uint32_t>& samples) {
 PairMerger::PairMerger(std::span<const PairsRun> runs) {
   for (const auto& run : runs) readers_.emplace_back(run);
   for (std::size_t r = 0; r < readers_.size(); ++r)
-    if (readers_[r].next()) heads_.add({readers_[r].key(), r});
+    if (readers_[r].next()) heads_.push({readers_[r].key(), r});
 }
 
 PairMerger::Batch PairMerger::next(std::size_t n_samples) {
   Batch batch;
   std::uint64_t last = 0;
   while (!heads_.empty()) {
-    const auto [key, r] = heads_.least();
+    const auto [key, r] = heads_.front();
     if (batch.counts.empty() || key != last) {
       if (batch.sample_order.size() >= n_samples) break;
       last = key;
@@ -394,9 +394,9 @@ PairMerger::Batch PairMerger::next(std::size_t n_samples) {
     }
     batch.counts.back() += readers_[r].read_samples(batch.sample_order);
     if (readers_[r].next())
-      heads_.replace_least({readers_[r].key(), r});
+      heads_.replace_front({readers_[r].key(), r});
     else
-      heads_.remove_least();
+      heads_.pop_front();
   }
   return batch;
 }

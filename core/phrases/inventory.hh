@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "align/lexical.hh"
-#include "base/heads.hh"
+#include "base/heap.hh"
 #include "base/parallel.hh"
 #include "base/slices.hh"
 
@@ -146,7 +146,7 @@ class PairMerger {
     bool operator()(const Head& a, const Head& b) const { return a.key != b.key ? a.key < b.key : a.run < b.run; }
   };
   std::vector<PairsReader> readers_;
-  Heads<Head, Before> heads_{Before{}};
+  Heap<Head, Before> heads_;
 };
 
 }  // namespace hyperbaton

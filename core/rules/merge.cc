@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/errors.hh"
-#include "base/heads.hh"
+#include "base/heap.hh"
 #include "base/numbers.hh"
 #include "phrases/lexical_weigher.hh"
 
@@ -154,25 +154,25 @@ class PhraseLess {
 // The runs, and the smallest key of all.
 class RuleMerger::Runs {
  public:
-  explicit Runs(std::span<const BytesView> runs) : heads_(Before{}) {
+  explicit Runs(std::span<const BytesView> runs) {
     for (const auto run : runs) readers_.emplace_back(run);
     for (std::size_t r = 0; r < readers_.size(); ++r)
-      if (readers_[r].next()) heads_.add(head(r));
+      if (readers_[r].next()) heads_.push(head(r));
   }
   bool empty() const { return heads_.empty(); }
-  BytesView key() const { return readers_[heads_.least().run].key(); }
-  std::uint64_t n() const { return readers_[heads_.least().run].n(); }
+  BytesView key() const { return readers_[heads_.front().run].key(); }
+  std::uint64_t n() const { return readers_[heads_.front().run].n(); }
   std::size_t n_read() const {
     std::size_t n = 0;
     for (const auto& reader : readers_) n += reader.n_read();
     return n;
   }
   void next() {
-    const auto run = heads_.least().run;
+    const auto run = heads_.front().run;
     if (readers_[run].next())
-      heads_.replace_least(head(run));
+      heads_.replace_front(head(run));
     else
-      heads_.remove_least();
+      heads_.pop_front();
   }
 
  private:
@@ -196,7 +196,7 @@ class RuleMerger::Runs {
     return {.prefix = prefix, .reader = &readers_[run], .run = run};
   }
   std::vector<RunReader> readers_;
-  Heads<Head, Before> heads_;
+  Heap<Head, Before> heads_;
 };
 
 // Rules of some source sides with all their links and counts.
