@@ -108,13 +108,14 @@ def _relative_to_cube(measured: dict[tuple[str, str, int, int], dict[str, Any]])
     """Speed of other searches relative to cube pruning with the same distortion limit and score, between two pop limits."""
     rows = []
     for (search, *case), each in measured.items():
-        kind, _, limit, *_ = search.split(":")
+        how = parse_search(search)
+        same_as_cube = {"search": "cube", "distortion_limit": how.get("distortion_limit")}
         cubes = sorted(
             (other["score"], other["processor_s"])
             for (name, *its_case), other in measured.items()
-            if its_case == case and name.split(":")[0] == "cube" and name.split(":")[2] == limit
+            if its_case == case and same_as_cube.items() <= parse_search(name).items()
         )
-        if kind in ("stack", "refine") and len(cubes) > 1:
+        if how.get("search", "cube") != "cube" and len(cubes) > 1:
             scores, seconds = zip(*cubes, strict=True)
             within = scores[0] <= each["score"] <= scores[-1]
             ratio = float(np.interp(each["score"], scores, seconds)) / each["processor_s"]

@@ -93,7 +93,8 @@ main()
     [
         (signal.SIGINT, 130, "interrupted", CUBE),
         (signal.SIGTERM, 143, "terminated (SIGTERM)", STACK),
-        (signal.SIGHUP, 129, "terminated: the terminal was closed (SIGHUP)", REFINE),
+        (signal.SIGHUP, 129, "terminated: the terminal was closed (SIGHUP)", CUBE),
+        (signal.SIGINT, 130, "interrupted", REFINE),
     ],
 )
 def test_inside_one_search(system: Path, number: signal.Signals, status: int, message: str, flags: list[str]) -> None:
