@@ -52,7 +52,8 @@ def surface(
     step: float,
 ) -> float:
     """The metric of the best candidates at one step along a direction; of equal candidates the first."""
-    total = features @ (weights + step * direction)
+    # Intercept and slope first: lines of equal candidates then stay equal, where rounded weights would part them.
+    total = features @ weights + step * (features @ direction)
     best = [a + int(np.argmax(total[a:b])) for a, b in pairwise(offsets.tolist())]
     return score(statistics[best].sum(axis=0))
 
