@@ -233,13 +233,13 @@ def table(args: argparse.Namespace) -> Iterator[str]:
 def _means_of_three(
     args: argparse.Namespace, text: str, size: str, method: str, results: list[dict[str, Any]]
 ) -> list[float]:
-    """Scores of the means of three consecutive seeds, cached in a file."""
-    place = _result(args.work, text, size, f"{method}-means", len(results))
+    """Scores of the means of what three consecutive seeds returned, cached in a file."""
+    place = _result(args.work, text, size, f"{method}-mean-of-3", len(results))
     if not place.exists():
         prepared = prepare(args.data, args.work / text, TEXTS[text], size, args.pop_limit)
         start = SystemDecoder(prepared.system, []).start
         scale, n = Scale(start, np.zeros(len(start), bool), len(start)), len(results)
-        weights = [np.array(result["weights"]["best"]) for result in results]
+        weights = [np.array(result["weights"]["averaged"]) for result in results]
         means = [scale.mean([weights[(i + k) % n] for k in range(3)]) for i in range(n)]
         scores = [prepared.score(mean, args.threads) for mean in means if mean is not None]
         _write(place, scores)

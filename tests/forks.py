@@ -23,13 +23,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType, ModuleType
 
+from hyperbaton.base import registry
+
 _CLIENT = """#!{real} -IS
 import json, os, socket, sys
 _, command, name, *words = [*sys.argv, "", ""]
-added = [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isdir(folder)]
-# Other folders may contain plug-ins, and completion asks which shell has called the program.
-known = set(added) <= {known!r} and not any(word.endswith("-completion") for word in words)
-if command != "-m" or name not in ("hyperbaton", "hyperbaton.run.child") or not known:
+# Completion asks which shell has called the program.
+completes = any(word.endswith("-completion") for word in words)
+if command != "-m" or name not in ("hyperbaton", "hyperbaton.run.child") or completes:
     os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
@@ -46,8 +47,7 @@ def forks() -> Iterator[Path]:
     """A program that stands in for the interpreter."""
     with tempfile.TemporaryDirectory() as folder:
         program, address = Path(folder, "python"), f"{folder}/socket"
-        known = set(os.environ.get("PYTHONPATH", "").split(os.pathsep))
-        program.write_text(_CLIENT.format(real=sys.executable, known=known, address=address), encoding="utf-8")
+        program.write_text(_CLIENT.format(real=sys.executable, address=address), encoding="utf-8")
         program.chmod(0o755)
         command = [sys.executable, __file__, str(program), address]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
@@ -114,6 +114,7 @@ def _answer(connection: socket.socket) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    _find_plugins(environment.get("PYTHONPATH", ""))
     main: ModuleType = importlib.import_module("hyperbaton.__main__" if name == "hyperbaton" else name)
     sys.argv = [name, *words]
     status: object = 0
@@ -129,6 +130,14 @@ def _answer(connection: socket.socket) -> None:
             stream.flush()
     connection.sendall(bytes([status if isinstance(status, int) else int(status is not None)]))
     os._exit(0)
+
+
+def _find_plugins(path: str) -> None:
+    """Search folders that the server did not know when it started: they may contain plug-ins."""
+    added = [folder for folder in path.split(os.pathsep) if folder and folder not in sys.path]
+    if added:
+        sys.path[1:1] = added
+        registry._entry_points.cache_clear()
 
 
 if __name__ == "__main__":

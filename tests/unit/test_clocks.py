@@ -18,7 +18,7 @@ SECONDS = {"ru_utime", "ru_stime"}  # fields of what getrusage returns
 
 def clock_comparisons(source: str) -> list[int]:
     """Lines of comparisons with a clock, or with a variable computed from one."""
-    if not any(name.rpartition(".")[2] in source for name in CLOCKS | QUALIFIED | SECONDS):
+    if not any(name in source for name in CLOCKS | QUALIFIED | SECONDS):
         return []
     tree = ast.parse(source)
     scopes = [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))]

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.align.shards import align_shards
+from hyperbaton.base import executors
 from hyperbaton.base.errors import AnnotationError, HyperbatonError, InputError, MissingExtra, OptionError
 from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map
 from hyperbaton.base.processes import Processes
@@ -198,7 +199,8 @@ def hyperbaton(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_verbs(moses_system: System, tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore")  # of Dask
+def test_verbs(moses_system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     moses_system.save(tmp_path / "system")
     (tmp_path / "text").write_text("\n".join(LINES), encoding="utf-8")
@@ -208,5 +210,7 @@ def test_verbs(moses_system: System, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert not list(tmp_path.glob(".hyperbaton-shards-*"))
-    done = hyperbaton(*work, tmp_path / "three", "--executor", "dask://127.0.0.1:9")
-    assert done.returncode == 1 and "no Dask scheduler answers at 127.0.0.1:9: start one" in done.stderr
+    monkeypatch.setattr(executors, "CONNECTING", 1)
+    message = "no Dask scheduler answers at 127.0.0.1:9: start one"
+    with pytest.raises(HyperbatonError, match=message), open_executor("dask://127.0.0.1:9"):
+        pass

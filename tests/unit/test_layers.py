@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
@@ -60,9 +61,16 @@ CORE = {
 }
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """What the layers of a file show in: its imports and classes."""
+    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in tree if isinstance(node, ast.ImportFrom | ast.Import | ast.ClassDef)]
+
+
 def modules(path: Path) -> Iterator[list[str]]:
     """The modules of the package that a file imports, as parts of their names."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         names = []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
@@ -115,7 +123,7 @@ def test_a_class_name_means_one_thing() -> None:
     registries |= {"taggers", "tokenizers"}
     homes: dict[str, list[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 plugin = path.parent.name in registries and node.name.lower().strip("_") == path.stem.replace("_", "")
                 found_by_name = path.parent.name == "stages" and node.name == "Options"
