@@ -12,7 +12,7 @@ PYTHON_SOURCES := src tests benchmarks tools docs/hooks
 PROSE := src core bindings benchmarks tools docs README.md CONTRIBUTING.md RELEASING.md SECURITY.md CHANGELOG.md
 # Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
 # Tests start the interpreter many times: compiled modules must be kept.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .PHONY: help install demo docs test core-test core-checks lint check stubs sanitize wheel format clean
 
