@@ -80,6 +80,7 @@ METHODS = {
     "mira": Method("mira"),
     "mira, 4 orders": Method("mira:orders=4"),
     "mira, 8 orders": Method("mira:orders=8"),
+    "mira, C = 0.003": Method("mira:max-step=0.003"),
     "mira, C = 0.001": Method("mira:max-step=0.001"),
     "mira, company 50": Method("mira:company=50"),
     "mira, 200 passes": Method("mira:passes=200"),
