@@ -11,7 +11,8 @@ SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.t
 PYTHON_SOURCES := src tests benchmarks tools docs/hooks
 PROSE := src core bindings benchmarks tools docs README.md CONTRIBUTING.md RELEASING.md SECURITY.md CHANGELOG.md
 # Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
-# Tests start the interpreter many times: compiled modules must be kept.
+# Some tests wait for other processes: three share two processors. They start the interpreter many times: compiled modules
+# must be kept.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .PHONY: help install demo docs test core-test core-checks lint check stubs sanitize wheel format clean

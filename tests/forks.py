@@ -23,8 +23,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType, ModuleType
 
-from hyperbaton.base import registry
-
 _CLIENT = """#!{real} -IS
 import json, os, socket, sys
 _, command, name, *words = [*sys.argv, "", ""]
@@ -136,6 +134,8 @@ def _find_plugins(path: str) -> None:
     """Search folders that the server did not know when it started: they may contain plug-ins."""
     added = [folder for folder in path.split(os.pathsep) if folder and folder not in sys.path]
     if added:
+        from hyperbaton.base import registry  # here: not all tests need the package
+
         sys.path[1:1] = added
         registry._entry_points.cache_clear()
 
