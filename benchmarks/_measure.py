@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
+
+
+def existing(path: str) -> str:
+    """The type of an argument that names a file or folder; the program ends if there is none."""
+    if not Path(path).exists():
+        raise SystemExit(f"{path}: no such file or folder")
+    return path
+
+
+def existing_path(path: str) -> Path:
+    """An existing file or folder as a path."""
+    return Path(existing(path))
 
 
 def alone(work: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
@@ -35,6 +49,16 @@ def _child(pipe: Any, work: Callable[..., dict[str, Any]], arguments: tuple[Any,
     scale = 2**20 if sys.platform == "darwin" else 2**10
     answer["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
     pipe.send(answer)
+
+
+def cost_of(command: list[str]) -> tuple[float, float]:
+    """Processor seconds and MiB of a command."""
+    streams = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    process = os.posix_spawn(command[0], command, os.environ, file_actions=streams)
+    _, status, usage = os.wait4(process, 0)
+    if status != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:

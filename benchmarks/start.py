@@ -5,25 +5,26 @@
 
 Each SYSTEM translates the first line of the text, in a new process. All commands are run in turn, so that a busy machine
 slows all of them; the ratio to the limit is the median of the ratios within a turn, and the time is the best and the
-median. The limit is a lower bound: a process that only imports NumPy, typer and the compiled core; the three are listed
+median. The limit is a lower bound: a process that only imports NumPy, click and the compiled core; the three are listed
 alone, too. Python's bytecode files must exist, as after an installation (PYTHONDONTWRITEBYTECODE not set).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-LIMIT = ("numpy", "typer", "hyperbaton._core")
+from benchmarks._measure import cost_of, existing
+
+LIMIT = ("numpy", "click", "hyperbaton._core")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("systems", nargs="*", metavar="SYSTEM")
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", type=existing)
     parser.add_argument("--source", type=Path, help="text, for SYSTEM")
     parser.add_argument("--tags", type=Path, help="its tags, for systems that need some")
     parser.add_argument("--times", type=int, default=5)
@@ -44,23 +45,13 @@ def main() -> None:
         tags = [] if options.tags is None else ["--source-tags", str(lines["tags"])]
         for system in options.systems:
             commands[f"translate {system}"] = [*program, "translate", system, str(lines["source"]), "-q", "-t", "1", *tags]
-        turns = [{name: _cost(command) for name, command in commands.items()} for _ in range(options.times + 1)][1:]
+        turns = [{name: cost_of(command) for name, command in commands.items()} for _ in range(options.times + 1)][1:]
     print("command\tbest s\tmedian s\tof the limit\tMiB")
     for name in commands:
         seconds = [turn[name][0] for turn in turns]
         ratio = statistics.median(turn[name][0] / turn["limit"][0] for turn in turns)
         memory = max(turn[name][1] for turn in turns)
         print(f"{name}\t{min(seconds):.3f}\t{statistics.median(seconds):.3f}\t{ratio:.2f}\t{memory:.0f}")
-
-
-def _cost(command: list[str]) -> tuple[float, float]:
-    """Processor seconds and MiB of a command."""
-    streams = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    process = os.posix_spawn(command[0], command, os.environ, file_actions=streams)
-    _, status, usage = os.wait4(process, 0)
-    if status != 0:
-        raise SystemExit(f"{' '.join(command)} failed")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._measure import existing_path
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.writing import writing_file
 from hyperbaton.corpus.files import read_lines
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.metrics import Outputs, make_metric
 from hyperbaton.tune import Tuning, tune
 from hyperbaton.tune.average import Scale
@@ -109,13 +110,13 @@ class TuningTask:
 
     def _score(self, text: tuple[list[str], list[str]], weights: Floats, threads: int) -> float:
         decoder = SystemDecoder(self.system, text[0])
-        translated = Translator(decoder.with_weights(weights), threads=threads).translate(text[0])
+        translated = TokenTranslator(decoder.with_weights(weights), threads=threads).translate(text[0])
         return make_metric(METRIC).value(Outputs.of(translated, text[1]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=existing_path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--texts", nargs="+", choices=TEXTS, default=["arabic"])
     parser.add_argument("--systems", nargs="+", choices=SIZES, default=["9", "25"])
@@ -153,7 +154,7 @@ def _measure(args: argparse.Namespace, text: str, size: str, method: str, seed: 
         result = {"chosen": choice.chosen, "weights": {"best": choice.weights.tolist()}}
     else:
         decoder = SystemDecoder(prepared.system, prepared.tune[0], lattice=METHODS[method].lattice, threads=args.threads)
-        tuned = tune(decoder, decoder.start, [prepared.tune[1]], options, seed=seed, threads=args.threads)
+        tuned = tune(decoder, decoder.start, [prepared.tune[1]], options, seed=seed, resources=Resources.of(args.threads))
         result = {
             "iterations": len(tuned.history),
             "taken": tuned.taken,

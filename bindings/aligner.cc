@@ -107,11 +107,12 @@ HYPERBATON_BINDINGS(aligner) {
             const auto outside = [&](std::uint32_t word) { return word >= nulls.first.size(); };
             if (starts.size() != nulls.second.size() + 1 || std::ranges::any_of(view(targets), outside))
               throw Error("the arrays of the aligner do not match");
-            new (self) AlignmentModel{Lexicon(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
-                                      {copy(nulls.first), copy(nulls.second)},
-                                      {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
-                                      null_probability,
-                                      std::move(network)};
+            new (self) AlignmentModel{
+                .lexicon = Lexicon(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
+                .null_emission = {copy(nulls.first), copy(nulls.second)},
+                .jumps = {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
+                .null_probability = null_probability,
+                .network = std::move(network)};
           },
           "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a,
           "network"_a.none() = nb::none())
@@ -199,7 +200,8 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "__init__",
           [](CountScale* self, const BothWays& units, std::pair<int, int> max_states) {
-            new (self) CountScale{{copy(units.first), copy(units.second)}, {max_states.first, max_states.second}};
+            new (self) CountScale{.units_per_count = {copy(units.first), copy(units.second)},
+                                  .max_states = {max_states.first, max_states.second}};
           },
           "units"_a, "max_states"_a)
       .def_prop_ro("units", [](const CountScale& self) { return both_ways(self.units_per_count); })

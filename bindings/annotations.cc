@@ -18,7 +18,13 @@ struct BoundTrees {
   Labels labels, begins, ends;
   Array<std::int32_t> parents;
   Offsets offsets;
-  TreesView view_trees() const { return {view(labels), view(begins), view(ends), view(parents), view(offsets)}; }
+  TreesView view_trees() const {
+    return {.labels = view(labels),
+            .begins = view(begins),
+            .ends = view(ends),
+            .parents = view(parents),
+            .offsets = view(offsets)};
+  }
 };
 
 nb::tuple to_tuple(TreesBuffer&& trees) {

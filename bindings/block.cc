@@ -98,9 +98,13 @@ HYPERBATON_BINDINGS(block) {
           [](BoundBlockText* self, const Words& tokens, const Ints& offsets, const std::optional<Words>& tags,
              const Shorts& labels, const Shorts& begins, const Shorts& ends, const Array<std::int32_t>& parents,
              const Ints& tree_offsets) {
-            new (self) BoundBlockText{{{view(tokens), view(offsets)},
-                                       tags ? view(*tags) : std::span<const std::uint32_t>{},
-                                       {view(labels), view(begins), view(ends), view(parents), view(tree_offsets)}}};
+            new (self) BoundBlockText{{.words = {view(tokens), view(offsets)},
+                                       .tags = tags ? view(*tags) : std::span<const std::uint32_t>{},
+                                       .trees = {.labels = view(labels),
+                                                 .begins = view(begins),
+                                                 .ends = view(ends),
+                                                 .parents = view(parents),
+                                                 .offsets = view(tree_offsets)}}};
             self->text.check();
           },
           nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("tags").noconvert().none(),
@@ -114,7 +118,9 @@ HYPERBATON_BINDINGS(block) {
           "__init__",
           [](BoundBlockBitext* self, const BoundBlockText& source, const Words& tokens, const Ints& offsets,
              const Array2<std::uint16_t>& points, const Ints& link_offsets) {
-            new (self) BoundBlockBitext{{source.text, {view(tokens), view(offsets)}, view_links(points, link_offsets)}};
+            new (self) BoundBlockBitext{{.source = source.text,
+                                         .target = {view(tokens), view(offsets)},
+                                         .links = view_links(points, link_offsets)}};
             self->bitext.check();
           },
           nb::arg("source"), nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("points").noconvert(),
@@ -171,7 +177,8 @@ HYPERBATON_BINDINGS(block) {
           "__init__",
           [](BoundBlockPrior* self, Array2<double> by_tag, Array2<double> by_length, bool smoothed, double alpha) {
             if (by_length.size() == 0) throw Error("the prior has no rows for lengths");
-            new (self) BoundBlockPrior{std::move(by_tag), std::move(by_length), smoothed, alpha};
+            new (self) BoundBlockPrior{
+                .by_tag = std::move(by_tag), .by_length = std::move(by_length), .smoothed = smoothed, .alpha = alpha};
           },
           nb::kw_only(), "by_tag"_a, "by_length"_a, "smoothed"_a, "alpha"_a);
 
@@ -181,12 +188,19 @@ HYPERBATON_BINDINGS(block) {
           [](BoundBlockTable* self, const Keys& source_keys, const Keys& target_keys, const Ints& offsets,
              const Words& targets, const Words& counts, const Array2<std::uint32_t>& jumps, const Words& target_tags,
              const BoundBlockPrior& prior) {
-            const BlockTableView table{view(source_keys), view(target_keys), view(offsets),
-                                       view(targets),     view(counts),      {jumps.data(), jumps.size()},
-                                       view(target_tags)};
+            const BlockTableView table{.source_keys = view(source_keys),
+                                       .target_keys = view(target_keys),
+                                       .offsets = view(offsets),
+                                       .targets = view(targets),
+                                       .counts = view(counts),
+                                       .jumps = {jumps.data(), jumps.size()},
+                                       .target_tags = view(target_tags)};
             table.check();
             new (self) BoundBlockTable{BlockLookup(table),
-                                       {prior.smoothed, prior.alpha, rows_of(prior.by_tag), rows_of(prior.by_length)}};
+                                       {.smoothed = prior.smoothed,
+                                        .alpha = prior.alpha,
+                                        .by_tag = rows_of(prior.by_tag),
+                                        .by_length = rows_of(prior.by_length)}};
           },
           nb::arg("source_keys").noconvert(), nb::arg("target_keys").noconvert(), nb::arg("offsets").noconvert(),
           nb::arg("targets").noconvert(), nb::arg("counts").noconvert(), nb::arg("jumps").noconvert(),
@@ -225,8 +239,14 @@ HYPERBATON_BINDINGS(block) {
           "__init__",
           [](BoundBlockFeatures* self, const Keys& keys, const Ints& starts, const Bytes& jumps, const Bytes& asks,
              const Words& sources, const Words& as, const Words& bs, const Words& targets) {
-            new (self) BoundBlockFeatures{
-                {view(keys), view(starts), view(jumps), view(asks), view(sources), view(as), view(bs), view(targets)}};
+            new (self) BoundBlockFeatures{{.keys = view(keys),
+                                           .starts = view(starts),
+                                           .jumps = view(jumps),
+                                           .asks = view(asks),
+                                           .sources = view(sources),
+                                           .as = view(as),
+                                           .bs = view(bs),
+                                           .targets = view(targets)}};
             self->view.check();
           },
           nb::arg("keys").noconvert(), nb::arg("starts").noconvert(), nb::arg("jumps").noconvert(),
@@ -302,8 +322,12 @@ HYPERBATON_BINDINGS(block) {
           "__init__",
           [](BoundBlockModel* self, const BoundBlockTable& table, const BoundBlockFeatures& features,
              const Array<double>& weights, const Words& word_tags, std::uint32_t families, std::size_t max_targets) {
-            new (self) BoundBlockModel{BlockModel(
-                table.lookup, {table.prior, families, features.view, view(weights), view(word_tags), max_targets})};
+            new (self) BoundBlockModel{BlockModel(table.lookup, {.prior = table.prior,
+                                                                 .families = families,
+                                                                 .features = features.view,
+                                                                 .weights = view(weights),
+                                                                 .word_tags = view(word_tags),
+                                                                 .max_targets = max_targets})};
           },
           nb::arg("table"), nb::arg("features"), nb::arg("weights").noconvert(), nb::arg("word_tags").noconvert(),
           nb::kw_only(), "families"_a, "max_targets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),

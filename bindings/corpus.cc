@@ -81,12 +81,11 @@ HYPERBATON_BINDINGS(corpus) {
 
   m.def(
       "find_sentence_fault",
-      [](const nb::bytes& line) {
-        return static_cast<std::uint8_t>(find_sentence_fault(std::string_view(line.c_str(), line.size())));
+      [](const nb::bytes& line, bool lenient) {
+        return static_cast<std::uint8_t>(find_sentence_fault(std::string_view(line.c_str(), line.size()), lenient));
       },
-      "line"_a,
-      "The fault that prevents a tokenized line from being used, see describe_fault: not UTF-8 or too many tokens; 0 if "
-      "nothing.");
+      "line"_a, "lenient"_a,
+      "The fault of a tokenized line, see describe_fault; 0 if there is none. If lenient, tokens may contain anything.");
 
   m.def(
       "describe_fault", [](std::uint8_t kind) { return describe(static_cast<LineFault>(kind)); }, "kind"_a,

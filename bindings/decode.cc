@@ -17,7 +17,13 @@ class BoundInput {
 
   BoundInput(const BoundOptions& options, Ints source_offsets, const NamedFeatures& features,
              const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const BoundTokens* forced)
-      : source_offsets_(std::move(source_offsets)), input_{options.options, view(source_offsets_), {}, {}, {}, {}} {
+      : source_offsets_(std::move(source_offsets)),
+        input_{.options = options.options,
+               .source_offsets = view(source_offsets_),
+               .features = {},
+               .walls = {},
+               .zones = {},
+               .forced = {}} {
     const std::size_t n = source_offsets_.size() - 1;
     if (options.options.offsets.size() != n + 1) throw Error("options were computed for a different text");
     for (const auto& [name, handle] : features) {
@@ -50,7 +56,10 @@ class BoundInput {
 struct BoundEnvelope {
   Array2<double> directions;
   std::size_t max_steps;
-  EnvelopeSettings settings() const { return {{directions.data(), directions.size()}, directions.shape(1), max_steps}; }
+  EnvelopeSettings settings() const {
+    return {
+        .directions = {directions.data(), directions.size()}, .n_features = directions.shape(1), .max_steps = max_steps};
+  }
 };
 
 // Settings without the directions of the envelope, which are views.
@@ -109,7 +118,11 @@ HYPERBATON_BINDINGS(decode) {
           "__init__",
           [](Limits* self, int distortion, bool early_distortion, bool future_distortion, FutureJumps future_jumps,
              float jump_threshold) {
-            new (self) Limits{distortion, true, {early_distortion, future_distortion}, future_jumps, jump_threshold};
+            new (self) Limits{.distortion = distortion,
+                              .constraints = true,
+                              .distance = {.early = early_distortion, .future = future_distortion},
+                              .future_jumps = future_jumps,
+                              .jump_threshold = jump_threshold};
           },
           nb::kw_only(), "distortion"_a, "early_distortion"_a, "future_distortion"_a, "future_jumps"_a, "jump_threshold"_a);
 
@@ -122,18 +135,28 @@ HYPERBATON_BINDINGS(decode) {
       .def(
           "__init__",
           [](SearchSettings* self, SearchKind kind, std::size_t stack, double log_threshold, std::size_t pop_limit,
-             const Limits& limits) { new (self) SearchSettings{kind, {stack, log_threshold}, pop_limit, limits}; },
+             const Limits& limits) {
+            new (self) SearchSettings{.kind = kind,
+                                      .beam = {.size = stack, .log_threshold = log_threshold},
+                                      .pop_limit = pop_limit,
+                                      .limits = limits};
+          },
           nb::kw_only(), "kind"_a, "stack"_a, "log_threshold"_a, "pop_limit"_a, "limits"_a);
 
   nb::class_<NBestSettings>(m, "NBestSettings", "Settings of n-best lists.")
-      .def(nb::init<std::size_t, bool, std::size_t>(), nb::kw_only(), "n"_a, "distinct"_a, "factor"_a);
+      .def(
+          "__init__",
+          [](NBestSettings* self, std::size_t n, bool distinct, std::size_t factor) {
+            new (self) NBestSettings{.n = n, .distinct = distinct, .factor = factor};
+          },
+          nb::kw_only(), "n"_a, "distinct"_a, "factor"_a);
 
   nb::class_<BoundEnvelope>(m, "EnvelopeSettings", "Directions (n, n_columns) whose best translations are also returned.")
       .def(
           "__init__",
           [](BoundEnvelope* self, Array2<double> directions, std::size_t max_steps) {
             if (max_steps < 1) throw Error("max_steps must be at least 1");
-            new (self) BoundEnvelope{std::move(directions), max_steps};
+            new (self) BoundEnvelope{.directions = std::move(directions), .max_steps = max_steps};
           },
           nb::kw_only(), "directions"_a, "max_steps"_a);
 
@@ -142,7 +165,13 @@ HYPERBATON_BINDINGS(decode) {
           "__init__",
           [](BoundDecodeSettings* self, const SearchSettings& search, const NBestSettings& n_best,
              const BoundEnvelope& envelope, bool relax, bool graph, unsigned n_threads) {
-            new (self) BoundDecodeSettings{{search, n_best, {}, relax, graph, n_threads}, envelope};
+            new (self) BoundDecodeSettings{.settings = {.search = search,
+                                                        .n_best = n_best,
+                                                        .envelope = {},
+                                                        .relax = relax,
+                                                        .graph = graph,
+                                                        .n_threads = n_threads},
+                                           .envelope = envelope};
             self->settings.envelope = self->envelope.settings();
           },
           nb::kw_only(), "search"_a, "n_best"_a, "envelope"_a, "relax"_a, "graph"_a, "n_threads"_a);

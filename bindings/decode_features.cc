@@ -71,8 +71,12 @@ class BoundJumpScorer : public BoundFeature {
       : matrices_(std::move(matrices)),
         offsets_(std::move(offsets)),
         classes_(std::move(classes)),
-        scorer_{view(matrices_), view(offsets_), weight,
-                inside,          remaining,      classes_ ? view(*classes_) : std::span<const float>{}} {}
+        scorer_{.matrices = view(matrices_),
+                .offsets = view(offsets_),
+                .weight = weight,
+                .inside = inside,
+                .remaining = remaining,
+                .classes = classes_ ? view(*classes_) : std::span<const float>{}} {}
   FeatureInput input() const override { return scorer_; }
   void check(const TranslationOptions&, std::span<const std::int64_t> source_offsets) const override {
     scorer_.check(source_offsets);
@@ -118,7 +122,7 @@ class PythonSteps : public BoundSteps {
 }  // namespace
 
 BoundLm::BoundLm(const NgramModel& model, float weight, Words words)
-    : words_(std::move(words)), lm_{model, weight, view(words_)} {
+    : words_(std::move(words)), lm_{.model = model, .weight = weight, .words = view(words_)} {
   for (const auto word : lm_.words)
     if (word >= model.n_words()) throw Error("a word is not in the language model");
 }
@@ -145,7 +149,7 @@ HYPERBATON_BINDINGS(decode_features) {
       .def(
           "__init__",
           [](GivenCoverage* self, const PossibleClasses* possible, std::optional<Array2<float>> weights) {
-            new (self) GivenCoverage{{}, std::move(weights)};
+            new (self) GivenCoverage{.possible = {}, .weights = std::move(weights)};
             if (possible) self->possible = *possible;
           },
           nb::kw_only(), nb::arg("possible").none(), nb::arg("weights").none(),
@@ -156,7 +160,15 @@ HYPERBATON_BINDINGS(decode_features) {
           [](BoundOptionScorer* self, Array2<float> scores, std::vector<float> weights, StepRule rule, Side side,
              std::vector<std::int32_t> cuts, const std::vector<std::uint8_t>& merge, bool times_distance,
              const GivenCoverage* given) {
-            OptionScorer scorer{{}, 0, std::move(weights), rule, side, std::move(cuts), {}, times_distance, {}, {}};
+            OptionScorer scorer{.scores = {},
+                                .n_classes = 0,
+                                .weights = std::move(weights),
+                                .rule = rule,
+                                .side = side,
+                                .cuts = std::move(cuts),
+                                .merge = {},
+                                .times_distance = times_distance,
+                                .possible = {}};
             if (given) scorer.possible = given->possible;
             if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
             std::ranges::copy(merge, scorer.merge.begin());
@@ -170,7 +182,17 @@ HYPERBATON_BINDINGS(decode_features) {
           "__init__",
           [](BoundSparseScorer* self, Array2<float> scores, StepRule rule, Side side,
              const std::vector<std::uint8_t>& merge, Array2<float> between, Ints source_offsets) {
-            OptionScorer scorer{{}, 0, std::vector<float>(scores.shape(1), 1.0F), rule, side, {}, {}, false, {}, {}, true};
+            OptionScorer scorer{.scores = {},
+                                .n_classes = 0,
+                                .weights = std::vector<float>(scores.shape(1), 1.0F),
+                                .rule = rule,
+                                .side = side,
+                                .cuts = {},
+                                .merge = {},
+                                .times_distance = false,
+                                .possible = {},
+                                .coverage = {},
+                                .is_sparse = true};
             if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
             std::ranges::copy(merge, scorer.merge.begin());
             new (self) BoundSparseScorer(std::move(scores), scorer, std::move(between), std::move(source_offsets));

@@ -30,7 +30,7 @@ class BoundLm : public BoundFeature {
 class BoundSteps : public BoundFeature, public StepScorer {
  public:
   explicit BoundSteps(float weight) : weight_(weight) {}
-  FeatureInput input() const override { return WeightedSteps{this, weight_}; }
+  FeatureInput input() const override { return WeightedSteps{.scorer = this, .weight = weight_}; }
 
  private:
   float weight_;

@@ -20,7 +20,10 @@ struct BoundOperationUnits {
   BoundTokens targets;
   Spelling target_names;
 
-  OperationUnits units() const { return {model, names, spelled(source, source_names), spelled(targets, target_names)}; }
+  OperationUnits units() const {
+    return {
+        .model = model, .names = names, .source = spelled(source, source_names), .targets = spelled(targets, target_names)};
+  }
 };
 
 class BoundOperations : public BoundFeature {
@@ -44,7 +47,7 @@ class BoundOperations : public BoundFeature {
   BoundOperations(const BoundOperations&) = delete;
   BoundOperations& operator=(const BoundOperations&) = delete;
 
-  FeatureInput input() const override { return WeightedOperations{&input_, weights_}; }
+  FeatureInput input() const override { return WeightedOperations{.input = &input_, .weights = weights_}; }
   void check(const TranslationOptions& options, std::span<const std::int64_t> source_offsets) const override {
     if (input_.options.begin.size() != options.size() || input_.options.offsets.size() != source_offsets.size())
       throw Error("options were computed for a different text");

@@ -21,6 +21,33 @@ struct LookupTable {
   PairsView pairs() const { return table.pairs(); }
 };
 
+std::vector<WeightedLm> views_of(const std::vector<const BoundLm*>& lms, const LookupTable& table) {
+  std::vector<WeightedLm> views;
+  for (const auto* lm : lms) {
+    views.push_back(lm->lm());
+    if (views.back().words.size() < table.n_target_words)
+      throw Error("a language model must have a number for each target word");
+  }
+  return views;
+}
+
+// The input of a look-up without sentences.
+LookupInput input_of(const LookupTable& table, const std::vector<WeightedLm>& lms, const Floats& weights) {
+  const auto pairs = table.pairs();
+  const auto scores = table.scores.scores();
+  if (weights.size() != scores.n() + kOwnFeatures) throw Error("there must be a weight for each score");
+  return {.source = {},
+          .copies = {},
+          .table = pairs,
+          .n_target_words = table.n_target_words,
+          .scores = scores,
+          .index = PhraseIndex(view(table.index), pairs.source),
+          .lms = lms,
+          .weights = view(weights),
+          .demands = {},
+          .forced = {}};
+}
+
 // Properties keep their object alive, and so the memory of these arrays.
 template <class T>
 Array<T> borrowed(const std::vector<T>& values) {
@@ -52,7 +79,7 @@ HYPERBATON_BINDINGS(decode_options) {
       .def(
           "__init__",
           [](LookupTable* self, const TableArrays& table, ScoreArrays scores, Words index, std::size_t n_target_words) {
-            new (self) LookupTable{table, scores, index, n_target_words};
+            new (self) LookupTable{.table = table, .scores = scores, .index = index, .n_target_words = n_target_words};
             const auto pairs = self->pairs();
             if (pairs.offsets.size() != pairs.source.size() + 1 || !scores.fits(pairs) ||
                 pairs.links.numbers.size() != pairs.targets.size())
@@ -70,7 +97,7 @@ HYPERBATON_BINDINGS(decode_options) {
           "__init__",
           [](SourceTokens* self, const BoundTokens& tokens, Words copies) {
             if (copies.size() != tokens.words.size()) throw Error("there must be a target word for each source word");
-            new (self) SourceTokens{tokens, std::move(copies)};
+            new (self) SourceTokens{.tokens = tokens, .copies = std::move(copies)};
           },
           nb::kw_only(), "tokens"_a, "copies"_a);
 
@@ -80,16 +107,22 @@ HYPERBATON_BINDINGS(decode_options) {
           [](BoundDemands* self, const Array2<std::int64_t>& spans, const BoundTokens& words) {
             if (spans.shape(1) != 3 || words.offsets.size() != spans.shape(0) + 1)
               throw Error("there must be a span and a translation for each demand");
-            new (self) BoundDemands{{}, words};
+            new (self) BoundDemands{.spans = {}, .words = words};
             for (std::size_t i = 0; i < spans.shape(0); ++i)
-              self->spans.push_back({static_cast<std::uint32_t>(spans(i, 0)), static_cast<std::uint16_t>(spans(i, 1)),
-                                     static_cast<std::uint16_t>(spans(i, 2))});
+              self->spans.push_back({.sentence = static_cast<std::uint32_t>(spans(i, 0)),
+                                     .begin = static_cast<std::uint16_t>(spans(i, 1)),
+                                     .end = static_cast<std::uint16_t>(spans(i, 2))});
           },
           nb::kw_only(), "spans"_a, "words"_a);
 
   nb::class_<LookupSettings>(m, "LookupSettings", "Settings of the look-up of translation options.")
-      .def(nb::init<std::size_t, int, bool, unsigned>(), nb::kw_only(), "table_limit"_a, "max_length"_a, "drop_unknown"_a,
-           "n_threads"_a);
+      .def(
+          "__init__",
+          [](LookupSettings* self, std::size_t table_limit, int max_length, bool drop_unknown, unsigned n_threads) {
+            new (self) LookupSettings{
+                .table_limit = table_limit, .max_length = max_length, .drop_unknown = drop_unknown, .n_threads = n_threads};
+          },
+          nb::kw_only(), "table_limit"_a, "max_length"_a, "drop_unknown"_a, "n_threads"_a);
 
   // The features of the options themselves, in column order: one name for all scores of the table, then a name for each
   // of the others.
@@ -118,26 +151,12 @@ HYPERBATON_BINDINGS(decode_options) {
       "find_options",
       [](const LookupTable& table, RankCache& cache, const SourceTokens& source, const std::vector<const BoundLm*>& lms,
          const Floats& weights, const BoundDemands& demands, const BoundTokens* forced, const LookupSettings& settings) {
-        const auto pairs = table.pairs();
-        const auto scores = table.scores.scores();
-        if (weights.size() != scores.n() + kOwnFeatures) throw Error("there must be a weight for each score");
-        std::vector<WeightedLm> views;
-        for (const auto* lm : lms) {
-          views.push_back(lm->lm());
-          if (views.back().words.size() < table.n_target_words)
-            throw Error("a language model must have a number for each target word");
-        }
-        const auto tokens = source.tokens.tokens();
-        const LookupInput input{tokens,
-                                view(source.copies),
-                                pairs,
-                                table.n_target_words,
-                                scores,
-                                PhraseIndex(view(table.index), pairs.source),
-                                views,
-                                view(weights),
-                                demands.demands(),
-                                view_forced(forced, tokens.offsets.size() - 1)};
+        const auto views = views_of(lms, table);
+        auto input = input_of(table, views, weights);
+        input.source = source.tokens.tokens();
+        input.copies = view(source.copies);
+        input.demands = demands.demands();
+        input.forced = view_forced(forced, input.source.offsets.size() - 1);
         BoundOptions bound;
         {
           const nb::gil_scoped_release release;
@@ -147,6 +166,23 @@ HYPERBATON_BINDINGS(decode_options) {
       },
       nb::kw_only(), "table"_a, "cache"_a, "source"_a, "lms"_a, "weights"_a, "demands"_a, nb::arg("forced").none(),
       "settings"_a, "Translation options of sentences.");
+
+  m.def(
+      "best_pairs",
+      [](const LookupTable& table, const std::vector<const BoundLm*>& lms, const Floats& weights,
+         const LookupSettings& settings, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        const auto views = views_of(lms, table);
+        const auto input = input_of(table, views, weights);
+        std::vector<std::uint8_t> best;
+        {
+          const nb::gil_scoped_release release;
+          best = best_pairs(input, settings, report);
+        }
+        return to_numpy(std::move(best));
+      },
+      nb::kw_only(), "table"_a, "lms"_a, "weights"_a, "settings"_a, nb::arg("progress").none(),
+      "For each pair, 1 if it is among the best of its source phrase within the table limit.");
 }
 
 }  // namespace hyperbaton::bindings

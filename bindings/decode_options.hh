@@ -22,7 +22,7 @@ struct SourceTokens {
 struct BoundDemands {
   std::vector<Demand> spans;
   BoundTokens words;
-  Demands demands() const { return {spans, view(words.offsets), view(words.words)}; }
+  Demands demands() const { return {.spans = spans, .offsets = view(words.offsets), .words = view(words.words)}; }
 };
 
 // Walls (sentence, word before) and zones (sentence, begin, end), by sentence.

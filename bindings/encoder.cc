@@ -13,7 +13,8 @@ using Ints = Array<std::int64_t>;
 
 EncoderText text_of(const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets) {
   if (offsets.size() == 0) throw Error("offsets must not be empty");
-  return {view(words), labels ? view(*labels) : std::span<const std::int32_t>{}, view(offsets)};
+  return {
+      .words = view(words), .labels = labels ? view(*labels) : std::span<const std::int32_t>{}, .offsets = view(offsets)};
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ HYPERBATON_BINDINGS(features) {
           [](Occurrences* self, const Words& source_sentence, const Begins& source_begin, const Lengths& source_length,
              const Words& target_sentence, const Begins& target_begin, const Lengths& target_length,
              const Array2<std::uint16_t>& points, const Ints& link_offsets) {
-            new (self) Occurrences{{},
-                                   view_spans(source_sentence, source_begin, source_length),
-                                   view_spans(target_sentence, target_begin, target_length),
-                                   view_links(points, link_offsets)};
+            new (self) Occurrences{.layers = {},
+                                   .source = view_spans(source_sentence, source_begin, source_length),
+                                   .target = view_spans(target_sentence, target_begin, target_length),
+                                   .links = view_links(points, link_offsets)};
           },
           nb::arg("source_sentence").noconvert(), nb::arg("source_begin").noconvert(), nb::arg("source_length").noconvert(),
           nb::arg("target_sentence").noconvert(), nb::arg("target_begin").noconvert(), nb::arg("target_length").noconvert(),
@@ -128,7 +128,8 @@ HYPERBATON_BINDINGS(features) {
         std::vector<std::uint64_t> keys;
         {
           const nb::gil_scoped_release release;
-          keys = phrase_keys({view(tokens), view(offsets)}, view_spans(sentence, begin, length), n_threads);
+          const TokensView text{view(tokens), view(offsets)};
+          keys = phrase_keys(text, spans_of(text, sentence, begin, length), n_threads);
         }
         return to_numpy(std::move(keys));
       },

@@ -33,19 +33,19 @@ class BoundChartInput {
         walls_(walls_of(walls)),
         zones_(zones_of(zones)),
         forced_(forced ? std::optional(*forced) : std::nullopt),
-        input_{grammar.grammar,
-               source_.tokens.tokens(),
-               view(source_.copies),
-               {},
-               {},
-               view(weights_),
-               demands_.demands(),
-               walls_,
-               zones_,
-               view_forced(forced_ ? &*forced_ : nullptr, source_.tokens.offsets.size() - 1)} {
+        input_{.grammar = grammar.grammar,
+               .source = source_.tokens.tokens(),
+               .copies = view(source_.copies),
+               .lms = {},
+               .features = {},
+               .weights = view(weights_),
+               .demands = demands_.demands(),
+               .walls = walls_,
+               .zones = zones_,
+               .forced = view_forced(forced_ ? &*forced_ : nullptr, source_.tokens.offsets.size() - 1)} {
     if (weights_.size() != input_.n_own()) throw Error("there must be a weight for each score of the rules");
     for (const auto& [name, handle] : features) {
-      add(name, nb::cast<const BoundFeature&>(handle).input());
+      input_.add(name, nb::cast<const BoundFeature&>(handle).input());
       features_.push_back(nb::borrow(handle));
     }
   }
@@ -55,22 +55,6 @@ class BoundChartInput {
   const ChartInput& input() const { return input_; }
 
  private:
-  void add(const std::string& name, const FeatureInput& feature) {
-    if (const auto* lm = std::get_if<WeightedLm>(&feature)) {
-      if (lm->words.size() < input_.grammar.n_target_words)
-        throw Error("a language model must have a number for each target word");
-      input_.lms.push_back({name, *lm});
-    } else if (const auto* jumps = std::get_if<JumpScorer>(&feature)) {
-      if (jumps->remaining) throw Error(name + ": a derivation does not know which words remain");
-      jumps->check(input_.source.offsets);
-      if (!input_.jumps.empty() && input_.jumps.front().input.inside != jumps->inside)
-        throw Error(name + ": jump models must agree on whether jumps inside rules count");
-      input_.jumps.push_back({name, *jumps});
-    } else {
-      throw Error(name + ": only language models and jump models score derivations");
-    }
-  }
-
   SourceTokens source_;
   Array<float> weights_;
   BoundDemands demands_;
@@ -141,16 +125,16 @@ HYPERBATON_BINDINGS(hierarchical) {
                 pairs.links.numbers.size() != pairs.targets.size())
               throw Error("the arrays of the rule table do not match: build the system again");
             const RuleTrie trie(view(symbols), view(children), view(phrases));
-            new (self) BoundGrammar{table,
-                                    scores,
-                                    {symbols, children, phrases},
-                                    {pairs,
-                                     {scores.data(), scores.size()},
-                                     scores.shape(1),
-                                     n_target_words,
-                                     source_gap,
-                                     {target_gaps[0], target_gaps[1]},
-                                     trie}};
+            new (self) BoundGrammar{.table = table,
+                                    .scores = scores,
+                                    .trie = {symbols, children, phrases},
+                                    .grammar = {.table = pairs,
+                                                .scores = {scores.data(), scores.size()},
+                                                .n_scores = scores.shape(1),
+                                                .n_target_words = n_target_words,
+                                                .source_gap = source_gap,
+                                                .gaps = {target_gaps[0], target_gaps[1]},
+                                                .trie = trie}};
           },
           nb::kw_only(), "table"_a, "scores"_a, "symbols"_a, "children"_a, "phrases"_a, "n_target_words"_a, "source_gap"_a,
           "target_gaps"_a);
@@ -159,8 +143,14 @@ HYPERBATON_BINDINGS(hierarchical) {
       .def(
           "__init__",
           [](ChartSettings* self, const LookupSettings& lookup, std::size_t pop_limit, std::size_t stack,
-             double log_threshold, int max_span, const NBestSettings& n_best,
-             bool graph) { new (self) ChartSettings{lookup, pop_limit, {stack, log_threshold}, max_span, n_best, graph}; },
+             double log_threshold, int max_span, const NBestSettings& n_best, bool graph) {
+            new (self) ChartSettings{.lookup = lookup,
+                                     .pop_limit = pop_limit,
+                                     .beam = {.size = stack, .log_threshold = log_threshold},
+                                     .max_span = max_span,
+                                     .n_best = n_best,
+                                     .graph = graph};
+          },
           nb::kw_only(), "lookup"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "n_best"_a, "graph"_a);
 
   nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and the features of derivations.")
@@ -171,6 +161,20 @@ HYPERBATON_BINDINGS(hierarchical) {
       .def_prop_ro(
           "columns", [](const BoundChartInput& self) { return self.input().column_names(); },
           "The feature name of each column of values.");
+
+  m.def(
+      "best_rules",
+      [](const BoundChartInput& input, const ChartSettings& settings, const std::optional<nb::callable>& progress) {
+        const auto report = make_progress(progress);
+        std::vector<std::uint8_t> best;
+        {
+          const nb::gil_scoped_release release;
+          best = best_rules(input.input(), settings, report);
+        }
+        return to_numpy(std::move(best));
+      },
+      "input"_a, "settings"_a, nb::arg("progress").none(),
+      "For each rule, 1 if it is among the best of its source side within the table limit.");
 
   m.def(
       "decode_chart",

@@ -31,7 +31,14 @@ struct BoundProblem {
   std::optional<nb::callable> room;
 
   Problem problem(const Validation* validation, const std::optional<nb::callable>& progress) const {
-    Problem made{rows, view(labels), n_classes, {}, seed, n_threads, make_progress(progress), validation};
+    Problem made{.rows = rows,
+                 .labels = view(labels),
+                 .n_classes = n_classes,
+                 .log_prior = {},
+                 .seed = seed,
+                 .n_threads = n_threads,
+                 .progress = make_progress(progress),
+                 .validation = validation};
     if (log_prior) made.log_prior = {log_prior->data(), log_prior->size()};
     if (order) made.order = view(*order);
     made.room = make_room(room);
@@ -44,7 +51,14 @@ BoundProblem make_problem(const Rows& rows, Array<Label> labels, std::size_t n_c
   check_labels(rows, labels, n_classes);
   if (log_prior && (log_prior->shape(0) != rows.size() || log_prior->shape(1) != n_classes))
     throw Error("the prior needs one value for each row and class");
-  return {rows, std::move(labels), n_classes, std::move(log_prior), seed, n_threads, {}, {}};
+  return {.rows = rows,
+          .labels = std::move(labels),
+          .n_classes = n_classes,
+          .log_prior = std::move(log_prior),
+          .seed = seed,
+          .n_threads = n_threads,
+          .order = {},
+          .room = {}};
 }
 
 void set_order(BoundProblem& problem, Array<std::uint32_t> order) {
@@ -130,7 +144,7 @@ HYPERBATON_BINDINGS(learn) {
       .def(
           "__init__",
           [](BoundValidation* self, const Rows& rows, Array<Label> labels, std::optional<Array<std::int64_t>> clusters) {
-            new (self) BoundValidation{rows, std::move(labels), std::move(clusters)};
+            new (self) BoundValidation{.rows = rows, .labels = std::move(labels), .clusters = std::move(clusters)};
           },
           nb::kw_only(), "rows"_a, "labels"_a, nb::arg("clusters").none(), nb::keep_alive<1, 2>());
 

@@ -27,7 +27,14 @@ HYPERBATON_BINDINGS(learn_ordinal) {
           const std::string& loss, double variance, unsigned n_threads) {
         if (labels.size() != rows.size() || parameters.size() != rows.width() + n_classes - 1)
           throw Error("rows, labels and parameters do not match");
-        const Problem problem{rows, view(labels), n_classes, {}, 0, n_threads, {}};
+        const Problem problem{.rows = rows,
+                              .labels = view(labels),
+                              .n_classes = n_classes,
+                              .log_prior = {},
+                              .seed = 0,
+                              .n_threads = n_threads,
+                              .progress = {},
+                              .validation = nullptr};
         std::vector<double> gradient(parameters.size());
         const double value = ordinal_objective(problem, make_options(loss, variance, 1, 1, 0), view(parameters), gradient);
         return nb::make_tuple(value, to_numpy(std::move(gradient)));

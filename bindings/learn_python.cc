@@ -34,14 +34,27 @@ nb::dict to_dict(const Problem& problem) {
   return dict;
 }
 
+// Arrays of any type of numbers, and lists of numbers, as an array of the core.
+template <class Wanted>
+Wanted numbers(nb::handle answer, const char* refusal) {
+  try {
+    return nb::cast<Wanted>(nb::module_::import_("numpy").attr("asarray")(answer, "float64", "C"));
+  } catch (const nb::cast_error&) {
+    throw Error(refusal);
+  }
+}
+
 Fit ask(const nb::callable& function, const Problem& problem) {
+  constexpr auto shape = "a learner in Python must return weights of the shape (n_features, n_classes)";
+  constexpr auto passes = "a learner in Python must return its objective by pass: a list or an array of one dimension";
   const nb::gil_scoped_acquire gil;
-  const auto answer = nb::cast<nb::tuple>(function(**to_dict(problem)));
-  const auto weights = nb::cast<Array2<double>>(answer[0]);
-  const auto objective = nb::cast<Array<double>>(answer[1]);
-  if (weights.shape(0) != problem.rows.width() || weights.shape(1) != problem.n_classes)
-    throw Error("a learner in Python must return weights of the shape (n_features, n_classes)");
-  if (objective.size() == 0) throw Error("a learner in Python must return its objective by pass");
+  const nb::object answer = function(**to_dict(problem));
+  if (!nb::isinstance<nb::tuple>(answer) || nb::len(answer) != 2)
+    throw Error("a learner in Python must return a tuple of two: weights, and its objective by pass");
+  const auto weights = numbers<Array2<double>>(answer[0], shape);
+  const auto objective = numbers<Array<double>>(answer[1], passes);
+  if (weights.shape(0) != problem.rows.width() || weights.shape(1) != problem.n_classes) throw Error(shape);
+  if (objective.size() == 0) throw Error(passes);
   return {std::vector<double>(weights.data(), weights.data() + weights.size()),
           {{"objective", std::vector<double>(objective.data(), objective.data() + objective.size())}}};
 }

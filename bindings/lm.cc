@@ -5,6 +5,7 @@
 #include "lm/build.hh"
 #include "lm/ngram_model.hh"
 #include "lm/ngram_tree.hh"
+#include "lm/packed_ngrams.hh"
 #include "lm/quantize.hh"
 #include "lm/score.hh"
 #include "module.hh"
@@ -23,6 +24,15 @@ using Words = Array<std::uint32_t>;
 nb::list to_slots(std::vector<NgramArrays>&& tables) {
   nb::list orders;
   for (auto& table : tables) orders.append(to_numpy(std::move(table.bytes), table.stride));
+  return orders;
+}
+
+// The slots and bins of each order.
+nb::list to_tables(std::vector<NgramArrays>&& tables) {
+  nb::list orders;
+  for (auto& table : tables)
+    orders.append(nb::make_tuple(to_numpy(std::move(table.bytes), table.stride), to_numpy(std::move(table.prob_bins)),
+                                 to_numpy(std::move(table.backoff_bins))));
   return orders;
 }
 
@@ -80,13 +90,29 @@ HYPERBATON_BINDINGS(lm) {
               const nb::gil_scoped_release release;
               tables = quantize(self, n_bins);
             }
-            nb::list orders;
-            for (auto& table : tables)
-              orders.append(nb::make_tuple(to_numpy(std::move(table.bytes), table.stride),
-                                           to_numpy(std::move(table.prob_bins)), to_numpy(std::move(table.backoff_bins))));
-            return orders;
+            return to_tables(std::move(tables));
           },
-          "n_bins"_a, "The slots, probability bins and back-off bins of each order of the quantised model.");
+          "n_bins"_a, "The slots, probability bins and back-off bins of each order of the quantised model.")
+      .def_prop_ro("is_packed", &NgramModel::is_packed)
+      .def(
+          "pack",
+          [](const NgramModel& self, const std::optional<std::tuple<Bytes, Bytes, Array<std::uint64_t>>>& pairs) {
+            std::vector<NgramArrays> tables;
+            const auto words = pairs ? std::optional(WordPairs{.last = view(std::get<0>(*pairs)),
+                                                               .first = view(std::get<1>(*pairs)),
+                                                               .inside = view(std::get<2>(*pairs))})
+                                     : std::nullopt;
+            {
+              const nb::gil_scoped_release release;
+              tables = pack_ngrams(self, words ? &*words : nullptr);
+            }
+            return to_tables(std::move(tables));
+          },
+          nb::arg("pairs").none(),
+          "The slots and bins of each order of the packed model; with `pairs` (a flag for each word that can be the last "
+          "of "
+          "a phrase, one that can be the first, and increasing pairs of words inside phrases, the first in the upper 32 "
+          "bits) only with n-grams of words that can follow each other.");
 
   nb::class_<ArpaReader> reader(m, "ArpaReader", "Reads a language model in the ARPA format.");
   def_feed(reader)

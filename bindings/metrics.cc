@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "metrics/chunks.hh"
 #include "metrics/edit_distance.hh"
+#include "metrics/expected_matches.hh"
 #include "metrics/orders.hh"
 #include "metrics/shared_words.hh"
 #include "metrics/translation_edits.hh"
@@ -83,13 +86,34 @@ HYPERBATON_BINDINGS(metrics) {
       nb::kw_only(), "words"_a, "offsets"_a, "reference_words"_a, "reference_offsets"_a, "line"_a, "n_threads"_a,
       "Words of each hypothesis h whose place in reference line[h] is identified, and concordant pairs of them.");
 
+  m.def(
+      "expected_matches",
+      [](const Array<std::uint32_t>& words, const Array<std::int64_t>& offsets, const Array<std::int64_t>& lists,
+         const Array<double>& probabilities, std::size_t max_order, unsigned n_threads) {
+        check(view(offsets), words.size());
+        const WordsView candidates{view(words), view(offsets)};
+        check(view(lists), candidates.size());
+        if (probabilities.size() != candidates.size()) throw Error("every candidate needs a probability");
+        for (const auto bounds : {view(offsets), view(lists)})
+          if (!std::ranges::is_sorted(bounds)) throw Error("offsets must not decrease");
+        const auto report = make_progress({});
+        std::vector<double> rows;
+        {
+          const nb::gil_scoped_release release;
+          rows = expected_matches(candidates, view(lists), view(probabilities), max_order, n_threads, report);
+        }
+        return to_numpy(std::move(rows), max_order);
+      },
+      nb::kw_only(), "words"_a, "offsets"_a, "lists"_a, "probabilities"_a, "max_order"_a, "n_threads"_a,
+      "Expected n-gram matches of each candidate with the candidates of its list, (n_candidates, max_order).");
+
   nb::class_<WordMatches>(m, "WordMatches", "The words that each word matches, and the stage of each match.")
       .def(
           "__init__",
           [](WordMatches* self, Array<std::int64_t> offsets, Array<std::uint32_t> words, Array<std::uint8_t> stages) {
             check(view(offsets), words.size());
             if (stages.size() != words.size()) throw Error("every match needs a stage");
-            new (self) WordMatches{std::move(offsets), std::move(words), std::move(stages)};
+            new (self) WordMatches{.offsets = std::move(offsets), .words = std::move(words), .stages = std::move(stages)};
           },
           nb::kw_only(), "offsets"_a, "words"_a, "stages"_a);
 

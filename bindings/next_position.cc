@@ -1,5 +1,6 @@
 #include <nanobind/stl/vector.h>
 
+#include "base/half.hh"
 #include "learn/gaussian_prior.hh"
 #include "minimize.hh"
 #include "module.hh"
@@ -34,6 +35,23 @@ struct BoundJumpFeatures {
   std::size_t size;
   bool tagged;
 };
+
+// log P(NP | CP) of all jumps, with a weight for each feature and plane.
+template <class Value>
+auto logprobs_of(const JumpText& jumps, const BoundJumpFeatures& features, std::span<const Value> weights,
+                 std::size_t n_features, std::size_t planes, unsigned n_threads,
+                 const std::optional<nb::callable>& progress) {
+  if (n_features != kJumpConstants + features.size || (planes != 1 && planes != 3))
+    throw Error("the weights do not match the features");
+  if (features.tagged != jumps.tagged) throw Error("tags must be given if and only if the features have tags");
+  const auto report = make_progress(progress);
+  std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(jumps.text.words.offsets).back()));
+  {
+    const nb::gil_scoped_release release;
+    jump_logprobs(jumps.text, features.features, weights, planes, logprobs, n_threads, report);
+  }
+  return to_numpy(std::move(logprobs));
+}
 
 // An objective that is computed elsewhere: function(weights) returns the value and the gradient.
 struct SummedObjective {
@@ -104,9 +122,10 @@ HYPERBATON_BINDINGS(next_position) {
           // noconvert: a converted copy would be freed while views refer to it.
           [](JumpText* self, const Words& tokens, const Ints& offsets, const std::optional<Words>& tags,
              const Positions& visits, const Ints& visit_offsets) {
-            new (self) JumpText{{{view(tokens), view(offsets)}, tags ? view(*tags) : std::span<const std::uint32_t>{}},
-                                {view(visits), view(visit_offsets)},
-                                tags.has_value()};
+            new (self)
+                JumpText{.text = {{view(tokens), view(offsets)}, tags ? view(*tags) : std::span<const std::uint32_t>{}},
+                         .visits = {view(visits), view(visit_offsets)},
+                         .tagged = tags.has_value()};
             check_jumps(self->text, self->visits);
           },
           nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("tags").noconvert().none(),
@@ -185,21 +204,19 @@ HYPERBATON_BINDINGS(next_position) {
       "jump_logprobs",
       [](const JumpText& jumps, const BoundJumpFeatures& features, const Array2<double>& weights, unsigned n_threads,
          const std::optional<nb::callable>& progress) {
-        const std::size_t planes = weights.shape(1);
-        if (weights.shape(0) != kJumpConstants + features.size || (planes != 1 && planes != 3))
-          throw Error("the weights do not match the features");
-        if (features.tagged != jumps.tagged) throw Error("tags must be given if and only if the features have tags");
-        const auto report = make_progress(progress);
-        std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(jumps.text.words.offsets).back()));
-        {
-          const nb::gil_scoped_release release;
-          jump_logprobs(jumps.text, features.features, {weights.data(), weights.size()}, planes, logprobs, n_threads,
-                        report);
-        }
-        return to_numpy(std::move(logprobs));
+        return logprobs_of<double>(jumps, features, {weights.data(), weights.size()}, weights.shape(0), weights.shape(1),
+                                   n_threads, progress);
       },
       "jumps"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
-      "log P(NP | CP) of all jumps, sentence by sentence.");
+      "log P(NP | CP) of all jumps, sentence by sentence; weights in half precision are given by their bits.");
+  m.def(
+      "jump_logprobs",
+      [](const JumpText& jumps, const BoundJumpFeatures& features, const Array2<std::uint16_t>& weights, unsigned n_threads,
+         const std::optional<nb::callable>& progress) {
+        const std::span halves(reinterpret_cast<const Half*>(weights.data()), weights.size());
+        return logprobs_of<Half>(jumps, features, halves, weights.shape(0), weights.shape(1), n_threads, progress);
+      },
+      "jumps"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none());
 
   nb::class_<BoundLists>(m, "KeptLists", "Precomputed lists of features, over borrowed arrays.")
       .def(nb::init<Array<std::uint8_t>, std::optional<Words>, std::optional<Array<std::uint8_t>>, Ints, Ints, Words>(),

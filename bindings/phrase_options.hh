@@ -17,7 +17,11 @@ struct BoundBlockOptions {
   Ints link_offsets;
 
   BlockOptions options() const {
-    return {view(offsets), view(begin), view(length), targets.tokens(), view_links(links, link_offsets)};
+    return {.offsets = view(offsets),
+            .begin = view(begin),
+            .length = view(length),
+            .targets = targets.tokens(),
+            .links = view_links(links, link_offsets)};
   }
 };
 

@@ -62,7 +62,8 @@ HYPERBATON_BINDINGS(rules) {
       .def(
           "__init__",
           [](RuleLimits* self, int max_span, int max_symbols, int max_gaps, int min_gap) {
-            new (self) RuleLimits{max_span, max_symbols, max_gaps, min_gap};
+            new (self)
+                RuleLimits{.max_span = max_span, .max_symbols = max_symbols, .max_gaps = max_gaps, .min_gap = min_gap};
           },
           nb::kw_only(), "max_span"_a, "max_symbols"_a, "max_gaps"_a, "min_gap"_a);
 

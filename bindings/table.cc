@@ -29,7 +29,10 @@ struct SampleArrays {
   SamplesInText samples() const {
     if (source_begin.size() != sentence.size() || target_begin.size() != sentence.size())
       throw Error("columns of samples differ in length");
-    return {view(sentence), view(source_begin), view(target_begin), view_links(points, link_offsets)};
+    return {.sentence = view(sentence),
+            .source_begin = view(source_begin),
+            .target_begin = view(target_begin),
+            .links = view_links(points, link_offsets)};
   }
 };
 
@@ -128,7 +131,7 @@ HYPERBATON_BINDINGS(table) {
           "__init__",
           [](NumberArrays* self, const Bytes& small, const Ints& rows, const Words& large) {
             if (rows.size() != large.size()) throw Error("there must be a row for each large number");
-            new (self) NumberArrays{small, rows, large};
+            new (self) NumberArrays{.small = small, .rows = rows, .large = large};
           },
           nb::kw_only(), "small"_a, "rows"_a, "large"_a);
 
@@ -140,7 +143,8 @@ HYPERBATON_BINDINGS(table) {
              const NumberArrays& target) {
             if (lexical.shape(1) != 2 || lexical.shape(0) != pairs.small.size())
               throw Error("there must be two lexical weights for each pair");
-            new (self) ScoreArrays{lexical, CountArrays{pairs, source, target}};
+            new (self)
+                ScoreArrays{.stored = lexical, .counts = CountArrays{.pairs = pairs, .source = source, .target = target}};
           },
           nb::kw_only(), "lexical"_a, "pairs"_a, "source"_a, "target"_a);
 
@@ -173,7 +177,7 @@ HYPERBATON_BINDINGS(table) {
       [](const BoundTokens& text, const Spelling& spelling, const Words& sentence, const Array<std::uint16_t>& begin,
          const Bytes& length, unsigned n_threads, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
-        const auto spans = view_spans(sentence, begin, length);
+        const auto spans = spans_of(text.tokens(), sentence, begin, length);
         NumberedPhrases numbered;
         {
           const nb::gil_scoped_release release;

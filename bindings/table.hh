@@ -15,6 +15,16 @@ inline SpansView view_spans(const Words& sentence, const Array<std::uint16_t>& b
   return {view(sentence), view(begin), view(length)};
 }
 
+// Spans that must be inside a text.
+inline SpansView spans_of(TokensView text, const Words& sentence, const Array<std::uint16_t>& begin,
+                          const Array<std::uint8_t>& length) {
+  const auto spans = view_spans(sentence, begin, length);
+  for (std::size_t i = 0; i < spans.size(); ++i)
+    if (spans.sentence[i] >= text.n_sentences() || spans.begin[i] + spans.length[i] > text[spans.sentence[i]].size())
+      throw Error("the samples belong to a different text");
+  return spans;
+}
+
 inline std::span<const InnerLink> view_inner(const Array2<std::uint8_t>& points) {
   if (points.shape(1) != 2) throw Error("inner links need the shape (n, 2)");
   return {reinterpret_cast<const InnerLink*>(points.data()), points.shape(0)};
@@ -26,7 +36,7 @@ struct PhraseArrays {
   Array<std::uint8_t> lengths;
   Words words;
 
-  PhrasesView phrases() const { return {view(begins), view(lengths), view(words)}; }
+  PhrasesView phrases() const { return {.begins = view(begins), .lengths = view(lengths), .words = view(words)}; }
 };
 
 // The arrays of a phrase table.
@@ -39,11 +49,11 @@ struct TableArrays {
   Array2<std::uint8_t> links;
 
   PairsView pairs() const {
-    return {source.phrases(),
-            target.phrases(),
-            view(offsets),
-            view(targets),
-            {view(link_sets), view(link_offsets), view_inner(links)}};
+    return {.source = source.phrases(),
+            .target = target.phrases(),
+            .offsets = view(offsets),
+            .targets = view(targets),
+            .links = {view(link_sets), view(link_offsets), view_inner(links)}};
   }
 };
 
@@ -53,14 +63,16 @@ struct NumberArrays {
   Ints rows;
   Words large;
 
-  SmallNumbersView numbers() const { return {view(small), view(rows), view(large)}; }
+  SmallNumbersView numbers() const { return {.small = view(small), .rows = view(rows), .large = view(large)}; }
 };
 
 // Counts of phrase pairs, and of the phrases of both sides.
 struct CountArrays {
   NumberArrays pairs, source, target;
 
-  PhraseCountsView counts() const { return {pairs.numbers(), source.numbers(), target.numbers()}; }
+  PhraseCountsView counts() const {
+    return {.pairs = pairs.numbers(), .source = source.numbers(), .target = target.numbers()};
+  }
 };
 
 // Scores of phrase pairs: all of them, or the lexical weights and counts from which the others are computed.
@@ -87,10 +99,10 @@ struct LexicalArrays {
   std::size_t n_source_words, n_target_words;
 
   LexicalTable table() const {
-    return {bindings::view(offsets),
-            bindings::view(targets),
-            {probabilities.data(), probabilities.size()},
-            {n_source_words, n_target_words}};
+    return {.offsets = bindings::view(offsets),
+            .targets = bindings::view(targets),
+            .probabilities = {probabilities.data(), probabilities.size()},
+            .sizes = {n_source_words, n_target_words}};
   }
 };
 

@@ -10,7 +10,7 @@ namespace hyperbaton::bindings {
 struct BoundTokens {
   Array<std::uint32_t> words;
   Array<std::int64_t> offsets;
-  TokensView tokens() const { return {view(words), view(offsets)}; }
+  TokensView tokens() const { return {.tokens = view(words), .offsets = view(offsets)}; }
 };
 
 // The words of a vocabulary: word i is bytes[offsets[i] .. offsets[i + 1]).
@@ -20,7 +20,10 @@ struct Spelling {
 };
 
 inline SpelledText spelled(const BoundTokens& tokens, const Spelling& words) {
-  return {view(tokens.words), view(tokens.offsets), view(words.bytes), view(words.offsets)};
+  return {.tokens = view(tokens.words),
+          .offsets = view(tokens.offsets),
+          .bytes = view(words.bytes),
+          .word_offsets = view(words.offsets)};
 }
 
 }  // namespace hyperbaton::bindings

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,28 @@ collect_ignore = ["sanitize"]
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("any-machine", deadline=None)
 settings.load_profile("any-machine")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector from the many objects that stay until the end: tests, and modules that they have imported."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 50)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which tests a machine leaves out: how many, for each reason."""
+    skipped = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
+    for reason, count in skipped.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")
+
+
+@pytest.fixture(autouse=True)
+def _plain_interpreters() -> Iterator[None]:
+    """Undo what the program sets for the interpreters that it starts, if a test ran it in this process."""
+    yield
+    os.environ.pop("PYTHONSAFEPATH", None)
+
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -1,8 +1,8 @@
 """Interpreters that start fast: forks of a process that has already imported the package.
 
 Most of the time of a small command or stage is the start of its interpreter. `forks()` makes a program to use in place of
-`sys.executable`: for `-m hyperbaton …` and `-m hyperbaton.run.child` it asks a server to fork, and for everything else it
-runs the real interpreter. A forked command uses the program for its own processes, too, such as the stages of a run.
+`sys.executable`: for `-m hyperbaton …` and `-P -m hyperbaton.run.child` it asks a server to fork, and for everything else
+it runs the real interpreter. A forked command uses the program for its own processes, too, such as the stages of a run.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from types import FrameType, ModuleType
 
 _CLIENT = """#!{real} -IS
 import json, os, socket, sys
-_, command, name, *words = [*sys.argv, "", ""]
+given = sys.argv[1 + (sys.argv[1:2] == ["-P"]):]
+command, name, words = given[:1], given[1:2], given[2:]
 # Completion asks which shell has called the program.
 completes = any(word.endswith("-completion") for word in words)
-if command != "-m" or name not in ("hyperbaton", "hyperbaton.run.child") or completes:
+if command != ["-m"] or name not in (["hyperbaton"], ["hyperbaton.run.child"]) or completes:
     os.execv({real!r}, [{real!r}, *sys.argv[1:]])
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
-    asked = json.dumps([sys.argv[2:], os.getcwd(), dict(os.environ)]).encode()
+    asked = json.dumps([[*name, *words], os.getcwd(), dict(os.environ)]).encode()
     socket.send_fds(server, [len(asked).to_bytes(4, "big")], [0, 1, 2])
     server.sendall(asked)
     status = server.recv(1)
@@ -92,9 +93,9 @@ def _import_everything() -> None:
         cli._function(verb)
     for module in pkgutil.iter_modules(stages.__path__):
         importlib.import_module(f"{stages.__name__}.{module.name}")
-    # The first command imports what typer needs to read arguments.
+    # The first command imports what click needs to read arguments.
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
-        cli.build(["features"])(["features"])
+        cli.Program()(["list", "features"])
 
 
 def _answer(connection: socket.socket) -> None:

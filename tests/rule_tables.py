@@ -9,8 +9,7 @@ import numpy as np
 from hyperbaton.corpus import Text
 from hyperbaton.phrases import PhraseTable, RuleTable
 from hyperbaton.phrases.inventory import Phrases
-from hyperbaton.phrases.link_sets import LinkSets
-from hyperbaton.phrases.pair_values import PlainCounts, PlainScores
+from hyperbaton.phrases.pair_values import LinkSets, PlainCounts, PlainScores
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 Rules = Mapping[tuple[str, str], tuple[Sequence[float], Sequence[tuple[int, int]]]]

@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.resources import Resources
-from hyperbaton.phrases.rules_extraction import RuleWork
+from hyperbaton.phrases.rules import RuleWork
 from tests.oracles.rules import Rule
 
 
 def rules_of_runs(work: RuleWork) -> Iterator[tuple[Rule, np.float32, int]]:
     """The rules of all runs with their counts, and the number of times that each was seen."""
     vocabularies = [vocabulary.words() for vocabulary in (work.source, work.target)]
-    for run in work.runs(0, len(work.bitext), Resources(work.threads)):
+    for run in work.runs(Resources(work.threads)):
         columns = _core.read_rules(run, work.symbols)
         for k, (count, times) in enumerate(zip(columns["counts"], columns["times"], strict=True)):
             source, target = (

@@ -9,18 +9,18 @@ from pathlib import Path
 from hyperbaton.base.errors import AnnotationError
 
 
-def die_once(place: Path, shard: int) -> int:
-    """End the process of the worker at the first attempt of shard 2."""
-    mark = place / f"{shard}"
-    if shard == 2 and not mark.exists():
+def die_once(place: Path, part: int) -> int:
+    """End the process of the worker at the first attempt of part 2."""
+    mark = place / f"{part}"
+    if part == 2 and not mark.exists():
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return shard * shard
+    return part * part
 
 
-def die(place: Path, shard: int) -> None:
+def die(part: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def refuse(place: Path, shard: int) -> None:
-    raise AnnotationError("tags", "2 tags for 3 words", 7 + shard)
+def refuse(part: int) -> None:
+    raise AnnotationError("tags", "2 tags for 3 words", 7 + part)

@@ -40,7 +40,8 @@ RULES = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advice 
 FENCED = re.compile(r"^ *(```|~~~).*?^ *\1 *$|\A---\n.*?^---$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"``.+?``|`[^`]*`|\$[^$\n]+\$|\]\([^)]*\)|<[^<>\n]+>|https?://\S+")
 ITEM = re.compile(r"^[ >]*(?:[-*+]|\d+\.)(?= )|[|│├└]", re.MULTILINE)
-DOCTEST = re.compile(r"^ *>>> .*?(?=^ *$|\Z)", re.MULTILINE | re.DOTALL)
+# Examples in docstrings: of Python, and of commands.
+DOCTEST = re.compile(r"^ *>>> .*?(?=^ *$|\Z)|^ {4,}hyperbaton [^\n]*$", re.MULTILINE | re.DOTALL)
 OPENING = re.compile(r"#+|\w*(?:\"\"\"|'''|[\"'])|")
 # Of C++: a comment; a raw string or a character; a string.
 CPP = re.compile(r"""(//+[/<!]*)([^\n]*)|(\bR"\(.*?\)"|'(?:\\.|[^'\\])')|(")((?:\\.|[^"\\\n])*)("?)""", re.DOTALL)

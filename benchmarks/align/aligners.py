@@ -1,8 +1,8 @@
 """Alignment error rate, time and peak memory of the aligners on the same text.
 
-    python benchmarks/align/aligners.py DATA                  error rates on both gold sets, all of the training text
-    python benchmarks/align/aligners.py DATA --pairs 30000    the same with less text
-    python benchmarks/align/aligners.py DATA --speed 25000 50000 100000
+    python -m benchmarks.align.aligners DATA                  error rates on both gold sets, all of the training text
+    python -m benchmarks.align.aligners DATA --pairs 30000    the same with less text
+    python -m benchmarks.align.aligners DATA --speed 25000 50000 100000
 
 DATA is the corpora folder, with kyoto-ja-en, twlaw-zh-en and gold-links in it. Error rates are measured on gold sentences
 placed before the training text, since an aligner without a saved model can link only text that it was trained on. Each
@@ -26,6 +26,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
+from benchmarks._measure import existing_path
 
 from hyperbaton.align import evaluate_links, read_links
 from hyperbaton.corpus import Links
@@ -107,7 +108,7 @@ def run(aligner: str, source: str, target: str, links: str, threads: int) -> Cos
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=existing_path)
     parser.add_argument("--pairs", type=int, help="training pairs to use; all if not given")
     parser.add_argument("--speed", type=int, nargs="+", help="time and memory on these numbers of pairs of kyoto-ja-en")
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))

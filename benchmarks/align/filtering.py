@@ -1,6 +1,6 @@
 """How well scores separate true sentence pairs from false ones: a fraction of the target lines is shuffled before training.
 
-    python benchmarks/align/filtering.py SRC TGT --pairs 20000 --shuffled 0.3
+    python -m benchmarks.align.filtering SRC TGT --pairs 20000 --shuffled 0.3
 
 prints, for several thresholds, the fractions of true and of shuffled pairs that are kept: with the scores of an aligner
 trained on the same pairs, and with those of an aligner trained on the other half of the text.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from benchmarks._measure import existing
 
 from hyperbaton.align import Aligner, cross_logprobs, pair_gains
 from hyperbaton.corpus import Bitext, Links, Text
@@ -21,8 +22,8 @@ CUTS = (-2.0, -1.75, -1.5, -1.25, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source")
-    parser.add_argument("target")
+    parser.add_argument("source", type=existing)
+    parser.add_argument("target", type=existing)
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--shuffled", type=float, default=0.3, help="share of target lines that change places")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,10 +1,12 @@
-"""Alignment error rate on small texts, with and without prior knowledge: words written alike, and a saved model.
+"""Alignment error rate on small texts with a saved model as prior, by the size of the text and the weight of the prior.
 
+    python -m benchmarks.align.priors DATA
     python -m benchmarks.align.priors DATA --pairs 2000 --prior-pairs 15000 --weights 3 10 30 100
 
-The gold sentences and the first pairs of the training text are linked; the prior model is trained on the pairs after them.
-Error rates are given for all gold sentences and for each half (even and odd lines), so that a setting chosen on one half
-can be scored on the other.
+A text is the gold sentences and the first pairs of the training text, or a part of the gold sentences if it is smaller; the
+means over at most four parts are shown. The prior model is trained on the pairs after the training text of the largest
+size. Each row gives the error rates without a prior, of the model alone (`--model`), with the default weight, and with
+each other weight.
 """
 
 from __future__ import annotations
@@ -15,10 +17,15 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from benchmarks._measure import existing_path
 from benchmarks.align.aligners import TASKS, Task, lines
 
 from hyperbaton.align import Aligner, evaluate_links
-from hyperbaton.corpus import Bitext, Links
+from hyperbaton.corpus import Bitext
+
+ARABIC = Task("ar-en", "tatoeba-ar-en", "gold-links/ar-en-madar", ("ar", "en"), "gold.links", None)
+TEXTS = {**TASKS, ARABIC.name: ARABIC}
+PARTS = 4
 
 
 def text(task: Task, data: Path, begin: int, end: int, *, gold: bool) -> Bitext:
@@ -31,42 +38,55 @@ def text(task: Task, data: Path, begin: int, end: int, *, gold: bool) -> Bitext:
     return Bitext.of(sides[0], sides[1])
 
 
-def rates(task: Task, data: Path, links: Links) -> str:
-    sure, possible = task.links(data)
-    every = np.arange(len(sure))
-    scores = [
-        evaluate_links(links.select(part), sure.select(part), possible and possible.select(part)).aer
-        for part in (every, every[::2], every[1::2])
+def texts(task: Task, data: Path, sizes: list[int], n_prior: int) -> tuple[dict[int, list[tuple[Bitext, range]]], Bitext]:
+    """The texts of each size, with the numbers of their gold sentences, and the text of the prior."""
+    sides = [(data / task.gold / f"gold.{language}").read_text().splitlines() for language in task.languages]
+    n_gold, most = len(sides[0]), max(sizes)
+    train = [
+        [line.decode().rstrip("\n") for line in islice(lines(data / task.train / f"train.{language}.xz"), most + n_prior)]
+        for language in task.languages
     ]
-    return "\t".join(f"{aer:.2f}" for aer in scores)
+    found = {}
+    for size in sizes:
+        starts = range(0, min(n_gold - size + 1, PARTS * size), size) if size < n_gold else [0]
+        parts = [range(start, min(start + size, n_gold)) for start in starts]
+        rest = max(size - n_gold, 0)
+        found[size] = [
+            (Bitext.of(*([side[i] for i in part] + more[:rest] for side, more in zip(sides, train, strict=True))), part)
+            for part in parts
+        ]
+    return found, Bitext.of(*(side[most:] for side in train))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--pairs", type=int, default=2000)
-    parser.add_argument("--prior-pairs", type=int, default=15000)
-    parser.add_argument("--weights", type=float, nargs="+", default=[10.0])
-    parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
+    parser.add_argument("data", type=existing_path)
+    parser.add_argument("--pairs", type=int, nargs="+", default=[100, 1000, 10_000])
+    parser.add_argument("--prior-pairs", type=int, default=18_000)
+    parser.add_argument("--weights", type=float, nargs="*", default=[10.0, 100.0, 300.0])
+    parser.add_argument("--tasks", nargs="+", default=list(TEXTS), choices=list(TEXTS))
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    print("task\tsetting\tAER\teven lines\todd lines")
-    for task in (TASKS[name] for name in options.tasks):
-        little = text(task, options.data, 0, options.pairs, gold=True)
-        more = text(task, options.data, options.pairs, options.pairs + options.prior_pairs, gold=False)
-
-        def report(setting: str, aligner: Aligner, task: Task = task, little: Bitext = little) -> None:
-            print(f"{task.name}\t{setting}\t{rates(task, options.data, aligner.align(little))}", flush=True)
-
+    weights = [None, *options.weights]
+    print("text", "pairs", "no prior", "--model", "default", *(f"{weight:g}" for weight in options.weights), sep="\t")
+    for task in (TEXTS[name] for name in options.tasks):
+        of_size, more = texts(task, options.data, options.pairs, options.prior_pairs)
+        sure, possible = task.links(options.data)
         with tempfile.TemporaryDirectory() as folder:
             model = Aligner().fit(more, threads=options.threads)
             model.save(f"{folder}/model")
-            report("alike 0", Aligner(alike=0.0).fit(little, threads=options.threads))
-            report("defaults", Aligner().fit(little, threads=options.threads))
-            report("the model alone", model)
-            for weight in options.weights:
-                aligner = Aligner(prior=f"{folder}/model", prior_weight=weight)
-                report(f"prior, weight {weight:g}", aligner.fit(little, threads=options.threads))
+            settings = [Aligner(), model, *(Aligner(prior=f"{folder}/model", prior_weight=weight) for weight in weights)]
+            for size, small in of_size.items():
+                rates = []
+                for aligner in settings:
+                    aers = []
+                    for text, part in small:
+                        fitted = aligner if aligner is model else aligner.fit(text, threads=options.threads)
+                        links = fitted.align(text).select(np.arange(len(part)))
+                        gold = [each and each.select(np.array(part)) for each in (sure, possible)]
+                        aers.append(evaluate_links(links, *gold).aer)
+                    rates.append(f"{np.mean(aers):.1f}")
+                print(task.name, size, *rates, sep="\t", flush=True)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from benchmarks._measure import existing_path
 from benchmarks.align.aligners import Task, run
 
 from hyperbaton.align import evaluate_links, read_links
@@ -95,7 +96,7 @@ def tasks(data: Path, names: Sequence[str] | None = None) -> Iterator[Task]:
 def task_parser(description: str | None) -> argparse.ArgumentParser:
     """The arguments of measurements on gold sets: the corpora, which of them, and threads."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=existing_path)
     parser.add_argument("--tasks", nargs="+", help="pairs of languages, such as ja-en; all that have a gold set")
     parser.add_argument("--threads", type=int, default=2)
     return parser

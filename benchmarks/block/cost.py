@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks._measure import alone, print_growth
+from benchmarks._measure import alone, existing, print_growth
 from benchmarks.block.data import Part, prepare
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.models.block_me import BlockMe
@@ -45,7 +45,7 @@ def work(data: str, size: int, passes: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", metavar="DATA")
+    parser.add_argument("data", metavar="DATA", type=existing)
     parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 50_000, 100_000, 185_000])
     parser.add_argument("--passes", type=int, default=10)
     options = parser.parse_args()

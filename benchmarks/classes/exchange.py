@@ -1,7 +1,7 @@
 """Time and quality of word classes on one text.
 
-    python benchmarks/classes/exchange.py train.en --classes 50 --runs 5
-    python benchmarks/classes/exchange.py tests/golden/mkcls/train.tgt --classes 10 --runs 10 \\
+    python -m benchmarks.classes.exchange train.en --classes 50 --runs 5
+    python -m benchmarks.classes.exchange tests/golden/mkcls/train.tgt --classes 10 --runs 10 \\
         --reference tests/golden/mkcls/train.tgt.mkcls10
 
 Prints the time of reading, of one run with one thread and with all threads, and of all runs; the criterion by sweep; how
@@ -15,6 +15,8 @@ import resource
 import time
 from collections.abc import Callable
 from typing import TypeVar
+
+from benchmarks._measure import existing
 
 from hyperbaton.base.progress import default_threads
 from hyperbaton.corpus import Text
@@ -31,7 +33,7 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("text")
+    parser.add_argument("text", type=existing)
     parser.add_argument("--classes", type=int, default=Clustering.classes)
     parser.add_argument("--runs", type=int, default=Clustering.runs)
     parser.add_argument("--seed", type=int, default=1)

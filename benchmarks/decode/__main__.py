@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._measure import alone, print_rows
+from benchmarks._measure import alone, existing, print_rows
 from benchmarks.decode.work import translate
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus.files import read_lines
@@ -58,8 +58,8 @@ def parse_search(search: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", metavar="SRC")
-    parser.add_argument("systems", nargs="+", metavar="SYSTEM")
+    parser.add_argument("source", metavar="SRC", type=existing)
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", type=existing)
     parser.add_argument("--source-tags", metavar="TAGS", help="of SRC, for models that were trained with tags")
     parser.add_argument("--lines", type=int, default=500)
     parser.add_argument(

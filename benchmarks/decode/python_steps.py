@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._measure import print_rows
+from benchmarks._measure import existing, print_rows
 from benchmarks.decode.__main__ import parse_search
 from hyperbaton.corpus.files import read_lines
-from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode import Decoding, System, TokenTranslator
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import ExtractedPhrases
 
@@ -33,9 +33,9 @@ class SkippedWords:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", metavar="SRC")
-    parser.add_argument("phrases", metavar="PHRASES")
-    parser.add_argument("lm", metavar="LM")
+    parser.add_argument("source", metavar="SRC", type=existing)
+    parser.add_argument("phrases", metavar="PHRASES", type=existing)
+    parser.add_argument("lm", metavar="LM", type=existing)
     parser.add_argument("--lines", type=int, default=20)
     parser.add_argument("--searches", nargs="+", default=["cube:200:6", "refine:100:6:40", "refine:200:6:40", "stack:40:6"])
     options = parser.parse_args()
@@ -44,7 +44,7 @@ def main() -> None:
     lines = list(islice(read_lines(options.source), options.lines))
     rows = []
     for search in options.searches:
-        translator = Translator(system, Decoding(**parse_search(search)), threads=1)
+        translator = TokenTranslator(system, Decoding(**parse_search(search)), threads=1)
         start = time.process_time()
         scores = [score for batch in translator.batches(lines) for score in batch.scores.tolist()]
         seconds = time.process_time() - start

@@ -1,36 +1,42 @@
 """Cost of normalising a jump model over the remaining words: one system and its matrices, with both kinds of candidates.
 
-python benchmarks/decode/remaining_words.py SRC SYSTEM [distortion limit] [rounds]
+python -m benchmarks.decode.remaining_words SRC SYSTEM [distortion limit] [rounds]
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-from hyperbaton.decode import ModelUse, System, Translator
+from benchmarks._measure import existing, existing_path
+from hyperbaton.decode import ModelUse, System, TokenTranslator
 from hyperbaton.models import NextPositionModel
 
 
-def translator(folder: str, candidates: str, limit: int) -> Translator:
+def translator(folder: str, candidates: str, limit: int) -> TokenTranslator:
     system = System.load(folder)
     for use in system.reordering.values():
         if isinstance(use, ModelUse) and isinstance(use.model, NextPositionModel):
             use.model.candidates = candidates
-    return Translator(system, replace(system.options, distortion_limit=limit), threads=1)
+    return TokenTranslator(system, replace(system.options, distortion_limit=limit), threads=1)
 
 
-def main(source: str, folder: str, limit: str = "10", rounds: str = "5") -> None:
-    lines = Path(source).read_text(encoding="utf-8").splitlines()
-    translators = {candidates: translator(folder, candidates, int(limit)) for candidates in ("all", "remaining")}
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("source", metavar="SRC", type=existing_path)
+    parser.add_argument("system", metavar="SYSTEM", type=existing)
+    parser.add_argument("limit", nargs="?", type=int, default=10, help="distortion limit")
+    parser.add_argument("rounds", nargs="?", type=int, default=5)
+    options = parser.parse_args()
+    lines = options.source.read_text(encoding="utf-8").splitlines()
+    translators = {candidates: translator(options.system, candidates, options.limit) for candidates in ("all", "remaining")}
     for each in translators.values():
         each.translate(lines[:2])
     seconds: dict[str, list[float]] = {name: [] for name in translators}
-    for _ in range(int(rounds)):
+    for _ in range(options.rounds):
         for name, each in translators.items():
             start = resource.getrusage(resource.RUSAGE_SELF).ru_utime
             each.translate(lines)
@@ -41,4 +47,4 @@ def main(source: str, folder: str, limit: str = "10", rounds: str = "5") -> None
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

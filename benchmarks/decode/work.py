@@ -7,7 +7,7 @@ from itertools import cycle, islice
 from typing import Any
 
 from hyperbaton.corpus.files import read_lines
-from hyperbaton.decode import Decoding, System, Translator, annotate
+from hyperbaton.decode import Decoding, System, TokenTranslator, annotate
 
 
 def translate(
@@ -19,7 +19,7 @@ def translate(
     """
     start = time.perf_counter()
     loaded = System.load(system)
-    translator = Translator(loaded, Decoding(**options), threads=threads)
+    translator = TokenTranslator(loaded, Decoding(**options), threads=threads)
     list(translator.batches([""], annotations=annotate([""], tags=None if tags is None else [""])))
     loading = time.perf_counter() - start
     lines = [_of_length(line, length) for line in list(read_lines(source))[:n]]

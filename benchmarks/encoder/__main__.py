@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._measure import existing, existing_path
 from hyperbaton.align import visit_order
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Bitext
@@ -88,9 +89,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.encoder", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     pack, unpack = verbs.add_parser("pack"), verbs.add_parser("unpack")
-    unpack.add_argument("folder", type=Path)
+    unpack.add_argument("folder", type=existing_path)
     for verb in (pack, unpack):
-        verb.add_argument("text", nargs=3, metavar="SRC/TGT/LINKS")
+        verb.add_argument("text", nargs=3, metavar="SRC/TGT/LINKS", type=existing)
         verb.add_argument("--source-tags")
         verb.add_argument("-o", "--output", type=Path, required=True)
         verb.add_argument("-n", type=int, help="sentence pairs, the first ones")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks._measure import existing_path
 from benchmarks.coreless import without_core
 
 # Bytes of a file of arrays, at most.
@@ -172,7 +173,7 @@ def pieces(arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=existing_path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--jobs", nargs="+", required=True, metavar="'N all|remaining [CHANGE …]'")
     parser.add_argument("--keep", nargs="*", default=[], help="jobs whose arrays are written")

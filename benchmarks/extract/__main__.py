@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._measure import alone, print_rows
+from benchmarks._measure import alone, existing, print_rows
 from benchmarks.extract.moses import PROGRAMS, moses_chain, write_lexical
 from benchmarks.extract.work import REORDERING, samples, tables
 from hyperbaton.corpus import Bitext
@@ -28,7 +28,7 @@ from hyperbaton.corpus.files import write_pieces
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs=3, metavar=("SRC", "TGT", "LINKS"))
+    parser.add_argument("files", nargs=3, metavar="FILE", help="SRC TGT LINKS", type=existing)
     parser.add_argument("--sizes", nargs="+", type=int, default=[10_000, 50_000, 100_000, 200_000])
     parser.add_argument("--max-length", type=int, default=8)
     parser.add_argument("--chain", type=int, default=50_000, help="sentence pairs for the way to scored tables; 0: none")

@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases import ExtractedPhrases, Extraction, ReorderingType, extract, reordering_probabilities
+from hyperbaton.phrases import (
+    Extraction,
+    ReorderingType,
+    extract,
+    extract_phrases,
+    reordering_probabilities,
+)
 from hyperbaton.phrases.moses import write_moses
 
 REORDERING = "wbe-msd-bidirectional-fe"
@@ -26,7 +33,7 @@ def tables(paths: list[str], max_length: int, threads: int, folder: str) -> dict
     """The whole pipeline: from text files to scored phrase and reordering tables, gzipped."""
     start = time.process_time()
     bitext = Bitext.read(*paths)
-    extracted = ExtractedPhrases.of(bitext, Extraction(max_length), threads=threads)
+    extracted = extract_phrases(bitext, Extraction(max_length), resources=Resources.of(threads))
     kind = ReorderingType.parse(REORDERING)
     probabilities = reordering_probabilities(extracted.orientations, kind, threads=threads)
     scored = time.process_time()

@@ -1,17 +1,23 @@
 """Damage small artefacts of every kind in seeded ways, use them, and count the outcomes.
 
-    python benchmarks/fuzz/artefacts.py --cases 10000 --seed 1
+    python -m benchmarks.fuzz.artefacts --cases 10000 --seed 1
 
-Each case damages one artefact in one way: bytes of an array, of its header or of the manifest; a file truncated, extended,
-exchanged with another, removed, or replaced by a pipe, a folder or a link to itself. Or a value of the manifest is replaced
-by one of another type, with the manifest's checksum left wrong or corrected ("forge"); or the type or shape of an array is
-changed in its header and in the manifest ("retype", "reshape"). A command that uses the artefact then runs in its own
-process, with limits on time and memory, once without and once with --verify. Possible outcomes:
+Each case damages one artefact in one way: bytes of an array, of its header or of the manifest; a high bit of a number,
+which makes it huge or negative ("high", and "forge_high" with correct checksums); a file truncated, extended, exchanged
+with another, removed, or replaced by a pipe, a folder or a link to itself. Or a value of the manifest is replaced by one of
+another type, with the manifest's checksum left wrong or corrected ("forge"); or the type or shape of an array is changed in
+its header and in the manifest ("retype", "reshape"). A command that uses the artefact then runs in its own process, with
+limits on time and memory, once without and once with --verify. Possible outcomes:
 
     same       output identical to that with the undamaged artefact
     error      one line on stderr, exit status 1
     silent     different output and exit status 0: allowed without --verify, and for a forged manifest
     crash, hang, memory, traceback: never allowed
+
+With the core of `make sanitize`, every access outside an array ends the process, mapped arrays included:
+
+    PYTHONPATH=tests/sanitize HYPERBATON_CORE=build/sanitize LD_PRELOAD="$(c++ -print-file-name=libasan.so) \
+      $(c++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 python -m benchmarks.fuzz.artefacts
 """
 
 from __future__ import annotations
@@ -35,14 +41,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # a process with threads cannot be forked safely
     os.environ.setdefault(_variable, "1")
 
+from benchmarks.fuzz.networks import untrained_encoder, untrained_neural, untrained_orientations  # noqa: E402
+
+from hyperbaton import _core  # noqa: E402
 from hyperbaton.base.signals import Signals  # noqa: E402
 from hyperbaton.base.store import MANIFEST, manifest_checksum  # noqa: E402
-from hyperbaton.cli import build, run_program  # noqa: E402
+from hyperbaton.cli import Program, run_program  # noqa: E402
+from hyperbaton.corpus import Bitext  # noqa: E402
 
 SECONDS = 20  # of processor time of one command; one that waits may take longer, since others may use the processor
 WAITING = 5 * SECONDS
@@ -69,9 +78,15 @@ def make_uses(folder: Path) -> list[Use]:
     run(["align", *train[:2], "--save-model", f"{at}/aligner", "-o", f"{at}/links", "-q"])
     run(["train", "lexicalized", *train, "-o", f"{at}/lexicalized", "-q"])
     run(["train", "linear_jump", *train, "-o", f"{at}/jump", "-q"])
-    models = ("block_me", "dpr", "maxent", "nine_class", "osm", "pair")
+    models = ("block_me", "dpr", "linear", "maxent", "nine_class", "osm", "pair", "sequence")
     for model in models:
         run(["train", model, *train, "-o", f"{at}/{model}", "-q"])
+    bitext = Bitext.read(*train)
+    untrained_neural(bitext).save(folder / "neural")
+    untrained_encoder(bitext).save(folder / "encoder")
+    untrained_orientations(bitext).save(folder / "encoder_orientation")
+    models += ("encoder", "encoder_orientation")
+    sentence = Path(test[0]).read_text(encoding="utf-8").splitlines()[0]
     system = ["system", "-q", "--lm", f"{at}/lm", "--reordering", "LR=hier-mslr-bidirectional-fe", "--phrases"]
     parts = [f"{at}/phrases", "--reordering", f"LEX={at}/lexicalized", "--reordering", f"JUMP={at}/jump"]
     run([*system, *parts, "-o", f"{at}/system", "--copy"])
@@ -87,12 +102,16 @@ def make_uses(folder: Path) -> list[Use]:
         Use(folder / "lm", ["lm", "@", "--arpa", "%/arpa", *alone]),
         Use(folder / "bins", ["perplexity", "@", test[1], "--sentences", "-t", "1"]),
         Use(folder / "aligner", ["align", *test[:2], "--model", "@", *alone]),
-        Use(folder / "lexicalized", ["explain", "@", "--sentence", Path(test[0]).read_text().splitlines()[0]]),
+        Use(folder / "neural", ["align", *test[:2], "--model", "@", *alone]),
+        Use(folder / "lexicalized", ["explain", "@", "--sentence", sentence]),
+        Use(folder / "rules", ["explain", "@", "--sentence", sentence]),
+        Use(folder / "rules", ["prune", "@", *train[:2], "-o", "%/pruned", "--top", "2", *alone]),
         Use(folder / "jump", ["evaluate", "@", *test, "--json", *alone]),
         Use(folder / "system", ["translate", "@", test[0], "--nbest", "3", "--stack", "20", *alone]),
         Use(folder / "system", ["translate", "@", test[0], "--trace", "%/trace", "--stack", "20", *alone]),
         Use(folder / "plain", ["export", "moses", "@", "%/moses", "-q"]),
         Use(folder / "rules", [*with_rules, "@", "-o", "%/system"]),
+        Use(folder / "plain-hiero", ["translate", "@", test[0], "--pop-limit", "20", *alone]),
         Use(folder / "hiero", ["translate", "@", test[0], "--nbest", "3", "--pop-limit", "20", *alone]),
         Use(folder / "hiero", ["translate", "@", test[0], "--trace", "%/trace", "--pop-limit", "20", *alone]),
         Use(folder / "hiero", ["inspect", test[0], "--system", "@", "--json", *alone]),
@@ -110,9 +129,11 @@ UNVERIFIED = ("show", "prune")
 
 
 @cache
-def program(verb: str) -> typer.Typer:
+def program(verb: str) -> Program:
     """The program with one command; created before the process is forked."""
-    return build([verb])
+    made = Program()
+    made.load(verb)
+    return made
 
 
 def run(arguments: list[str]) -> None:
@@ -145,6 +166,27 @@ def flip(folder: Path, choice: random.Random) -> str | None:
     content[choice.randrange(start, len(content))] ^= 1 << choice.randrange(8)
     file.write_bytes(content)
     return file.name
+
+
+def high(folder: Path, choice: random.Random, forged: bool = False) -> str | None:
+    """Change a high bit of a number: of an integer bit 20 or a higher one, of another number one of its exponent."""
+    file = choice.choice(_arrays(folder))
+    numbers = np.load(file)
+    if not numbers.size:
+        return None
+    n_bits = 8 * numbers.itemsize
+    lowest = n_bits - {2: 6, 4: 9, 8: 12}[numbers.itemsize] if numbers.dtype.kind == "f" else min(20, n_bits - 2)
+    bit, place = choice.randrange(lowest, n_bits), choice.randrange(numbers.size)
+    numbers.reshape(-1).view(f"u{numbers.itemsize}")[place] ^= np.array(1 << bit, f"u{numbers.itemsize}")
+    np.save(file, numbers)
+    if forged:
+        _change_entry(folder, file, checksum=f"{_core.checksum(np.frombuffer(numbers.tobytes(), np.uint8)):016x}")
+    return f"{file.name} {place} bit {bit}"
+
+
+def forge_high(folder: Path, choice: random.Random) -> str | None:
+    """Change a high bit of a number, with correct checksums."""
+    return high(folder, choice, forged=True)
 
 
 def overwrite(folder: Path, choice: random.Random) -> str | None:
@@ -283,22 +325,25 @@ def forge(folder: Path, choice: random.Random) -> str:
     return edit(folder, choice, forged=True)
 
 
-def _forge_array(folder: Path, choice: random.Random, change: Callable[[str, list[int]], tuple[str, list[int]]]) -> str:
-    """Change the type and shape of an array, in its header and in the manifest; its bytes do not change."""
-    file = choice.choice(_arrays(folder))
+def _change_entry(folder: Path, file: Path, **values: object) -> None:
+    """Change what the manifest says about an array."""
     manifest_file = file.parent / MANIFEST
     manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
-    entry = manifest["arrays"][file.name.removesuffix(".npy")]
-    content = file.read_bytes()
-    data = np.frombuffer(content[_data_start(content) :], np.uint8)
-    dtype, shape = change(entry["dtype"], entry["shape"])
-    entry["dtype"], entry["shape"] = dtype, shape
-    with file.open("wb") as stream:
-        np.lib.format.write_array_header_1_0(stream, {"descr": dtype, "fortran_order": False, "shape": tuple(shape)})
-        stream.write(data.tobytes())
+    manifest["arrays"][file.name.removesuffix(".npy")] |= values
     manifest["checksum"] = manifest_checksum(manifest)
     manifest_file.write_text(json.dumps(manifest), encoding="utf-8")
     _forge_parents(folder, file.parent, manifest["checksum"])
+
+
+def _forge_array(folder: Path, choice: random.Random, change: Callable[[str, list[int]], tuple[str, list[int]]]) -> str:
+    """Change the type and shape of an array, in its header and in the manifest; its bytes do not change."""
+    file = choice.choice(_arrays(folder))
+    content, array = file.read_bytes(), np.load(file)
+    dtype, shape = change(array.dtype.str, list(array.shape))
+    with file.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, {"descr": dtype, "fortran_order": False, "shape": tuple(shape)})
+        stream.write(content[_data_start(content) :])
+    _change_entry(folder, file, dtype=dtype, shape=shape)
     return f"{file.name} {dtype} {shape}"
 
 
@@ -334,9 +379,27 @@ def special(folder: Path, choice: random.Random) -> str:
     return file.name
 
 
-DAMAGES: list[Damage] = [flip, overwrite, overwrite, blank, header, cut, lengthen, swap, remove, garble, edit, forge, forge]
+DAMAGES: list[Damage] = [
+    flip,
+    high,
+    high,
+    forge_high,
+    forge_high,
+    overwrite,
+    overwrite,
+    blank,
+    header,
+    cut,
+    lengthen,
+    swap,
+    remove,
+    garble,
+    edit,
+    forge,
+    forge,
+]
 DAMAGES += [retype, reshape, special]
-FORGED = ("forge", "retype", "reshape")
+FORGED = ("forge", "forge_high", "retype", "reshape")
 
 
 class Outcome(NamedTuple):

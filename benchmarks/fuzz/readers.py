@@ -1,7 +1,7 @@
 """Feed random bytes to every reader of the core, and stop at the first crash or unexpected exception.
 
-    python benchmarks/fuzz/readers.py -atheris_runs=1000000 -max_len=500    where atheris is installed
-    python benchmarks/fuzz/readers.py --seconds 60                          otherwise: plain mutations
+    python -m benchmarks.fuzz.readers -atheris_runs=1000000 -max_len=500    where atheris is installed
+    python -m benchmarks.fuzz.readers --seconds 60                          otherwise: plain mutations
 
 A reader must return a result or raise a LineError, regardless of how its input is cut into pieces. atheris needs clang and
 several minutes to install (pip install atheris), and sees inside the core only if that is built with clang's coverage. Both

@@ -148,7 +148,7 @@ def nested_form(depth: int) -> bytes:
 
 def half_head() -> bytes:
     """The beginning of a request that never ends."""
-    return b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Len"
+    return b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Len"
 
 
 class Fuzz:
@@ -279,10 +279,10 @@ class Fuzz:
             b"GET\r\n\r\n",
             b"POST /translate HTTP/9.9\r\n\r\n",
             b"POST /translate HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
-            b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
             b"\x16\x03\x01\x02\x00\x01\x00",
             b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
-            b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
             bytes(rng.randrange(256) for _ in range(100)) + b"\r\n\r\n",
         ]
         with self._socket() as raw:
@@ -294,19 +294,19 @@ class Fuzz:
 
     def gone_early(self, rng: random.Random) -> str:
         with self._socket() as raw:
-            raw.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n"[: rng.randint(1, 70)])
+            raw.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n"[: rng.randint(1, 70)])
         return "gone"
 
     def gone_late(self, rng: random.Random) -> str:
         body = json.dumps({"q": "\n".join(rng.choices(self.lines, k=20)), "source": "de", "target": "en"}).encode()
         with self._socket() as raw:
-            raw.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            raw.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
             time.sleep(rng.random() * 0.05)
         return "gone"
 
     def slow(self, rng: random.Random) -> int | str:
         with self._socket() as raw:
-            raw.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n")
+            raw.sendall(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n")
             answer = raw.recv(100)
         if answer[9:12] not in (b"408", b"503"):
             self._fault(f"slow: {answer!r}")
@@ -354,7 +354,7 @@ class Fuzz:
             for _ in range(n):
                 with contextlib.suppress(OSError):
                     raw = stack.enter_context(self._socket())
-                    raw.sendall(b"GET /languages HTTP/1.1\r\nHost: x\r\n\r\n" + half_head())
+                    raw.sendall(b"GET /languages HTTP/1.1\r\nHost: localhost\r\n\r\n" + half_head())
             started = time.monotonic()
             for _ in range(20):
                 self._checked("GET", "/health", None, {200})

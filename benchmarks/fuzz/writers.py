@@ -1,6 +1,6 @@
 """Let several processes write one output at the same time, kill some of them, and check the result.
 
-    python benchmarks/fuzz/writers.py --races 500 --seed 1
+    python -m benchmarks.fuzz.writers --races 500 --seed 1
 
 Each race starts with or without an existing artefact. Two to four writers, some of which are killed at a random moment,
 write to one folder and to one pair of files, while a reader opens the folder repeatedly, which must not fail. Then one more
@@ -30,7 +30,8 @@ import numpy as np
 
 from hyperbaton.base import writing
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Artefact, read_artefact, save, writing_files, writing_folder
+from hyperbaton.base.store import Artefact, read_artefact, save
+from hyperbaton.base.writing import writing_files, writing_folder
 
 NAMES = ("a", "b", "c", "d")
 _N_READS = 50

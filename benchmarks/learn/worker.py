@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import resource
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks._measure import existing
 from benchmarks.learn.contenders import contenders, held_out_error
 from benchmarks.learn.data import Data
 from hyperbaton import _core
@@ -76,4 +78,8 @@ def main(folder: str, name: str, threads: str, max_seconds: str, variance: str) 
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=existing)
+    for word in ("name", "threads", "max_seconds", "variance"):
+        parser.add_argument(word)
+    main(**vars(parser.parse_args()))

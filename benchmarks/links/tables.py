@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks._measure import existing
 from hyperbaton.align import Aligner, read_links
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.corpus import Bitext, Links, Text
@@ -33,8 +34,8 @@ COLUMNS = ("links", "unlinked", "samples", "pairs", "lengths", "unknown", "targe
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source")
-    parser.add_argument("target")
+    parser.add_argument("source", type=existing)
+    parser.add_argument("target", type=existing)
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--test", required=True, help="source text to translate")
     parser.add_argument("--links", nargs="*", default=[], metavar="NAME=FILE", help="links of others")

@@ -7,7 +7,7 @@ thread and with two (peak memory includes mapped files that the system could dro
 follow, and those of building and storing the tables for scoring. Then the ARPA file is read, and the sentences of the
 second text are scored on one thread: by our model from word numbers and from strings, and by KenLM's Python module (pip
 install kenlm) from strings. Times are the best of three; `max_difference` is the largest difference between the log10
-probabilities of a sentence.
+probabilities of a sentence. `forms` are the sizes of hashed and packed models and the processor time of a query.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import argparse
 import importlib.util
 import tempfile
 
-from benchmarks._measure import alone, print_json, print_rows
+from benchmarks._measure import alone, existing, print_json, print_rows
 from benchmarks.lm.work import ask_kenlm, ask_ours, estimate
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("text")
-    parser.add_argument("test")
+    parser.add_argument("text", type=existing)
+    parser.add_argument("test", type=existing)
     parser.add_argument("--order", type=int, default=5)
     parser.add_argument("--memory", nargs="+", default=["4G", "256M"])
     args = parser.parse_args()

@@ -58,8 +58,22 @@ def ask_ours(folder: str, text: str) -> dict[str, Any]:
     numbers, scores = best(lambda: model.score(words, threads=1))
     strings, _ = best(lambda: model.score(lines, threads=1))
     np.save(Path(folder) / "ours.npy", scores / np.log(10))
-    n_bytes = {bits: m.nbytes for bits, m in ((32, model), (8, model.quantized(8)))}
-    return {"read": read, "numbers": numbers, "strings": strings, "n_tokens": words.n_tokens, "bytes": n_bytes}
+    return {"read": read, "numbers": numbers, "strings": strings, "n_tokens": words.n_tokens, "forms": forms(model, words)}
+
+
+def forms(model: LanguageModel, text: Text) -> dict[str, dict[str, float]]:
+    """Size of each form of a model, and processor microseconds for a query, the best of three turns."""
+    quantized = model.quantized()
+    models = {"hashed": model, "packed": model.packed(exact=True)}
+    models |= {"hashed, 8 bits": quantized, "packed, 8 bits": quantized.packed(exact=True)}
+    seconds: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(3):
+        for name, form in models.items():
+            start = time.process_time()
+            form.score_words(text, threads=1)
+            seconds[name].append(time.process_time() - start)
+    n = text.n_tokens + len(text)
+    return {name: {"MB": form.nbytes / 1e6, "us": 1e6 * min(seconds[name]) / n} for name, form in models.items()}
 
 
 def ask_kenlm(folder: str, text: str) -> dict[str, Any]:

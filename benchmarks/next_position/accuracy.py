@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._measure import alone, print_rows
-from benchmarks.next_position.pack import read
+from benchmarks.next_position.corpus import read
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import MODELS, NextPositionModel, load_model

@@ -1,4 +1,4 @@
-"""Sentences per second of objective and gradient, by backend and threads, and of `jump_logprobs`."""
+"""Sentences per second of objective and gradient, by threads, and of `jump_logprobs`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._measure import print_rows
-from benchmarks.next_position.pack import read
+from benchmarks.next_position.corpus import read
 from hyperbaton import _core
 from hyperbaton.base.resources import Resources
 from hyperbaton.models import MODELS
@@ -47,7 +47,7 @@ def measure_model(
     if not isinstance(model, JumpWeights):
         raise TypeError(name)
     model.keys_ = keys
-    weights = np.random.default_rng(1).normal(scale=0.01, size=(N_CONSTANTS + len(keys), model.planes))
+    weights = np.random.default_rng(1).normal(scale=0.01, size=(N_CONSTANTS + len(keys), model.n_weights_each))
 
     def tell(backend: str, work: Callable[[], Any]) -> None:
         work()
@@ -68,13 +68,6 @@ def measure_model(
     )
     scored = partial(_core.jump_logprobs, jumps, training.features(keys), weights, n_threads=threads, progress=None)
     tell(f"jump_logprobs, {threads} threads", scored)
-    for device in arguments.torch:
-        import torch
-
-        from hyperbaton.models.jumps.torch_objective import TorchObjective
-
-        on = TorchObjective(model.lists(training), model.planes, device, torch.float32)
-        tell(f"torch, {device}, float32", partial(on, torch.from_numpy(weights).to(device, torch.float32)))
     return rows
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
+
+from benchmarks._measure import existing_path
 
 METRICS = ("BLEU", "RIBES", "TER")
 BASELINES = ("msd", "hier")
@@ -110,7 +111,7 @@ def page(comparisons: Sequence[Comparison]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS.json")
+    parser.add_argument("results", nargs="+", type=existing_path, metavar="RESULTS.json")
     options = parser.parse_args()
     print(page([Comparison(json.loads(file.read_text(encoding="utf-8"))) for file in options.results]))
 

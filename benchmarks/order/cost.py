@@ -22,14 +22,14 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._measure import print_rows
+from benchmarks._measure import existing, print_rows
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.classes import word_classes
-from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode import Decoding, System, TokenTranslator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.osm import OperationSequence
-from hyperbaton.phrases import ExtractedPhrases, Extraction
+from hyperbaton.phrases import Extraction, extract_phrases
 
 TABLE = "hier-mslr-bidirectional-fe"
 SPARSE = "sparse:hier-mslr:words=80"
@@ -51,7 +51,7 @@ def build(folder: Path, train: Bitext) -> None:
         classes[side] = word_classes(text, 50, runs=1)
         classes[side].write(folder / f"{side}.classes")
     extraction = Extraction(max_length=7)
-    ExtractedPhrases.of(train, extraction).save(folder / "phrases", train, extraction)
+    extract_phrases(train, extraction).save(folder / "phrases", train, extraction)
     LanguageModel.estimate(train.target, 5).save(folder / "lm")
     OperationSequence().fit(train).save(folder / "osm")
     known = Annotations(source_classes=classes["source"], target_classes=classes["target"])
@@ -73,11 +73,11 @@ def measure(
     """Translate in turns, and return the minimum processor time of each system."""
     decoding = Decoding(pop_limit=pops, stack=max(pops // 5, 20))
 
-    def opened(name: str) -> Translator:
+    def opened(name: str) -> TokenTranslator:
         system = System.load(folder / "systems" / name)
         if before:
-            Translator(system, Decoding(pop_limit=20, stack=20), threads=1).translate(before)
-        return Translator(system, decoding, threads=1)
+            TokenTranslator(system, Decoding(pop_limit=20, stack=20), threads=1).translate(before)
+        return TokenTranslator(system, decoding, threads=1)
 
     translators = {} if before is not None else {name: opened(name) for name in names}
     least: dict[str, float] = dict.fromkeys(names, float("inf"))
@@ -105,7 +105,7 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs=3, metavar=("SRC", "TGT", "LINKS"))
+    parser.add_argument("files", nargs=3, metavar="FILE", help="SRC TGT LINKS", type=existing)
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--lines", type=int, default=300)
     parser.add_argument("--pops", nargs="+", type=int, default=[200, 1000])

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._measure import alone, print_rows
+from benchmarks._measure import alone, existing, print_rows
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.evaluate import HeldOut, evaluate
@@ -59,7 +59,7 @@ def work(name: str, options: dict[str, Any], toml: dict[str, Any], train: list[s
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = ("SRC", "TGT", "LINKS", "DEV_SRC", "DEV_TGT", "DEV_LINKS")
-    parser.add_argument("files", nargs=6, metavar=names)
+    parser.add_argument("files", nargs=6, metavar="FILE", help=" ".join(names), type=existing)
     parser.add_argument("--choices", type=Path, default=Path(__file__).parent / "choices.toml")
     parser.add_argument("--models", nargs="+")
     arguments = parser.parse_args()

@@ -13,7 +13,7 @@ import argparse
 import time
 from typing import Any
 
-from benchmarks._measure import alone, print_growth
+from benchmarks._measure import alone, existing, print_growth
 from hyperbaton.corpus import Bitext
 from hyperbaton.models import MODELS
 
@@ -33,7 +33,7 @@ def work(name: str, orientations: str, files: list[str], size: int, seed: int) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs=3, metavar=("SRC", "TGT", "LINKS"))
+    parser.add_argument("files", nargs=3, metavar="FILE", help="SRC TGT LINKS", type=existing)
     parser.add_argument("--model", default="mms")
     parser.add_argument("--orientations", default="five")
     parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 50_000, 100_000, 185_000])

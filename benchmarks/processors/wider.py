@@ -23,6 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks._measure import existing_path
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -31,7 +33,7 @@ def measure(n_sentences: int) -> dict[str, tuple[float, str]]:
     import numpy as np
 
     from hyperbaton.data import generate
-    from hyperbaton.decode import System, Translator
+    from hyperbaton.decode import System, TokenTranslator
     from hyperbaton.lm import LanguageModel
     from hyperbaton.models import MODELS
     from hyperbaton.phrases import PhraseTable, extract
@@ -51,7 +53,7 @@ def measure(n_sentences: int) -> dict[str, tuple[float, str]]:
     }
     system = System.of(PhraseTable.build(train, extract(train, 5)), [lm], {"PAIR": models["pair"]})
     lines = [" ".join(line) for line in test.source.select(np.arange(200))]
-    work["search"] = lambda: next(Translator(system, threads=1).batches(lines)).scores
+    work["search"] = lambda: next(TokenTranslator(system, threads=1).batches(lines)).scores
     answers = {}
     for name, ask in work.items():
         ask()  # what is slow the first time
@@ -77,8 +79,8 @@ def in_core(folder: Path, n_sentences: int) -> dict[str, tuple[float, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("plain", type=Path)
-    parser.add_argument("wider", type=Path)
+    parser.add_argument("plain", type=existing_path)
+    parser.add_argument("wider", type=existing_path)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=4000)
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """How well detokenizing and tokenizing undo each other, on tokenized text.
 
-    python benchmarks/raw_text/round_trip.py train.en=en:tokenizer=sacremoses:escapes=no train.ja=ja:tokenizer=fugashi
+    python -m benchmarks.raw_text.round_trip train.en=en:tokenizer=sacremoses train.ja=ja:tokenizer=fugashi
 
 For each text x, prints the share of lines with tokenize(detokenize(x)) = x, and the F1 of token boundaries, which is also
 meaningful if the text was tokenized by a different tokenizer. The second round tests whether x' = tokenize(detokenize(x))
@@ -14,6 +14,8 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice, pairwise
+
+from benchmarks._measure import existing
 
 from hyperbaton.corpus.detokenizers import unescaped
 from hyperbaton.corpus.files import read_lines
@@ -38,16 +40,21 @@ def differing(tokens: list[str], again: set[int]) -> Iterator[tuple[str, str]]:
             yield token, following
 
 
+def _of_file(spec: str) -> tuple[str, str]:
+    """A file that exists, and how its text is processed."""
+    path, _, text = spec.partition("=")
+    return existing(path), text
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("texts", nargs="+", metavar="FILE=TEXT")
+    parser.add_argument("texts", nargs="+", metavar="FILE=TEXT", type=_of_file)
     parser.add_argument("--lines", type=int, default=5000)
     parser.add_argument("--show", type=int, default=0)
     parser.add_argument("--pairs", type=int, default=0)
     options = parser.parse_args()
     print("text\tlines\tequal %\tboundary F1 %\tsecond round %")
-    for spec in options.texts:
-        path, _, text = spec.partition("=")
+    for path, text in options.texts:
         side = TextSide.parse(text)
         detokenize, tokenizer = side.make_detokenizer(), side.make_tokenizer()
         n = n_equal = n_stable = n_right = n_made = n_own = 0

@@ -26,9 +26,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks._measure import existing
 from benchmarks.serve.program import Program, generated_lines, make_system, serving
 from hyperbaton.corpus.files import read_lines
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
 
 
@@ -47,7 +48,7 @@ class Material:
         system = System.load(path)
         if system.text is None:
             raise SystemExit(f"{path} does not say how raw text is processed")
-        translator = Translator(system)
+        translator = TokenTranslator(system)
         raw = RawTranslator(translator)
         tokens = [sentence.line for line in lines for sentence in raw.raw.read(line).sentences]
         started = time.process_time()
@@ -140,7 +141,7 @@ def _texts(kind: str, text: str) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("systems", nargs="*", metavar="SYSTEM")
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", type=existing)
     parser.add_argument("--text", type=Path, help="raw text for SYSTEM")
     parser.add_argument("--generated", action="store_true", help="serve a system of generated text too")
     parser.add_argument("--lines", type=int, default=300, help="lines of it that are used")

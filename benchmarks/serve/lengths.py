@@ -24,8 +24,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks._measure import existing
 from benchmarks.serve.program import Program, generated_lines, serving, system_or_generated
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
 
 LINES = 50  # different sentences of each length
@@ -107,7 +108,7 @@ def loop_seconds(translator: RawTranslator, lines: Sequence[str]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("systems", nargs="*", metavar="SYSTEM")
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", type=existing)
     parser.add_argument("--words", type=int, nargs="+", default=[10, 20, 40])
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 2, 8])
     parser.add_argument("--seconds", type=float, default=3, help="of each measurement")
@@ -117,7 +118,7 @@ def main() -> None:
     print("system\twords\tclients\trequests/s\tp50 ms\tp99 ms\tprocessor ms\tin a loop\tp99/p50\tto the loop")
     for named in [[path] for path in options.systems] or [[]]:
         with system_or_generated(named) as served, TemporaryDirectory() as folder:
-            translator = RawTranslator(Translator(System.load(str(served[0])), threads=1))
+            translator = RawTranslator(TokenTranslator(System.load(str(served[0])), threads=1))
             found = {(n, c): Figures() for n in options.words for c in options.clients}
             with serving([*served, "--quiet"], Path(folder) / "log") as program:
                 for n, c in [*found] * options.rounds:

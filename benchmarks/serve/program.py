@@ -28,7 +28,7 @@ def make_system(folder: Path, n_sentences: int = 2000) -> tuple[Path, Path]:
     table = PhraseTable.build(bitext, extract(bitext, max_length=5))
     lm = LanguageModel.estimate(bitext.target, order=3)
     lexicalized = MODELS["lexicalized"]().fit(bitext)
-    text = TextProcessing(TextSide("de"), TextSide("en"))
+    text = TextProcessing(TextSide("de", "none"), TextSide("en", "none"))
     System.of(table, [lm], {"LR": lexicalized}).with_text(text).save(folder / "system")
     Aligner().fit(bitext).save(folder / "aligner")
     return folder / "system", folder / "aligner"

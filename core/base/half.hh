@@ -18,4 +18,10 @@ inline float from_half(std::uint16_t half) {
   return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
+// A stored number, which is read as if it were stored in double precision.
+struct Half {
+  std::uint16_t bits;
+  operator double() const { return static_cast<double>(from_half(bits)); }
+};
+
 }  // namespace hyperbaton

@@ -112,7 +112,11 @@ LineFault find_fault(std::string_view line, bool tabs) {
   return LineFault::Fine;
 }
 
-LineFault find_sentence_fault(std::string_view line) {
+LineFault find_sentence_fault(std::string_view line, bool lenient) {
+  if (!lenient) {
+    if (const auto fault = find_fault(line, false); fault != LineFault::Fine) return fault;
+    if (line.find("|||") != std::string_view::npos) return LineFault::Separator;
+  }
   std::size_t n_tokens = 0;
   bool inside = false;
   for (std::size_t at = 0; at < line.size();) {

@@ -25,8 +25,8 @@ std::size_t utf8_length(std::string_view text);
 // The fault of a line regardless of its tokens; tabs are allowed if `tabs` is set.
 LineFault find_fault(std::string_view line, bool tabs);
 
-// The fault of a line whose tokens may contain anything: NotUtf8 or TooLong.
-LineFault find_sentence_fault(std::string_view line);
+// The fault of a line of tokens; if `lenient`, tokens may contain anything: then it is NotUtf8 or TooLong.
+LineFault find_sentence_fault(std::string_view line, bool lenient);
 
 // A token for a message: in quotes, shortened, always valid UTF-8 without control characters.
 std::string in_quotes(std::string_view token);

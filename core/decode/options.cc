@@ -58,6 +58,33 @@ class Collector {
 
   TranslationOptions take() { return std::move(options_); }
 
+  RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
+    const auto begin = static_cast<std::int64_t>(input_.table.first_of(phrase));
+    const auto end = begin + static_cast<std::int64_t>(input_.table.targets_of(phrase).size());
+    const bool many = end - begin > kMany && !input_.forced.any();
+    values_.clear();
+    first_ranked_ = begin;
+    if (many)
+      if (auto known = cache_.find(phrase)) return known;
+    std::vector<RankedPair> ranked;
+    const auto n_scores = static_cast<std::ptrdiff_t>(input_.scores.n());
+    for (auto pair = begin; pair < end; ++pair) {
+      if (!possible(s, pair)) continue;
+      const auto target = target_of(pair);
+      fill_features(phrase, pair, target.size());
+      if (!input_.forced.any()) values_.insert(values_.end(), features_.begin(), features_.begin() + n_scores);
+      const float score = weighted(features_);
+      ranked.push_back({pair, score, score + estimate_inside(input_.lms, target)});
+    }
+    // Ties keep the order of the table.
+    std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
+    if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
+    ranked.shrink_to_fit();
+    auto pairs = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
+    if (many) cache_.add(phrase, pairs);
+    return pairs;
+  }
+
  private:
   float weighted(std::span<const float> features) const {
     float sum = 0;
@@ -103,33 +130,6 @@ class Collector {
   bool possible(std::size_t s, std::int64_t pair) const {
     return !input_.forced.any() || !std::ranges::search(input_.forced[s], target_of(pair)).empty() ||
            target_of(pair).empty();
-  }
-
-  RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
-    const auto begin = input_.table.offsets[phrase];
-    const auto end = begin + static_cast<std::int64_t>(input_.table.targets_of(phrase).size());
-    const bool many = end - begin > kMany && !input_.forced.any();
-    values_.clear();
-    first_ranked_ = begin;
-    if (many)
-      if (auto known = cache_.find(phrase)) return known;
-    std::vector<RankedPair> ranked;
-    const auto n_scores = static_cast<std::ptrdiff_t>(input_.scores.n());
-    for (auto pair = begin; pair < end; ++pair) {
-      if (!possible(s, pair)) continue;
-      const auto target = target_of(pair);
-      fill_features(phrase, pair, target.size());
-      if (!input_.forced.any()) values_.insert(values_.end(), features_.begin(), features_.begin() + n_scores);
-      const float score = weighted(features_);
-      ranked.push_back({pair, score, score + estimate_inside(input_.lms, target)});
-    }
-    // Ties keep the order of the table.
-    std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
-    if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
-    ranked.shrink_to_fit();
-    auto pairs = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
-    if (many) cache_.add(phrase, pairs);
-    return pairs;
   }
 
   bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {
@@ -209,6 +209,15 @@ void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> best_pairs(const LookupInput& input, const LookupSettings& settings, const Progress& progress) {
+  RankCache cache;
+  struct Ranker {
+    Collector collector;
+    RankCache::Pairs rank(std::uint32_t phrase) { return collector.rank(0, phrase); }
+  };
+  return mark_best(input.table, settings, progress, [&] { return Ranker{Collector(input, settings, cache)}; });
+}
 
 TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, RankCache& cache,
                                 const Progress& progress) {

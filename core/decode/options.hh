@@ -133,6 +133,28 @@ struct TranslationOptions {
   }
 };
 
+// For each pair of a table, whether the look-up can take it: whether it is among the best of its source phrase, as many as
+// the table limit allows. Of the input, the sentences are not used. `make_ranker()` returns an object with `rank(phrase)`.
+template <class MakeRanker>
+std::vector<std::uint8_t> mark_best(const PairsView& table, const LookupSettings& settings, const Progress& progress,
+                                    const MakeRanker& make_ranker) {
+  std::vector<std::uint8_t> best(table.targets.size());
+  parallel_chunks(table.source.size(), 1 << 12, settings.n_threads, progress, [&](std::size_t begin, std::size_t end) {
+    auto ranker = make_ranker();
+    for (std::size_t phrase = begin; phrase < end; ++phrase) {
+      const auto n = table.targets_of(phrase).size();
+      if (settings.table_limit == 0 || n <= settings.table_limit) {
+        std::fill_n(best.data() + (n > 0 ? table.first_of(phrase) : 0), n, std::uint8_t{1});
+        continue;
+      }
+      const auto ranked = ranker.rank(static_cast<std::uint32_t>(phrase));
+      for (const auto& row : *ranked) best[to_size(row.pair)] = 1;
+    }
+  });
+  return best;
+}
+std::vector<std::uint8_t> best_pairs(const LookupInput& input, const LookupSettings& settings, const Progress& progress);
+
 TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, RankCache& cache,
                                 const Progress& progress);
 

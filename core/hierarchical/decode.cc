@@ -172,6 +172,13 @@ void append_offsets(std::vector<std::int64_t>& all, const std::vector<std::int64
 
 }  // namespace
 
+std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSettings& settings, const Progress& progress) {
+  RankCache cache;
+  std::vector<ChartLm> none;
+  return mark_best(input.grammar.table, settings.lookup, progress,
+                   [&] { return RuleOptions(input, settings, 0, cache, none, nullptr); });
+}
+
 ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
                           const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;

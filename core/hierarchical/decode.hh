@@ -39,6 +39,10 @@ struct ChartDecoded {
   std::vector<ChartGraphRow> graph;
 };
 
+// For each rule of the table, whether the search can take it: whether it is among the best of its source side, as many as
+// the table limit allows. Of the input, the sentences are not used.
+std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSettings& settings, const Progress& progress);
+
 ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
                           const Progress& progress);
 

@@ -9,10 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "decode/features/jump.hh"
+#include "decode/features.hh"
 #include "decode/limits.hh"
 #include "decode/nbest.hh"
 #include "decode/options.hh"
+#include "hierarchical/chart_features.hh"
 #include "hierarchical/rule_trie.hh"
 #include "rules/rule_symbols.hh"
 
@@ -32,17 +33,16 @@ struct Grammar {
 };
 
 struct ChartInput {
-  template <class T>
-  struct Named {
+  struct NamedLm {
     std::string name;
-    T input;
+    WeightedLm input;
   };
 
   const Grammar& grammar;
   TokensView source;               // numbers in the table's source vocabulary, kUnknownWord if not in it
   std::span<const WordId> copies;  // for each token, the target word used when it is passed through
-  std::vector<Named<WeightedLm>> lms;
-  std::vector<Named<JumpScorer>> jumps;
+  std::vector<NamedLm> lms;
+  ChartFeatureList features;       // all others
   std::span<const float> weights;  // of the table's scores, the rule's own features and the glue rule
   Demands demands;
   std::span<const Wall> walls;
@@ -51,10 +51,12 @@ struct ChartInput {
 
   // Number of a rule's own values: scores of the table, own features, glue.
   std::size_t n_own() const { return grammar.n_scores + kOwnFeatures + 1; }
-  // Columns of values: language models, jumps, then the rule's.
-  std::size_t first_own() const { return lms.size() + jumps.size(); }
+  // Columns of values: language models, other features, then the rule's.
+  std::size_t first_own() const { return lms.size() + features.n_values(); }
   std::size_t n_values() const { return first_own() + n_own(); }
   std::vector<std::string> column_names() const;
+  // Add a feature of any kind; throws if it cannot score derivations of these sentences.
+  void add(const std::string& name, const FeatureInput& feature);
 };
 
 struct ChartSettings {

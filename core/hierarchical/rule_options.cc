@@ -97,7 +97,7 @@ bool RuleOptions::possible(std::span<const WordId> target) const {
 
 RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
   const auto& table = input_.grammar.table;
-  const auto begin = table.offsets[phrase];
+  const auto begin = static_cast<std::int64_t>(table.first_of(phrase));
   const auto end = begin + static_cast<std::int64_t>(table.targets_of(phrase).size());
   const bool many = end - begin > kMany && !forced_;
   if (many)

@@ -69,8 +69,10 @@ class RuleOptions {
   // Links between words, by source symbol and target symbol.
   std::vector<Link> links(const RuleOption& option) const;
 
- private:
+  // The best target sides of a source side, as many as the table limit allows.
   RankCache::Pairs rank(std::uint32_t phrase);
+
+ private:
   std::span<const WordId> target_of(std::int64_t pair) const;
   void own_values(std::int64_t pair, std::size_t n_words, float* values) const;
   float weighted(std::span<const float> values) const;

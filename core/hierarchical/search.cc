@@ -27,18 +27,34 @@ std::span<const T> of_sentence(std::span<const T> all, std::size_t sentence) {
   return {first, last};
 }
 
-constexpr std::uint32_t kSentenceStart = 0xffffU << 16;  // as first and last word
-
 }  // namespace
 
 std::vector<std::string> ChartInput::column_names() const {
   std::vector<std::string> names;
   for (const auto& lm : lms) names.push_back(lm.name);
-  for (const auto& scorer : jumps) names.push_back(scorer.name);
+  std::ranges::copy(features.column_names(), std::back_inserter(names));
   names.insert(names.end(), grammar.n_scores, std::string(kTableFeature));
   names.insert(names.end(), kOwnFeatureNames.begin(), kOwnFeatureNames.end());
   names.emplace_back(kGlueFeature);
   return names;
+}
+
+void ChartInput::add(const std::string& name, const FeatureInput& feature) {
+  std::visit(
+      [&]<class Input>(const Input& input) {
+        if constexpr (std::same_as<Input, WeightedLm>) {
+          if (input.words.size() < grammar.n_target_words)
+            throw Error("a language model must have a number for each target word");
+          lms.push_back({.name = name, .input = input});
+        } else if constexpr (ChartKinds::has<Input>) {
+          features.add(name, input, source.offsets);
+        } else {
+          throw Error(name +
+                      ": this kind of feature scores the steps of phrases, in their order and with their coverage, "
+                      "which a derivation by rules does not have");
+        }
+      },
+      feature);
 }
 
 ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
@@ -62,8 +78,8 @@ ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings,
       }()),
       options_(input, settings, sentence, cache, lms_, forced_ ? &*forced_ : nullptr),
       matcher_(input.grammar.trie, words_),
-      at_jump_(2 * lms_.size()),
-      at_forced_(at_jump_ + (input.jumps.empty() ? 0 : 1)),
+      features_(input.features, sentence, n_words_, 2 * lms_.size(), lms_.size()),
+      at_forced_(features_.end()),
       n_state_(at_forced_ + (forced_ ? 2 : 0)),
       keep_arcs_(settings.n_best.n > 1 || settings.graph),
       cells_(to_size(n_words_) + 1),
@@ -109,6 +125,17 @@ bool ChartSearch::allows(SourceSpan span, const RuleMatch& match) const {
          std::ranges::all_of(demands_, [&](const Demand& d) { return !inside(span_of(d), span) || in_gap(span_of(d)); });
 }
 
+bool ChartSearch::covers(const RuleOption& option, SourceSpan span, const RuleMatch& match) const {
+  int at = span.begin;
+  std::size_t gap = 0;
+  for (std::size_t k = 0; k < options_.n_source_symbols(option); ++k) {
+    const bool is_gap = options_.source_is_gap(option, k);
+    if (is_gap && (gap == match.n_gaps || match.gaps[gap].begin != at)) return false;
+    at = is_gap ? match.gaps[gap++].end : at + 1;
+  }
+  return at == span.end && gap == match.n_gaps;
+}
+
 void ChartSearch::fill_span(SourceSpan span) {
   cubes_.clear();
   ++counts_.spans;
@@ -124,7 +151,7 @@ void ChartSearch::fill_span(SourceSpan span) {
     any = true;
     const auto options = options_.of_phrase(match.phrase);
     if (options.empty()) return;
-    if (options_[options.first].n_gaps != match.n_gaps) throw_damaged("the rule index belongs to a different table");
+    if (!covers(options_[options.first], span, match)) throw_damaged("the rule index belongs to a different table");
     std::array<Cell, kMaxGaps> gaps;
     for (std::size_t g = 0; g < match.n_gaps; ++g) gaps[g] = cell(match.gaps[g]);
     add_cube(options, std::span(gaps).first(match.n_gaps));
@@ -236,41 +263,18 @@ bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t*
     state[2 * i + 1] = part.right;
   }
 
-  if (!input_.jumps.empty()) {
-    if (option.n_visits > 0) positions(edge, span, positions_);
-    std::uint32_t first = 0, row = 0;  // of the words visited so far: the first one, and the row of the last one
-    bool any = edge.option == RuleOptions::kStart, after_gap = false;
-    if (any) first = kSentenceStart >> 16;
-    const auto jump = [&](std::uint32_t to) {
-      const auto width = to_size(n_words_) + 1;
-      for (std::size_t k = 0; k < input_.jumps.size(); ++k) {
-        const auto& scorer = input_.jumps[k].input;
-        const float value = scorer.matrices[to_size(scorer.offsets[sentence_]) + row * width + to];
-        if (values) values[lms_.size() + k] += value;
-        score += scorer.weight * value;
-      }
-    };
-    for (const auto symbol : options_.visits(option)) {
-      std::uint32_t next_first, next_row;
-      if (symbol.is_gap) {
-        const auto child = state_of(edge.children[symbol.value])[at_jump_];
-        if (child == kNoVisit) continue;
-        next_first = child >> 16;
-        next_row = child & 0xffff;
-      } else {
-        next_first = positions_[symbol.value];
-        next_row = next_first + 1;
-      }
-      if (!any)
-        first = next_first;
-      else if (symbol.is_gap || after_gap || input_.jumps.front().input.inside)
-        jump(next_first);
-      any = true;
-      row = next_row;
-      after_gap = symbol.is_gap;
+  if (features_.any()) {
+    positions(edge, span, positions_);
+    int n_words = span.end - span.begin;
+    for (std::size_t g = 0; g < option.n_gaps; ++g) {
+      const auto gap = hypotheses_[edge.children[g]].span;
+      n_words -= gap.end - gap.begin;
     }
-    if (is_end) jump(static_cast<std::uint32_t>(n_words_));
-    state[at_jump_] = any ? first << 16 | row : kNoVisit;
+    features_.each([&](auto& placed) {
+      AppliedRule rule{.options = options_, .option = edge.option, .n_words = n_words, .positions = positions_, .gaps = {}};
+      for (std::size_t g = 0; g < option.n_gaps; ++g) rule.gaps[g] = state_of(edge.children[g]) + placed.state;
+      placed.feature.combine(rule, state + placed.state, score, values ? values + placed.column : nullptr);
+    });
   }
   // Nothing follows the end: all paths to it are recombined.
   if (is_end) std::fill_n(state, n_state_, 0U);

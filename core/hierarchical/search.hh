@@ -60,8 +60,6 @@ class ChartSearch {
   void positions(const ChartEdge& edge, SourceSpan span, std::vector<std::uint16_t>& positions) const;
 
  private:
-  static constexpr std::uint32_t kNoVisit = 0xffffffffU;
-
   // Hypotheses of a span, best first: [first, last).
   struct Cell {
     std::uint32_t first = 0, last = 0;
@@ -114,6 +112,8 @@ class ChartSearch {
   const std::uint32_t* state_of(std::uint32_t id) const { return states_.data() + id * n_state_; }
   bool allows(SourceSpan span) const;
   bool allows(SourceSpan span, const RuleMatch& match) const;
+  // Whether the source side of an option covers a span with its words and these gaps, as the index says.
+  bool covers(const RuleOption& option, SourceSpan span, const RuleMatch& match) const;
   bool has_constraints() const { return !walls_.empty() || !zones_.empty() || !demands_.empty(); }
   Cell& cell(SourceSpan span) { return cells_[to_size(span.begin)][to_size(span.end - span.begin)]; }
   void check_size() const;
@@ -132,7 +132,8 @@ class ChartSearch {
   std::vector<ChartLm> lms_;
   RuleOptions options_;
   Matcher matcher_;
-  std::size_t at_jump_, at_forced_, n_state_;
+  ChartFeatureSet features_;
+  std::size_t at_forced_, n_state_;
   bool keep_arcs_;
 
   std::vector<std::vector<Cell>> cells_;  // by first word and length

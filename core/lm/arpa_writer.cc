@@ -48,9 +48,8 @@ class ModelSource : public ArpaSource {
   void spell(std::uint32_t slot, WordId* words) const {
     for (auto n = order_; n >= 1; --n) {
       if (slot >= model_.table(n).n_slots()) throw_damaged("an n-gram of the language model has no parent");
-      const auto key = model_.table(n).key(slot);
-      *words++ = ngram_key::word(key);
-      slot = ngram_key::parent(key);
+      *words++ = ngram_key::word(model_.table(n).key(slot));
+      if (n > 1) slot = model_.parent(n, slot);
     }
   }
 

@@ -36,6 +36,8 @@ std::uint8_t nearest(const std::vector<float>& bins, float value) {
 
 std::vector<NgramArrays> quantize(const NgramModel& model, std::size_t n_bins) {
   if (n_bins < 2 || n_bins > 256) throw Error("values need 2 to 256 bins, not " + std::to_string(n_bins));
+  if (model.is_packed())
+    throw Error("a packed language model cannot be quantised: quantise the model that it was packed from");
   std::vector<NgramArrays> result;
   for (std::uint32_t n = 1; n <= model.order(); ++n) {
     const auto& table = model.table(n);

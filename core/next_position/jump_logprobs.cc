@@ -1,5 +1,6 @@
 #include "next_position/jump_logprobs.hh"
 
+#include "base/half.hh"
 #include "base/size.hh"
 #include "next_position/jump_scores.hh"
 
@@ -9,8 +10,8 @@ namespace {
 
 constexpr std::size_t kSentencesOfLogprobs = 32;
 
-template <std::size_t Planes>
-void write_all(const TaggedText& text, const JumpFeatures& features, const double* weights,
+template <std::size_t Planes, class Value>
+void write_all(const TaggedText& text, const JumpFeatures& features, const Value* weights,
                std::span<const std::int64_t> starts, double* out, unsigned n_threads, const Progress& progress) {
   parallel_chunks(text.size(), kSentencesOfLogprobs, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     PositionParts parts;
@@ -21,7 +22,7 @@ void write_all(const TaggedText& text, const JumpFeatures& features, const doubl
       lists.ids.clear();
       features.append(text, s, parts, lists);
       scores.score({text.words[s].size(), lists.counts.data(), lists.ids.data(), lists.ids.size()},
-                   typename JumpScores<Planes>::Weights{weights}, {});
+                   ValuesOfFeatures<Planes, const Value>{weights}, {});
       scores.write_logprobs(out + starts[s]);
     }
   });
@@ -38,8 +39,9 @@ std::vector<std::int64_t> jump_starts(std::span<const std::int64_t> offsets) {
   return starts;
 }
 
-void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::span<const double> weights,
-                   std::size_t planes, std::span<double> logprobs, unsigned n_threads, const Progress& progress) {
+template <class Value>
+void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::span<const Value> weights, std::size_t planes,
+                   std::span<double> logprobs, unsigned n_threads, const Progress& progress) {
   const auto starts = jump_starts(text.words.offsets);
   if (logprobs.size() != to_size(starts.back())) throw Error("the output does not match the text");
   if (planes == 1)
@@ -47,5 +49,10 @@ void jump_logprobs(const TaggedText& text, const JumpFeatures& features, std::sp
   else
     write_all<3>(text, features, weights.data(), starts, logprobs.data(), n_threads, progress);
 }
+
+template void jump_logprobs(const TaggedText&, const JumpFeatures&, std::span<const double>, std::size_t, std::span<double>,
+                            unsigned, const Progress&);
+template void jump_logprobs(const TaggedText&, const JumpFeatures&, std::span<const Half>, std::size_t, std::span<double>,
+                            unsigned, const Progress&);
 
 }  // namespace hyperbaton

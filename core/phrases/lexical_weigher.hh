@@ -52,6 +52,8 @@ class LexicalWeigher {
     source_sums_.assign(src.size(), {});
     target_sums_.assign(tgt.size(), {});
     for (const auto link : links) {
+      if (link.source >= src.size() || link.target >= tgt.size()) [[unlikely]]
+        throw_damaged("a phrase pair has a link that is out of range");
       const double* both = recent_.find(src[link.source], tgt[link.target]);
       target_sums_[link.target].value += both ? both[0] : 0;
       source_sums_[link.source].value += both ? both[1] : 0;

@@ -45,8 +45,9 @@ struct PairsView {
   std::span<const std::int64_t> offsets;  // pairs by source phrase
   std::span<const std::uint32_t> targets;
   LinkSetsView links;
-  // The target phrases of a source phrase; the first pair is number offsets[phrase].
+  // The target phrases of a source phrase, and the number of the first of these pairs.
   std::span<const std::uint32_t> targets_of(std::size_t phrase) const { return slice(targets, offsets, phrase); }
+  std::size_t first_of(std::size_t phrase) const { return to_size(targets_of(phrase).data() - targets.data()); }
   std::span<const InnerLink> links_of(std::size_t pair) const { return links[pair]; }
 };
 

@@ -14,7 +14,7 @@
 
 namespace hyperbaton {
 
-// Steps between `low` and `high` have this score; `step` is 0 if that lies between them, otherwise the middle of the
+// Steps between `low` and `high` have this score; `step` is 0 if the interval contains 0, otherwise the midpoint of the
 // widest interval without a corner.
 struct BestStep {
   double step;

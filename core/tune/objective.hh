@@ -9,9 +9,9 @@ namespace hyperbaton {
 // Scores rows of sums, (scores.size(), width); higher is better.
 using Objective = std::function<void(std::span<const double> sums, std::size_t width, std::span<double> scores)>;
 
-// BLEU, 0-100. A row is hypothesis length, reference length, then matches and totals of each n-gram length. With
-// `smooth`, the k-th length without a match has the precision 1 / (2^k total), as in NIST's mteval-v13a; otherwise BLEU
-// is 0.
+// BLEU, 0-100. A row is hypothesis length, reference length, matches and totals of each n-gram length; more is ignored.
+// With `smooth`, the k-th length without a match has the precision 1 / (2^k total), as in NIST's mteval-v13a; otherwise
+// BLEU is 0.
 struct BleuOptions {
   std::size_t max_order;
   bool smooth;

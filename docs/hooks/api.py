@@ -1,7 +1,8 @@
 """The reference of the Python interface: a page for each folder of the package, made from what it exports.
 
 A name is public if it stands in `__all__` of `hyperbaton` or of one of its folders. Its page has the signature, the
-docstring, options or fields, and every public method, those of base classes by name.
+docstring, options or fields, and every public method, those of base classes by name. The heading of a class begins with
+"class", because addresses on a page do not distinguish `Estimate` from `estimate`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property
-from types import ModuleType
-from typing import Any
+from types import GenericAlias, ModuleType, UnionType
+from typing import Any, get_args
 
 from reference import table
 
@@ -31,18 +32,7 @@ def folders() -> dict[str, ModuleType]:
     """The folders of the package that export something, by name."""
     names = [module.name for module in pkgutil.iter_modules(hyperbaton.__path__) if module.ispkg]
     modules = {name: importlib.import_module(f"hyperbaton.{name}") for name in sorted(names)}
-    return {name: module for name, module in modules.items() if _is_here(module) and public(module)}
-
-
-def _is_here(module: ModuleType) -> bool:
-    """Whether the libraries that a module needs are installed."""
-    try:
-        public(module)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("hyperbaton"):
-            raise
-        return False
-    return True
+    return {name: module for name, module in modules.items() if public(module)}
 
 
 def public(module: ModuleType) -> dict[str, Any]:
@@ -51,48 +41,51 @@ def public(module: ModuleType) -> dict[str, Any]:
     return {name: value for name, value in exported.items() if not isinstance(value, ModuleType)}
 
 
-def pages() -> list[str]:
-    """The pages that `page` makes, by their place among the sources."""
-    return [f"api/{name}.md" for name in folders()]
-
-
-def page(path: str) -> str:
-    """One of these pages, as Markdown."""
-    module = folders()[path.removeprefix("api/").removesuffix(".md")]
-    names = sorted(public(module), key=str.lower)
-    contents = table(["name", "about"], [[f"[`{n}`](#{n})", _summary(public(module)[n])] for n in names])
-    parts = [f"# {module.__name__}", _docstring(module), contents]
-    return "\n\n".join([*parts, *(_entry(name, public(module)[name]) for name in names)]) + "\n"
-
-
-def index() -> str:
-    """What `hyperbaton` itself exports, and the folders."""
+def contents(folder: str = "") -> str:
+    """What a folder exports; without one, what `hyperbaton` itself exports, and the folders."""
+    if folder:
+        module = folders()[folder]
+        names = sorted(public(module), key=str.lower)
+        rows = [[_link(n, public(module)[n]), _summary(public(module)[n])] for n in names]
+        entries = [_entry(name, public(module)[name]) for name in names]
+        return "\n\n".join([_docstring(module), table(["name", "about"], rows), *entries])
     rows, entries = [], []
     for name, value in public(hyperbaton).items():
         if name.startswith("__"):
             continue
         home = next((f"{folder}.md" for folder, module in folders().items() if public(module).get(name) is value), "")
-        rows.append([f"[`{name}`]({home}#{name})", _summary(value)])
+        rows.append([_link(name, value, home), _summary(value)])
         if not home:
             entries.append(_entry(name, value))
     places = [[f"[`hyperbaton.{name}`]({name}.md)", _first_line(module)] for name, module in folders().items()]
     return "\n\n".join([table(["name", "about"], rows), "## Folders", table(["folder", "about"], places), *entries])
 
 
+def _title(name: str, value: Any) -> str:
+    return f"class {name}" if inspect.isclass(value) and not isinstance(value, GenericAlias) else name
+
+
+def _link(name: str, value: Any, page: str = "") -> str:
+    return f"[`{name}`]({page}#{_title(name, value).lower().replace(' ', '-')})"
+
+
 def _entry(name: str, value: Any) -> str:
     if isinstance(value, Registry):
-        rows = [[f"`{name}[{key!r}]`", f"`{value[key].__name__}`", value.describe(key)] for key in value]
+        plugins = [key for key in value if value[key].__module__.startswith("hyperbaton.")]
+        rows = [[f"`{name}[{key!r}]`", f"`{value[key].__name__}`", value.describe(key)] for key in plugins]
         about = f"Every {value.kind} by its name: a name gives its class, and iterating gives the names."
-        return f"## {name} {{: #{name} }}\n\n{about}\n\n{table(['written', 'class', 'about'], rows)}"
+        return f"## {name}\n\n{about}\n\n{table(['written', 'class', 'about'], rows)}"
+    if isinstance(value, GenericAlias):  # of NumPy, whose own docstring is about all arrays
+        return f"## {name}\n\n```python\n{name} = NDArray[{get_args(get_args(value)[1])[0].__name__}]\n```"
     if inspect.isclass(value):
         return "\n\n".join(_class(name, value))
     if callable(value) and hasattr(value, "__name__"):
-        return f"## {name} {{: #{name} }}\n\n{_signature(name, value)}\n\n{_docstring(value)}"
-    return f"## {name} {{: #{name} }}\n\n```python\n{name} = {value!r}\n```"
+        return f"## {name}\n\n{_signature(name, value)}\n\n{_docstring(value)}"
+    return f"## {name}\n\n```python\n{name} = {_kind(value) if isinstance(value, UnionType) else repr(value)}\n```"
 
 
 def _class(name: str, cls: type) -> Iterator[str]:
-    yield f"## {name} {{: #{name} }}"
+    yield f"## {_title(name, cls)}"
     if not inspect.isabstract(cls) and not hasattr(cls, "_is_protocol"):
         yield _signature(name, cls)
     yield _docstring(cls)
@@ -125,7 +118,7 @@ def _member(owner: type, name: str, value: Any) -> Iterator[str]:
         called = _signature(shown, value, skip=True)
     else:
         return  # a constant of the class
-    yield f"### {shown} {{: #{shown} }}\n\n{called}\n\n{_docstring(getattr(owner, name)) or _implemented(owner, name)}"
+    yield f"### {shown}\n\n{called}\n\n{_docstring(getattr(owner, name)) or _implemented(owner, name)}"
 
 
 def _implemented(owner: type, name: str) -> str:

@@ -5,36 +5,17 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import typer
+import click
 
-from hyperbaton.align.base import ALIGNERS
 from hyperbaton.base.options import Option, options_of
-from hyperbaton.base.registry import Registry
-from hyperbaton.cli import build, verbs
-from hyperbaton.cli._help import groups
-from hyperbaton.data.style import STYLES
-from hyperbaton.features import FEATURES
-from hyperbaton.learn import LEARNERS
-from hyperbaton.metrics import METRICS
-from hyperbaton.models import MODELS
-from hyperbaton.phrases import ORIENTATIONS
-from hyperbaton.tune.optimizers import OPTIMIZERS
+from hyperbaton.cli import COMMANDS, Program
+from hyperbaton.cli.list import KINDS, registry_of
 
 DOCS = Path(__file__).parents[1]
-REGISTRIES: dict[str, Registry[Any]] = {
-    "models": MODELS,
-    "learners": LEARNERS,
-    "features": FEATURES,
-    "metrics": METRICS,
-    "orientations": ORIENTATIONS,
-    "aligners": ALIGNERS,
-    "optimizers": OPTIMIZERS,
-    "styles": STYLES,
-}
+REGISTRIES = {kind: registry_of(kind) for kind in KINDS}
 
 
 # What the lists of some plug-ins tell besides.
@@ -47,7 +28,7 @@ _COLUMNS: dict[str, dict[str, Callable[[Any], str]]] = {
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of Markdown; cells may hold any text."""
     lines = [head, ["---"] * len(head), *([_cell(text) for text in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(text: str) -> str:
@@ -59,6 +40,8 @@ def plugin_list(kind: str) -> str:
     registry = REGISTRIES[kind]
     rows = []
     for name in registry:
+        if not registry[name].__module__.startswith("hyperbaton."):
+            continue  # of another package that happens to be installed
         shown = f"[{name}]({name}.md)" if (DOCS / kind / f"{name}.md").exists() else f"`{name}`"
         rows.append([shown, *(value(registry[name]) for value in _COLUMNS.get(kind, {}).values()), registry.describe(name)])
     return table(["name", *_COLUMNS.get(kind, {}), "about"], rows)
@@ -69,7 +52,7 @@ def plugin_options(path: str) -> str:
     kind, _, name = path.partition("/")
     prefix = "--" if kind == "models" else ""
     rows = [_option_row(opt, prefix) for opt in options_of(REGISTRIES[kind][name])]
-    return table(["option", "default", "what it does"], rows) if rows else "No options.\n"
+    return table(["option", "default", "what it does"], rows) if rows else "No options."
 
 
 def _option_row(opt: Option, prefix: str) -> list[str]:
@@ -85,44 +68,27 @@ def _default(value: object) -> str:
     return "yes" if value is True else "no" if value is False else f"`{value}`"
 
 
-@cache
-def _program() -> Any:
-    return typer.main.get_command(build())
-
-
-def command_pages() -> list[str]:
-    """The pages that `command_page` makes, by their place among the sources."""
-    return [f"commands/{verb}.md" for verb in verbs()]
-
-
 def commands() -> str:
     """Every verb in its group, with a link to its page."""
     parts = []
-    for group, names in groups(_program()).items():
-        rows = [[f"[{verb}](commands/{verb}.md)", _summary(verb)] for verb in names]
+    for group, described in COMMANDS.items():
+        rows = [[f"[{verb}](commands/{verb}.md)", about] for verb, about in described.items()]
         parts.append(f"## {group}\n\n{table(['command', 'what it does'], rows)}")
-    return "\n".join(parts)
+    return "\n\n".join(parts)
 
 
-def _summary(verb: str) -> str:
-    return inspect.cleandoc(_program().commands[verb].help or "").partition("\n\n")[0]
-
-
-def command_page(path: str) -> str:
-    """The page of a verb: what its help says, its arguments and its options."""
-    verb = Path(path).stem
-    command = _program().commands[verb]
-    arguments = [p for p in command.params if p.param_type_name == "argument" and not p.hidden]
-    flags = [p for p in command.params if p.param_type_name == "option"]
-    words = " ".join(_shown(p) if p.required else f"[{_shown(p)}]" for p in arguments)
-    needed = " ".join(f"{p.opts[-1]} {_shown(p)}" for p in flags if p.required)
-    usage = f"hyperbaton {verb} {words} {needed}".split()
-    parts = [f"# {verb}", f"```text\n{' '.join(usage)} [OPTIONS]\n```", *_help(command.help or "")]
-    if arguments:
-        parts.append(table(["argument", "what it is"], [[f"`{_shown(p)}`", p.help or ""] for p in arguments]))
-    if flags:
-        parts.append(table(["option", "default", "what it does"], [_flag_row(p) for p in flags]))
-    return "\n\n".join([*parts, "[All commands](../commands.md)"]) + "\n"
+def command(verb: str) -> str:
+    """What the help of a verb says, its arguments and its options."""
+    loaded = Program().load(verb)
+    context = click.Context(loaded, info_name=f"hyperbaton {verb}")
+    usage = " ".join([f"hyperbaton {verb}", *loaded.collect_usage_pieces(context)])
+    parts = [f"```text\n{usage}\n```", *_help(loaded.help or "")]
+    for kind in ("argument", "option"):
+        records = [p.get_help_record(context) for p in loaded.params if p.param_type_name == kind]
+        rows = [[f"`{names}`", remark] for names, remark in filter(None, records)]
+        if rows:
+            parts.append(table([kind, "what it does"], rows))
+    return "\n\n".join([*parts, "[All commands](../commands.md)"])
 
 
 def _help(text: str) -> Iterator[str]:
@@ -131,13 +97,3 @@ def _help(text: str) -> Iterator[str]:
     for is_code, group in itertools.groupby(paragraphs, key=lambda paragraph: paragraph.startswith(" ")):
         lines = [inspect.cleandoc(paragraph) for paragraph in group]
         yield "```sh\n" + "\n".join(lines) + "\n```" if is_code else "\n\n".join(lines).replace("<", "&lt;")
-
-
-def _shown(parameter: Any) -> str:
-    return str(parameter.metavar or parameter.name.upper().replace("_", "-"))
-
-
-def _flag_row(flag: Any) -> list[str]:
-    names = ", ".join(f"`{name}`" for name in [*flag.opts, *flag.secondary_opts])
-    default = flag.default() if callable(flag.default) else flag.default
-    return [names, "needed" if flag.required else _default(default), flag.help or ""]

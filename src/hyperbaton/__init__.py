@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hyperbaton.corpus import Bitext as Bitext
     from hyperbaton.corpus import Links as Links
     from hyperbaton.corpus import Text as Text
+    from hyperbaton.evaluate.audit import audit as audit
     from hyperbaton.models import MODELS as MODELS
     from hyperbaton.models import load_model as load_model
     from hyperbaton.phrases import PhraseTable as PhraseTable
@@ -31,7 +32,20 @@ if TYPE_CHECKING:
 
 __version__: str
 
-_names = LazyNames(globals(), ["__version__"])
+_names = LazyNames(
+    globals(),
+    {
+        "base.errors": "HyperbatonError",
+        "base.store": "verify",
+        "corpus": "Bitext Links Text",
+        "evaluate.audit": "audit",
+        "models": "MODELS load_model",
+        "phrases": "PhraseTable Samples extract orientation_set",
+        "report.picture": "show",
+        "run.translator": "Translator",
+    },
+    ["__version__"],
+)
 
 
 def __getattr__(name: str) -> typing.Any:
@@ -39,7 +53,7 @@ def __getattr__(name: str) -> typing.Any:
         from importlib.metadata import version
 
         return version("hyperbaton")
-    if name not in _names.homes() and not name.startswith("_") and name in _folders():
+    if name not in _names.homes and not name.startswith("_") and name in _folders():
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")

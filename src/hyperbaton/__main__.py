@@ -14,6 +14,9 @@ def main() -> None:
     """Run the program `hyperbaton`."""
     _open_closed_streams()
     _print_utf8()
+    # Interpreters that this one starts, as multiprocessing does, import nothing from the current folder, which may have
+    # a file pickle.py.
+    os.environ["PYTHONSAFEPATH"] = "1"
     signals = Signals()
     # While modules are loaded an exception could come up anywhere in them. Nothing has been written yet: leave at once.
     signals.leave_at_once()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,19 +26,32 @@ def sentences(n: int, seed: int = 1) -> Bitext:
 
 
 BITEXT = sentences(60)
+# Options that make an aligner learn quickly.
+SMALL: dict[str, dict[str, Any]] = {
+    "neural": {"teacher_size": 16, "teacher_epochs": 2, "epochs": 2, "hidden": 6, "word_size": 9, "vector_size": 8}
+}
 
 
 @pytest.fixture(params=list(ALIGNERS))
 def name(request: pytest.FixtureRequest) -> str:
-    try:
-        align(Bitext.of(["das haus"], ["the house"]), request.param)
-    except MissingExtra as missing:
-        pytest.skip(str(missing))
+    if missing := missing_extra(request.param):
+        pytest.skip(missing)
     return str(request.param)
 
 
+@cache
+def missing_extra(name: str) -> str:
+    """What must be installed for an aligner, if it is not."""
+    bitext = Bitext.of(["das haus"], ["the house"])
+    try:
+        fitted(name, bitext).align(bitext)
+    except MissingExtra as missing:
+        return str(missing)
+    return ""
+
+
 def fitted(name: str, bitext: Bitext = BITEXT, threads: int = 1, **options: object) -> WordAligner:
-    return ALIGNERS[name](**options).fit(bitext, threads=threads)
+    return ALIGNERS[name](**SMALL.get(name, {}) | options).fit(bitext, threads=threads)
 
 
 def points(links: Links) -> list[set[tuple[int, int]]]:

@@ -17,9 +17,8 @@ from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.serve.app import make_app
 from hyperbaton.serve.dialects import DIALECTS
 from hyperbaton.serve.engine import Engine
-from hyperbaton.serve.keys import Keys
-from hyperbaton.serve.options import ServiceLimits
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.guard import Keys
+from hyperbaton.serve.options import Refusal, ServiceLimits
 from hyperbaton.serve.service import Service
 
 NAMES = list(DIALECTS)
@@ -80,7 +79,7 @@ def ask(service: Service, method: str, path: str, body: bytes = b"", kind: str =
             "root_path": "",
             "scheme": "http",
             "query_string": b"",
-            "headers": [(b"host", b"x"), (b"content-type", kind.encode())],
+            "headers": [(b"host", b"localhost"), (b"content-type", kind.encode())],
             "client": ("127.0.0.1", 1),
             "server": ("127.0.0.1", 2),
         }
@@ -95,7 +94,7 @@ def requests(name: str, service: Service) -> list[tuple[str, str]]:
     """Method and path of everything that a dialect answers, with something in place of its parameters."""
     routes = DIALECTS[name](service).routes()
     return [
-        (method, route.path.replace("{pair}", "de-en").replace("{id}", "none"))
+        (method, route.path.replace("{pair}", "de-en").replace("{id}", "none").replace("{name}", "none"))
         for route in routes
         for method in sorted(route.methods - {"HEAD"})
     ]

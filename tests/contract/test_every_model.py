@@ -14,14 +14,14 @@ from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.corpus import Annotations, Bitext, Tags, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode import Decoding, System, TokenTranslator
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain import Question, explain
 from hyperbaton.models import MODELS, ReorderingModel, load_model
 from hyperbaton.phrases import PhraseTable, extract
-from hyperbaton.run.completion import finish
 from hyperbaton.run.experiment import read_experiment
 from hyperbaton.run.plan import make_plan
+from hyperbaton.run.results import finish
 from tests.contract.quick import quick
 from tests.stages import do_stages
 
@@ -111,7 +111,7 @@ def test_a_system_translates_with_it(model: ReorderingModel, loaded: ReorderingM
     annotations = parts.of(model.reads, TEST[:5])
     options = Decoding(stack=10, pop_limit=10)
     outputs = [
-        Translator(System.of(parts.table, reordering={"M": each}, options=options), threads=1).translate(
+        TokenTranslator(System.of(parts.table, reordering={"M": each}, options=options), threads=1).translate(
             lines, annotations=annotations
         )
         for each in (model, loaded)

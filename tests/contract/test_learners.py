@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
 
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.base.scratch import Scratch
@@ -64,6 +63,8 @@ def quick(name, **options):
 
 
 def test_scikit_learn_accepts_it(name):
+    from sklearn.utils.estimator_checks import check_estimator  # here: one worker imports it, not all
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = check_estimator(LEARNERS[name](), on_fail=None)
@@ -158,10 +159,9 @@ def test_rows_computed_in_pieces_give_the_same_weights(name, monkeypatch):
         np.testing.assert_array_equal(made.history_["objective"], whole.history_["objective"])
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "relative_frequency"])  # which takes no passes
 def test_progress_can_cancel(name):
     matrix, _, labels = make_rows()
-    if name == "relative_frequency":
-        pytest.skip("takes no passes")
     with pytest.raises(Cancelled):
         LEARNERS[name]().fit(matrix, labels, progress=lambda done, total: False)
     seen = []

@@ -14,7 +14,6 @@ from hyperbaton.data import generate
 from hyperbaton.learn.minimizers import MINIMIZERS
 from hyperbaton.models import MODELS
 
-LIBRARIES = {"torch": "torch"}
 # Models of whole sentences: those whose learner is a minimizer.
 NAMES = [name for name in MODELS if any(opt.plugins is MINIMIZERS for opt in options_of(MODELS[name]))]
 
@@ -36,8 +35,6 @@ def parts() -> Parts:
 
 @pytest.fixture(params=list(MINIMIZERS))
 def minimizer(request: pytest.FixtureRequest) -> str:
-    if request.param in LIBRARIES:
-        pytest.importorskip(LIBRARIES[request.param])
     return str(request.param)
 
 

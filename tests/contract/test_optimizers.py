@@ -11,8 +11,9 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_array
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.resources import Resources
 from hyperbaton.metrics import make_metric
-from hyperbaton.tune import OPTIMIZERS, CandidateLists, Tuning, tune
+from hyperbaton.tune import OPTIMIZERS, CandidateLists, Tuning, TuningRecord, tune
 from hyperbaton.tune.loop import Iteration
 from hyperbaton.tune.optimizers import Optimizer, OptimizerJob
 from hyperbaton.tune.optimizers.pro import Pro
@@ -80,8 +81,8 @@ def test_finds_good_weights(decoder: MadeUp, name: str) -> None:
         START,
         [decoder.references],
         options,
-        threads=2,
-        report=lambda _, turn: seen.append(turn),
+        resources=Resources(2),
+        record=TuningRecord(report=lambda _, turn: seen.append(turn)),
     )
     assert tuned.failure is None and tuned.history == seen
     assert tuned.score == max(turn.score for turn in seen)
@@ -102,7 +103,7 @@ def test_leaves_fixed_weights_alone(decoder: MadeUp, name: str, value: float) ->
     start, fixed = START.copy(), np.array([False, False, True, False, False])
     start[2] = value
     options = Tuning(optimizer="pro:draws=500" if name == "pro" else name, iterations=8, metric=BLEU, average=1)
-    tuned = tune(decoder, start, [decoder.references], options, fixed=fixed, threads=2)
+    tuned = tune(decoder, start, [decoder.references], options, fixed=fixed, resources=Resources(2))
     assert tuned.failure is None and all(turn.weights[2] == value for turn in tuned.history)
     # Feature 2 has the hidden weight 3 beside 2 and −0.1: with it fixed at 0.7, the others must find a fitting size.
     hidden = np.array([2.0, -0.1, 3.0, 0.5, 0.0]) * (value / 3 if value else 1)

@@ -15,7 +15,7 @@ from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.corpus import Annotations, Bitext, Tags, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, NBest, System, Translator, annotate
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator, annotate
 from hyperbaton.learn import LEARNERS
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS, load_model
@@ -65,7 +65,7 @@ def parts() -> Parts:
     return Parts(bitext, tag_lines, tree_lines, annotations, base)
 
 
-def answers(translator: Translator, parts: Parts) -> Any:
+def answers(translator: TokenTranslator, parts: Parts) -> Any:
     lines = [" ".join(line) for line in parts.bitext.source][:N_TRANSLATED]
     translations = translator.translate_batch(
         lines,
@@ -82,14 +82,14 @@ def test_a_translator_with_any_model(name: str, parts: Parts, again: Callable[[A
     known = [a for a in cls.uses if a != "source_classes" or "source_tags" not in cls.uses]
     model = cls(**quick(name)).fit(parts.bitext, Annotations(**{a: parts.annotations[a] for a in known}))
     base = parts.base
-    translator = Translator(System.of(base.table, base.lms, {"M": model}, options=base.options), threads=1)
+    translator = TokenTranslator(System.of(base.table, base.lms, {"M": model}, options=base.options), threads=1)
     expected = answers(translator, parts)
     # The translator was used: it holds objects of the core by now.
     assert answers(again(translator), parts) == expected
     model.save(tmp_path / "model")
     loaded = again(load_model(tmp_path / "model"))
     system = System.of(base.table, base.lms, {"M": loaded}, options=base.options)
-    assert answers(Translator(system, threads=1), parts) == expected
+    assert answers(TokenTranslator(system, threads=1), parts) == expected
 
 
 def test_an_aligner(parts: Parts, again: Callable[[Any], Any]) -> None:

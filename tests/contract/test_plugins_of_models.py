@@ -9,11 +9,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import plugin, to_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
-from hyperbaton.learn import LEARNERS, KernelModel
+from hyperbaton.learn import LEARNERS, KernelModel, Learner
 from hyperbaton.learn.minimizers import MINIMIZERS
 from hyperbaton.learn.sgd import Sgd
 from hyperbaton.models import MODELS, OrientationModel, load_model
@@ -113,7 +114,7 @@ def test_errors_name_the_option_and_the_known_ones() -> None:
 
 
 def test_every_minimizer_is_offered_by_some_model() -> None:
-    assert {"lbfgs", "adagrad", "iis", "torch"} <= set(MINIMIZERS.names())
+    assert {"lbfgs", "adagrad", "iis"} <= set(MINIMIZERS.names())
 
 
 LEARNER = '''"""Class frequencies of each feature: a learner in one file of Python."""
@@ -154,6 +155,30 @@ def test_a_learner_in_python_is_one_file(
         model = fitted("mms", parts, learner="by_feature:smoothing=2", scope=scope)
         logprobs = model.sample_logprobs(parts["test"], held_out)
         assert logprobs[np.arange(len(held_out)), model.labels(held_out)].mean() > chance
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([[[0.0, 0.0]], [0.0]], "must return a tuple of two: weights, and its objective by pass"),
+        ((np.zeros((2, 2)), [0.0]), r"must return weights of the shape \(n_features, n_classes\)"),
+        (([0.0, 0.0], [0.0]), r"must return weights of the shape \(n_features, n_classes\)"),
+        (([[0.0, 0.0]], [[0.0]]), "must return its objective by pass: a list or an array of one dimension"),
+        (([[0.0, 0.0]], []), "must return its objective by pass"),
+        (([[0.0, "x"]], [0.0]), "could not convert string to float"),
+        (([[0, 1]], [0]), None),
+    ],
+)
+def test_the_answer_of_a_learner_in_python_is_checked(answer: object, message: str | None) -> None:
+    class Answering(Learner):
+        def _trainer(self, training: object) -> _core.Trainer:
+            return _core.python_trainer(lambda **_: answer)
+
+    if message is None:
+        assert Answering(intercept=False).fit([[1.0], [1.0]], [0, 1]).predict([[1.0]]).tolist() == [1]
+        return
+    with pytest.raises(Exception, match=message):
+        Answering(intercept=False).fit([[1.0], [1.0]], [0, 1])
 
 
 FEATURES = '''"""The first word of the target phrase: a feature set in one file."""

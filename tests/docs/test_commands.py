@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from hyperbaton import cli
 from hyperbaton.base.options import options_of
-from hyperbaton.cli import build, verbs
+from hyperbaton.cli import Program, verbs
 from hyperbaton.models import MODELS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# The pages of commands show their help, which is read from the commands.
+PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "commands"),
+]
+OF_PAGES = {"by_place", "first_words", "by_feature", "dice"}  # plug-ins that pages define
 COMMAND = re.compile(r"^\s*hyperbaton ([a-z][a-z-]*)( [^`\n]*)", re.MULTILINE)
 MENTION = re.compile(r"`hyperbaton ([a-z][a-z-]*)( [^`\n]*)`")
 
@@ -49,9 +53,9 @@ def without_work(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_flags_of_mentioned_commands_exist() -> None:
-    program = typer.main.get_command(build())
+    program = Program()
     for place, verb, rest in commands(MENTION):
-        params = program.commands[verb].params  # type: ignore[attr-defined]
+        params = program.load(verb).params
         known = {flag for param in params for flag in (*param.opts, *param.secondary_opts)} | {"--help"}
         if verb == "train":
             known |= {f"--{opt.flag}" for model in MODELS for opt in options_of(MODELS[model])}
@@ -62,16 +66,15 @@ def test_flags_of_mentioned_commands_exist() -> None:
 def test_commands_in_pages_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     function_of = cli._function
     monkeypatch.setattr(cli, "_function", lambda verb: without_work(function_of(verb)))
-    seen, programs, refused = set(), {}, []
+    program, seen, refused = Program(), set(), []
     for place, verb, rest in sorted(set(commands(COMMAND))):
         words = words_of(rest)
-        if "by_place" in words or not any(re.match(r"-|\w+\.\w", word) for word in words):
-            continue  # the model of a page, or a sentence
-        # The options of these commands depend on the words of the command line.
-        key = (verb, {"train": words[0], "explain": shlex.join(words)}.get(verb, ""))
-        programs[key] = programs.get(key) or typer.main.get_command(build([verb], words))
+        if OF_PAGES.intersection(word.partition(":")[0] for word in words) or not any(
+            re.match(r"-|\w+\.\w", word) for word in words
+        ):
+            continue  # a plug-in of a page, or a sentence
         try:
-            programs[key].main([verb, *words], standalone_mode=False)
+            program.main([verb, *words], standalone_mode=False)
         except Exception as error:
             refused.append(f"{place}: hyperbaton {verb} {shlex.join(words)}: {error}")
         seen.add(verb)

@@ -1,4 +1,4 @@
-"""Every key that --json prints is among the file formats."""
+"""The file formats are as documented: every key that --json prints, the version of artefacts, the fields of manifests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from hyperbaton.base.signals import Signals
-from hyperbaton.cli import build, run_program
+from hyperbaton.base.store import FORMAT, save
+from hyperbaton.cli import Program, run_program
 from hyperbaton.data import generate
 from tests.docs.cells import DOCS
 
@@ -20,6 +21,15 @@ def documented_keys(verb: str) -> set[str]:
     page = (DOCS / "formats.md").read_text(encoding="utf-8").partition("## Results")[2]
     (row,) = re.findall(rf"^\| (?:`[a-z-]+`, )*`{verb}`(?:, `[a-z-]+`)* \| (.*) \|$", page, re.MULTILINE)
     return set(re.findall(r"`(\w+)`", row))
+
+
+def test_manifests(tmp_path: Path) -> None:
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    assert f"| `format` | {FORMAT} |" in page
+    save(tmp_path / "x", "thing", {})
+    manifest = json.loads((tmp_path / "x" / "manifest.json").read_text(encoding="utf-8"))
+    rows = page.partition("| key of `manifest.json` | value |\n|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])} == set(manifest)
 
 
 def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,13 +59,13 @@ def test_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ["order", *text],
         ["filter", *text[:2], "-o", "filtered"],
         ["generate", "-o", "more", "--sentences", "10"],
-        ["models"],
-        ["orientations"],
+        ["list", "models"],
+        ["list", "orientations"],
     ]
     for command in commands:
         monkeypatch.setattr(sys, "argv", ["hyperbaton", *command, "--json"])
         with pytest.raises(SystemExit) as end:
-            run_program(build([command[0]], command[1:]), Signals())
+            run_program(Program(), Signals())
         assert not end.value.code, command
         printed = json.loads(capsys.readouterr().out)
         keys = set(printed[0] if isinstance(printed, list) else printed)

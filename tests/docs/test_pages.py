@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,14 +30,16 @@ pytestmark = pytest.mark.slow
 NOT_RUN = {
     "cluster": "needs a scheduler on another machine; tests of executors have one here",
     "corpora": "downloads corpora",
-    "reproduce": "reproduces papers, from corpora",
+    "reproduce": "repeats papers, from corpora",
     "results": "quotes commands that measure, on corpora",
     "serve": "starts servers that do not end; tests of the service ask them",
     "design": "shows pieces of code",
+    "api": "generated: signatures, and examples that the tests of docstrings run",
+    "commands": "generated: examples that test_commands.py checks",
 }
 # Pages that start in an empty folder and show all of their output.
 COMPLETE = {"tutorial", "python", "scikit-learn"}
-EMPTY = COMPLETE | {"adding-a-model"}
+EMPTY = COMPLETE | {"adding-a-model", "plugins"}
 # The library that a page needs, if it is not installed with hyperbaton.
 NEEDS = {
     "scikit-learn": "sklearn",
@@ -135,7 +138,7 @@ def test_page(
 
 def test_every_command_is_in_a_block_that_is_run() -> None:
     """A block without a language, or one that is not run, has no command that could be."""
-    not_run = re.compile(r"hyperbaton serve |python -m benchmarks|python benchmarks/|curl |docker |dask ")
+    not_run = re.compile(r"hyperbaton serve |python -m (benchmarks|papers)|curl |docker |dask ")
     for name in pages():
         for block in blocks(page_of(name)):
             commands = [
@@ -143,3 +146,19 @@ def test_every_command_is_in_a_block_that_is_run() -> None:
             ]
             if block.language not in ("sh", "python", "toml"):
                 assert all(not_run.match(command) for command in commands), f"{name}: {commands}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(DOCS.rglob("*.md")) if path.parent.name not in ("api", "commands")],
+    ids=lambda path: path.stem,
+)
+def test_blocks_that_are_not_run_could_be_pasted(path: Path) -> None:
+    """Every block has a language, and what a reader would paste into a shell is one: its remarks begin with #."""
+    for language, _, text in blocks(path):
+        assert language, f"{path}: a block without a language: {text}"
+        if language == "console":
+            done = subprocess.run(["bash", "-n"], input=text, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{path}: {done.stderr}"
+            for line in text.splitlines():
+                assert not re.search(r"\S {3,}[^#\s]", line.partition(" #")[0]), f"{path}: a remark without #: {line}"

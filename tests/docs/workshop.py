@@ -117,6 +117,11 @@ def annotated_english(folder: Path) -> None:
     _write_lines(folder / "train.en.conllu", [*rows, ""])
     span = {"tokens": english, "spans": [{"begin": 0, "end": 1, "label": "PER"}]}
     _write_lines(folder / "names.en.jsonl", [json.dumps(span)])
+    _write_lines(folder / "raw.en", ["Anna sings at home."])
+    _write_lines(folder / "raw.en.marked", ["<b>Anna</b> sings <i>at home</i>."])
+    _write_lines(folder / "raw.de", ["Zu Hause singt Anna."])
+    raw = {"text": "Anna sings at home.", "spans": [{"start": 0, "end": 4, "label": "PER"}]}
+    _write_lines(folder / "raw.en.jsonl", [json.dumps(raw)])
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

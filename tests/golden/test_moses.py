@@ -17,6 +17,7 @@ from hyperbaton.phrases import (
     ReorderingType,
     Samples,
     extract,
+    extract_phrases,
     orientation_set,
     reordering_probabilities,
 )
@@ -87,7 +88,7 @@ def test_extract_inner_links(case: tuple[str, Bitext, Samples], golden: Path) ->
 @pytest.fixture(scope="module")
 def extracted(golden: Path) -> ExtractedPhrases:
     bitext = Bitext.read(*(golden / "moses" / f"train.{end}" for end in ("src", "tgt", "links")))
-    return ExtractedPhrases.of(bitext, Extraction(max_length=7))
+    return extract_phrases(bitext, Extraction(max_length=7))
 
 
 def test_phrase_table(extracted: ExtractedPhrases, golden: Path) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hyperbaton.decode import Decoding, NBest, System, Translator
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator
 from hyperbaton.decode.derivations import Derivations
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.lm import LanguageModel
-from hyperbaton.phrases import RuleTable
+from hyperbaton.phrases.rules import read_rules
 from tests.golden.test_moses_decode import parse
 
 GOLDEN = Path(__file__).parent / "moses"
@@ -30,8 +30,8 @@ DIGITS = {"rel": 2e-5, "abs": 2e-4}  # Moses writes six
 @pytest.fixture(scope="module")
 def found() -> Derivations:
     lm = LanguageModel.read_arpa(GOLDEN.parent / "lm" / "lm5.arpa.gz")
-    system = System.of(RuleTable.from_moses(GOLDEN / "hiero" / "rule-table.xz"), [lm], {}, WEIGHTS, Decoding(max_span=20))
-    translations = Translator(system).translate_batch(LINES, NBest(5, distinct=True))
+    system = System.of(read_rules(GOLDEN / "hiero" / "rule-table.xz"), [lm], {}, WEIGHTS, Decoding(max_span=20))
+    translations = TokenTranslator(system).translate_batch(LINES, NBest(5, distinct=True))
     assert isinstance(translations, Derivations)
     return translations
 
@@ -96,13 +96,13 @@ def test_import(found: Derivations, tmp_path: Path) -> None:
     system = import_moses(tmp_path)
     assert system.weights == found.system.weights
     assert (system.options.max_span, system.options.pop_limit, system.options.table_limit) == (20, 1000, 20)
-    again = Translator(system).translate_batch(LINES[:3], NBest(5, distinct=True))
+    again = TokenTranslator(system).translate_batch(LINES[:3], NBest(5, distinct=True))
     assert list(again.nbest()) == list(found.nbest())[: len(again.scores)]
 
 
 def test_threads_make_no_difference(found: Derivations) -> None:
     for threads in (1, 3):
-        again = Translator(found.system, threads=threads).translate_batch(LINES, NBest(5, distinct=True))
+        again = TokenTranslator(found.system, threads=threads).translate_batch(LINES, NBest(5, distinct=True))
         assert again.scores.tolist() == found.scores.tolist()
         assert again.features.tolist() == found.features.tolist()
         assert list(again.nbest(alignment=True)) == list(found.nbest(alignment=True))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator, Translations
 from hyperbaton.decode.moses import import_moses
 from tests.oracles import decode as oracle
 
@@ -60,7 +60,7 @@ def translations(kind: str, limit: int, search: int) -> Translations:
         early_distortion=system(kind).options.early_distortion,
         future_distortion=False,
     )
-    return Translator(system(kind), options, threads=2).translate_batch(LINES, NBest(5, distinct=True))
+    return TokenTranslator(system(kind), options, threads=2).translate_batch(LINES, NBest(5, distinct=True))
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.corpus import Bitext
-from hyperbaton.decode import Decoding, NBest, Translations, Translator
+from hyperbaton.decode import Decoding, NBest, TokenTranslator, Translations
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models.osm import OperationSequence, operation_text
@@ -52,7 +52,7 @@ def translations(limit: int) -> Translations:
         # Moses counts the operation sequence model when it chooses the 20 best options of a phrase.
         table_limit=0 if limit == 0 else 20,
     )
-    return Translator(system("osm"), options, threads=2).translate_batch(LINES, NBest(5, distinct=True))
+    return TokenTranslator(system("osm"), options, threads=2).translate_batch(LINES, NBest(5, distinct=True))
 
 
 def from_segments(lm: oracle.Arpa, source: list[str], words: list[str], segments: str) -> list[float]:
@@ -100,10 +100,10 @@ def test_scores_equal_moses(limit: int) -> None:
 
 
 def test_export_and_import_keep_the_model(tmp_path: Path) -> None:
-    first = Translator(system("osm")).translate_batch(LINES[:8], NBest())
+    first = TokenTranslator(system("osm")).translate_batch(LINES[:8], NBest())
     export_moses(system("osm"), tmp_path / "model")
     text = (tmp_path / "model" / "moses.ini").read_text(encoding="utf-8")
     assert "OpSequenceModel name=OpSequenceModel0 num-features=5 path=operationLM.OpSequenceModel0.gz" in text
-    again = Translator(import_moses(tmp_path / "model")).translate_batch(LINES[:8], NBest())
+    again = TokenTranslator(import_moses(tmp_path / "model")).translate_batch(LINES[:8], NBest())
     assert again.lines() == first.lines()
     assert again.scores.tolist() == first.scores.tolist()

@@ -26,5 +26,5 @@ def test_links_words_and_skips_empty_lines() -> None:
 
 def test_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eflomal, "PROGRAM", "no-such-program")
-    with pytest.raises(MissingExtra, match=r"hyperbaton\[eflomal\]"):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[eflomal\]"):
         align(Bitext.of(["a"], ["b"]), "eflomal")

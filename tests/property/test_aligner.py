@@ -11,7 +11,6 @@ from hyperbaton.align import Aligner, align
 from hyperbaton.align.aligners.hmm import CONFIDENCES
 from hyperbaton.align.prior import stem_translations
 from hyperbaton.base.errors import ArtefactError, Cancelled, OptionError
-from hyperbaton.base.executors import Sharding
 from hyperbaton.corpus import Bitext, Text
 from tests.oracles.alignment import JumpModel, N, first_model1_table, posteriors
 
@@ -141,12 +140,10 @@ def test_forms_of_a_word_share_what_is_learned_of_their_stem() -> None:
     assert n_right[1] > 1.2 * n_right[0]
 
 
-def test_stems_learned_in_shards_are_the_same(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_progress_counts_the_training_on_stems() -> None:
     bitext, _ = inflected(400, seed=11)
     reports: list[float] = []
-    whole = Aligner().fit(bitext, progress=lambda done, total: reports.append(done / total))
-    shards = Aligner().fit(bitext, sharding=Sharding(tmp_path, 3))
-    np.testing.assert_array_equal(whole.lexical_table().probabilities, shards.lexical_table().probabilities)
+    Aligner().fit(bitext, progress=lambda done, total: reports.append(done / total))
     assert reports == sorted(reports)
     assert reports[-1] == 1
 

@@ -88,8 +88,8 @@ def test_conllu_equals_a_plain_reading(tmp_path_factory: Any, content: str) -> N
         list(
             zip(
                 text[s],
-                dependencies.upos_tags[s],
-                dependencies.xpos_tags[s],
+                Tags(dependencies.upos, dependencies.offsets, dependencies.upos_vocabulary)[s],
+                Tags(dependencies.xpos, dependencies.offsets, dependencies.xpos_vocabulary)[s],
                 dependencies.heads[rows].tolist(),
                 Tags(dependencies.relations, dependencies.offsets, dependencies.relation_vocabulary)[s],
                 strict=True,

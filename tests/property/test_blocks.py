@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hyperbaton import _core
 from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Trees
 from hyperbaton.corpus.trees import Node
-from hyperbaton.decode import Decoding, NBest, System, Translator
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator
 from hyperbaton.models.block_me import FAMILIES, JUMPS, BlockMe
 from hyperbaton.phrases import PhraseTable, extract
 from tests.oracles import blocks as oracle
@@ -219,7 +219,7 @@ def test_decoding_asks_as_training_does(corpus: Corpus, search: str, max_targets
     prior = oracle.Prior(corpus.events(), 0.9, tags=True)
     weights = {name: float(model.weights_[p]) for name, p in named_features(model).items()}
     system = System.of(PhraseTable.build(bitext, extract(bitext)), reordering={"Block0": model})
-    translator = Translator(system, Decoding(search=search, distortion_limit=-1, table_limit=0), threads=1)
+    translator = TokenTranslator(system, Decoding(search=search, distortion_limit=-1, table_limit=0), threads=1)
     lines = [" ".join(words) for words in corpus.source]
     forced = [" ".join(words) for words in corpus.target]
     for wanted in (None, forced):

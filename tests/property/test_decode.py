@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hyperbaton import _core
 from hyperbaton.align import VisitOrders
 from hyperbaton.corpus import Text
-from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.lm import LanguageModel
 from tests.oracles import decode as oracle
 from tests.property.search_cases import ARPA, CLASS_FACTORS, SHAPES, JumpsLeft, all_options, cases, write_and_read
@@ -72,7 +72,7 @@ def test_search_without_pruning_finds_the_best(
             future_distortion=ahead,
             future_jumps=jumps_ahead,
         )
-        translations = Translator(system, options, threads=1).translate_batch([" ".join(words)], NBest(30))
+        translations = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words)], NBest(30))
         assert not translations.relaxed.any()
         # Not only the best: the whole list out of the recombination graph, none missing.
         assert translations.scores == pytest.approx(totals[:30], abs=1e-4)
@@ -90,7 +90,7 @@ def test_long_sentences_are_normalised_over_remaining_words(coverage: bool, tmp_
     table, _ = write_and_read({(w, w.upper()): ([0.5, 0.5], [(0, 0)]) for w in "abc"}, tmp_path)
     model = JumpsLeft(rng.normal(size=_core.N_CANDIDATE_CLASSES) if coverage else None)
     system = System.of(table, reordering={"R": ModelUse(model)}, weights={"R": 2.0, "Distortion0": 0.0})
-    translator = Translator(system, Decoding(distortion_limit=5, stack=20, pop_limit=100), threads=1)
+    translator = TokenTranslator(system, Decoding(distortion_limit=5, stack=20, pop_limit=100), threads=1)
     translation = translator.translate_batch([" ".join(words)], NBest())
     order = [step.begin for step in translation.steps(0)]
     assert sorted(order) == list(range(60)) != order

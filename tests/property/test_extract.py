@@ -127,8 +127,8 @@ def test_threads_do_not_matter() -> None:
         matrices.append((int(n), int(m), links))
     bitext = as_bitext(matrices)
     one, two = extract(bitext, threads=1), extract(bitext, threads=2)
-    for name, column in one.arrays().items():
-        assert np.array_equal(column, two.arrays()[name]), name
+    for name, column in one.arrays("samples").items():
+        assert np.array_equal(column, two.arrays("samples")[name]), name
 
 
 def test_progress_cancels() -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.moses import import_moses
 
 LINES = ["wo", "", "a ||| b"]
@@ -78,7 +78,7 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
 
 def test_the_unchanged_folder_translates(tmp_path: Path) -> None:
     write(tmp_path, FILES)
-    assert Translator(import_moses(tmp_path), threads=1).translate(LINES)[:2] == ["x", ""]
+    assert TokenTranslator(import_moses(tmp_path), threads=1).translate(LINES)[:2] == ["x", ""]
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
@@ -102,4 +102,4 @@ def test_folders_with_faults(
     except HyperbatonError as error:
         assert "\n" not in str(error)
         return
-    assert len(Translator(system, threads=1).translate(LINES)) == len(LINES)
+    assert len(TokenTranslator(system, threads=1).translate(LINES)) == len(LINES)

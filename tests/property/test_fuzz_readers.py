@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError
 from hyperbaton.corpus import Dependencies, Links, Tags, Text, Trees, read_conllu
-from hyperbaton.corpus.files import read_lines, read_pieces
+from hyperbaton.corpus.files import read_lines, read_pieces, zstd
 from hyperbaton.corpus.raw import RawLines
 
 TEXT = Text.of(["a b", "", "( c"])
@@ -106,12 +105,12 @@ READERS: list[Callable[[Path], Any]] = [
 @settings(max_examples=150)
 @given(
     content=content,
-    pack=st.sampled_from([bytes, gzip.compress, lzma.compress, zstandard.compress]),
+    pack=st.sampled_from([bytes, gzip.compress, lzma.compress, zstd.compress]),
     members=st.integers(1, 3),
     cut=st.integers(0, 40),
     flip=st.one_of(st.none(), st.tuples(st.integers(0, 200), st.integers(1, 255))),
 )
-@example(content=b"", pack=zstandard.compress, members=1, cut=0, flip=None)
+@example(content=b"", pack=zstd.compress, members=1, cut=0, flip=None)
 def test_files(
     tmp_path_factory: pytest.TempPathFactory,
     content: bytes,
@@ -137,7 +136,7 @@ def test_files(
 
 @given(
     contents=st.lists(st.binary(min_size=1, max_size=50), min_size=1, max_size=4),
-    pack=st.sampled_from([gzip.compress, lzma.compress, zstandard.compress]),
+    pack=st.sampled_from([gzip.compress, lzma.compress, zstd.compress]),
     cut=st.integers(1, 5),
 )
 def test_members_are_joined_and_cuts_are_noticed(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.corpus import Text
-from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.lm import LanguageModel
 from tests.oracles import decode, derivations
 from tests.property.test_decode import ARPA
@@ -95,7 +95,7 @@ def test_best_derivations(jumps: str | None, case: tuple[list[str], Any], max_sp
         for derivation in derivations.derivations(words, rules, max_span)
     ]
     expected = sorted(expected, key=lambda found: -total(found, system.weights))[:500]
-    found = Translator(system, options, threads=1).translate_batch([" ".join(words)], NBest(500))
+    found = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words)], NBest(500))
     assert found.scores == pytest.approx([total(features, system.weights) for features in expected], abs=1e-4)
     for path, score in enumerate(found.scores):
         features = found.named(found.totals[path])
@@ -117,7 +117,7 @@ def test_forced(case: tuple[list[str], Any]) -> None:
         score = total(derivations.features(derivation, len(words), arpa), system.weights)
         by_words[target] = max(score, by_words.get(target, -np.inf))
     for target in [*sorted(by_words)[:5], "x x x x x x x", "y z"]:
-        found = Translator(system, threads=1).translate_batch([" ".join(words)], NBest(), forced=[target])
+        found = TokenTranslator(system, threads=1).translate_batch([" ".join(words)], NBest(), forced=[target])
         assert (len(found.scores) == 1) == (target in by_words)
         if target in by_words:
             assert found.scores[0] == pytest.approx(by_words[target], abs=1e-4)

@@ -16,9 +16,9 @@ from hyperbaton.align import VisitOrders
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.data import generate
-from hyperbaton.decode import NBest, System, Translator
-from hyperbaton.models import JumpLogProbs
-from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, kept_lists
+from hyperbaton.decode import NBest, System, TokenTranslator
+from hyperbaton.models import MODELS, JumpLogProbs
+from hyperbaton.models.jumps.weights import N_CONSTANTS
 from hyperbaton.models.nine_class import ClassScores, NineClass
 from hyperbaton.models.shapes.next_position import JumpTraining, TaggedSentences
 from hyperbaton.phrases import PhraseTable, extract
@@ -228,11 +228,10 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str)
     text = training.core()
     keys = _core.count_jump_features(text, min_count=2, n_threads=1, progress=None)
     n_features = N_CONSTANTS + len(keys)
-    form = JumpForm(planes, remaining, coverage, n_features + coverage * _core.N_CANDIDATE_CLASSES)
-    objective, packed_objective = (
-        form.objective(training, kept_lists(training, keys, form.n_features, packed=packed)) for packed in (False, True)
-    )
-    weights = random.normal(size=(form.n_features, planes))
+    model = MODELS["pair" if planes == 1 else "sequence"](candidates="remaining" if remaining else "all", coverage=coverage)
+    model.keys_ = keys
+    objective, packed_objective = (model.core_objective(training, cached=True, packed=packed) for packed in (False, True))
+    weights = random.normal(size=(model.n_features, planes))
     value, gradient = objective(weights)
     features = _core.JumpFeatures(keys, tagged=tagged)
     flat = _core.jump_logprobs(text, features, weights[:n_features], n_threads=1, progress=None)
@@ -254,7 +253,7 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str)
         step = 1e-5
         slope = (objective(weights + step * along)[0] - objective(weights - step * along)[0]) / (2 * step)
         assert np.isclose(slope, (gradient * along).sum(), rtol=1e-6)
-    again = form.recomputing_objective(training._replace(resources=Resources(threads=1)), keys)(weights)
+    again = model.core_objective(training._replace(resources=Resources(threads=1)), cached=False)(weights)
     for same in (again, packed_objective(weights)):
         assert same[0] == value and np.array_equal(same[1], gradient)
 
@@ -308,7 +307,7 @@ def test_raw_class_scores_are_two_features_of_a_system() -> None:
     assert system.features["GREEN"] == 2
     whole = NineClass(min_count=1, learner="lbfgs:max-passes=5").fit(made.bitext)
     assert System.of(table, reordering={"NINE": whole}).features["NINE"] == 1
-    translations = Translator(system, threads=1).translate_batch(
+    translations = TokenTranslator(system, threads=1).translate_batch(
         [" ".join(made.bitext.source[s]) for s in range(3)], NBest(2)
     )
     assert translations.totals.shape[1] == sum(system.features.values())

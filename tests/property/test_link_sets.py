@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
+from hyperbaton.phrases.pair_values import LinkSetColumn, LinkSets
 
 links = st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255)) | st.just((0, 0)), max_size=3)
 pieces = st.lists(st.lists(links, max_size=8), max_size=3)

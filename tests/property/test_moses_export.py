@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, Translator
+from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import PhraseTable, ReorderingType
@@ -105,6 +105,7 @@ def test_an_exported_system_is_the_same_when_it_is_imported(system: System) -> N
     assert asdict(back.options) == asdict(system.options)
     assert dict(back.weights) == dict(system.weights)
     theirs, ours = (
-        list(Translator(each, threads=1).translate_batch(LINES, NBest(5)).nbest(alignment=True)) for each in (back, system)
+        list(TokenTranslator(each, threads=1).translate_batch(LINES, NBest(5)).nbest(alignment=True))
+        for each in (back, system)
     )
     assert theirs == ours

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, NBest, System, Translator
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator
 from hyperbaton.models.osm import OperationSequence, operation_text
 from hyperbaton.phrases import PhraseTable, extract
 from tests.oracles import decode, operations
@@ -42,7 +42,7 @@ def test_the_search_scores_the_operations_of_what_it_translates() -> None:
     system = System.of(table, (), {"OSM": model}, weights)
     options = Decoding(distortion_limit=-1, pop_limit=150, table_limit=5)
     lines = [" ".join(made.source[s]) for s in range(140, 150)]
-    translations = Translator(system, options, threads=1).translate_batch(lines, NBest(20))
+    translations = TokenTranslator(system, options, threads=1).translate_batch(lines, NBest(20))
     lm = model.lms_[0]
     jumps = 0
     for path in range(len(translations.scores)):
@@ -72,7 +72,7 @@ def test_cached_phrase_pairs_belong_to_their_table_and_model() -> None:
     lines = [" ".join(made.source[s]) for s in range(100, 120)]
 
     def scores(model: OperationSequence, table: PhraseTable, threads: int = 1) -> list[float]:
-        translator = Translator(System.of(table, (), {"OSM": model}), Decoding(pop_limit=50), threads=threads)
+        translator = TokenTranslator(System.of(table, (), {"OSM": model}), Decoding(pop_limit=50), threads=threads)
         return [float(score) for batch in translator.batches(lines, batch_size=7) for score in batch.scores]
 
     new = [[scores(OperationSequence().fit(part), table) for table in tables] for part in parts]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,11 +9,10 @@ from hypothesis import strategies as st
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import RuleLimits, RuleTable, extract_rules
-from hyperbaton.phrases.rules_extraction import RuleWork
+from hyperbaton.phrases.rules import RuleWork
 from tests.oracles import rules as oracle
 from tests.property.strategies import link_matrices
 from tests.rules import rules_of_runs
@@ -95,15 +92,12 @@ def same(one: RuleTable, other: RuleTable) -> None:
         assert np.array_equal(array, other.table.arrays()[name]), name
 
 
-def test_threads_memory_and_shards_do_not_matter(tmp_path: Path) -> None:
+def test_threads_and_memory_do_not_matter() -> None:
     bitext, text = random_bitext(400), Text.of(["a b c d", "h g a"])
     for kept in (None, text):
         expected = extract_rules(bitext, text=kept, threads=1)
         same(extract_rules(bitext, text=kept, threads=2), expected)
         same(extract_rules(bitext, text=kept, threads=2, scratch=Scratch(memory=1 << 16)), expected)
-        folder = tmp_path / str(kept is None)
-        folder.mkdir()
-        same(extract_rules(bitext, text=kept, sharding=Sharding(folder, 3)), expected)
 
 
 def rows(rules: RuleTable) -> dict[tuple[str, str], tuple[list[float], list[float]]]:

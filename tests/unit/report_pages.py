@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-SECTIONS = ["summary", "corpus", "movement", "orientation", "next-position", "step"]
-SECTIONS += ["translation", "tuning", "costs", "sentences", "reproduction"]
+SECTIONS = ["summary", "translation", "corpus", "movement", "orientation", "next-position", "step"]
+SECTIONS += ["tuning", "costs", "sentences", "reproduction"]
 MINIMAL = {"title": "Nothing yet", "signature": {"package": "0.1.0"}}
 VOID = {"wbr", "meta", "br", "path", "rect", "use", "link", "img", "input"}
 

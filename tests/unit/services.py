@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.errors import Cancelled
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.processing import TextProcessing, TextSide
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
@@ -69,13 +69,18 @@ class Running:
 
 @contextmanager
 def running(
-    engines: list[Engine], limits: ServiceLimits | None = None, *, cors: list[str] | None = None, **options: Any
+    engines: list[Engine],
+    limits: ServiceLimits | None = None,
+    *,
+    cors: Sequence[str] = (),
+    hosts: Sequence[str] = (),
+    **options: Any,
 ) -> Iterator[Running]:
     log: list[str] = []
     service = Service(engines, limits, log=log.append, **options)
     listening, ready = listen("127.0.0.1", 0), threading.Event()
     port = listening.getsockname()[1]
-    app = make_app(service, cors=cors or [])
+    app = make_app(service, cors=cors, hosts=hosts)
     servers: list[Any] = []
     original = uvicorn.Server.startup
 
@@ -122,10 +127,10 @@ def running_both(german: System, moses: System) -> Iterator[Running]:
 
 def translated_text(german: System) -> str:
     """The text of the tests, as `translate` translates it."""
-    return RawTranslator(Translator(german)).translate([TEXT])[0]
+    return RawTranslator(TokenTranslator(german)).translate([TEXT])[0]
 
 
-class Slow(Translator):
+class Slow(TokenTranslator):
     """Waits before it translates."""
 
     wait = threading.Event()

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zstandard
-from benchmarks.fuzz.bad_inputs import cases, check, prepare
+from benchmarks.fuzz.bad_inputs import TEXT_COMMANDS, TEXT_FAULTS, cases, check, prepare
 
 from hyperbaton.base.errors import HyperbatonError, InputError
 from hyperbaton.cli import verbs
 from hyperbaton.corpus import Bitext, Dependencies, Links, Tags, Text, Trees, read_conllu
-from hyperbaton.corpus.files import read_lines, read_pieces
+from hyperbaton.corpus.files import read_lines, read_pieces, zstd
 
 TEXT = Text.of(["a b", "c"])
 N_CASES = 150  # of benchmarks/fuzz/bad_inputs.py
@@ -59,7 +58,7 @@ def test_lines_of_text(tmp_path: Path, line: bytes, what: str) -> None:
 
 
 def pack_zstd(content: bytes) -> bytes:
-    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
+    return zstd.compress(content, options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, pack_zstd])
@@ -288,8 +287,11 @@ def test_every_verb_has_cases() -> None:
 
 @pytest.mark.slow
 def test_bad_inputs_of_commands(tmp_path: Path) -> None:
-    """A seeded share: one line, the right status, nothing left over."""
+    """A seeded share, and a NUL for every reader of text: one line, the right status, nothing left over."""
     prepare(tmp_path)
-    chosen = random.Random(1).sample(cases(), N_CASES)
+    with_nul = [case for case in cases() if TEXT_FAULTS["nul"][0] in case.files.values()]
+    assert len(with_nul) == len(TEXT_COMMANDS)
+    fresh = [case for case in cases() if re.search(r"-o ''| /dev/zero| empty$|=empty ", case.command)]
+    chosen = [*random.Random(1).sample(cases(), N_CASES), *with_nul, *fresh]
     faults = {case.command: fault for case in chosen if (fault := check(case, tmp_path))}
     assert faults == {}

@@ -17,13 +17,13 @@ from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Annotations, Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, System, Translator, annotate
+from hyperbaton.decode import Decoding, System, TokenTranslator, annotate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain_blocks import explain_blocks, explain_tag
 from hyperbaton.models import load_model
 from hyperbaton.models.block_me import BlockMe
 from hyperbaton.phrases import PhraseTable, extract
-from hyperbaton.report.block_jumps import draw_tag_jumps
+from hyperbaton.report.jumps import draw_tag_jumps
 from tests.clocks import PATIENCE
 
 LEXICAL = "lexical,context,tags,coverage"
@@ -234,21 +234,21 @@ def test_a_system_translates_with_it(parts: Parts, model: BlockMe, weights: dict
     pieces = parts.trees.select(TEST[:8]).pieces(parts.bitext.source.select(TEST[:8]))
     trees = [*b"".join(pieces).decode().splitlines(), "", ""]
     known = annotate(lines, tags=tags, trees=trees)
-    translated = Translator(system, threads=1).translate(lines, annotations=known)
+    translated = TokenTranslator(system, threads=1).translate(lines, annotations=known)
     assert len(translated) == 10 and translated[8] and not translated[9]
-    assert len(Translator(system, threads=2).translate(lines, annotations=known.only(["source_tags"]))) == 10
-    assert Translator(system, threads=2).translate(lines, annotations=known) == translated
+    assert len(TokenTranslator(system, threads=2).translate(lines, annotations=known.only(["source_tags"]))) == 10
+    assert TokenTranslator(system, threads=2).translate(lines, annotations=known) == translated
     with pytest.raises(OptionError, match="trained with tags"):
-        Translator(system).translate(lines)
+        TokenTranslator(system).translate(lines)
     with pytest.raises(InputError, match="only 2 lines of trees"):
         annotate(lines, trees=trees[:2])
     few = annotate(lines[:2], tags=tags[:2], trees=trees[:2])
     with pytest.raises(InputError, match="only 2 lines of tags"):
-        Translator(system).translate(lines, annotations=few)
+        TokenTranslator(system).translate(lines, annotations=few)
     assert known.source_trees is not None
     other = replace(known, source_trees=known.source_trees.select([*range(8), 0, 9]))
     with pytest.raises(InputError, match=r"trees:9: a tree of \d+ words for 2 words"):
-        Translator(system).translate(lines, annotations=other)
+        TokenTranslator(system).translate(lines, annotations=other)
 
 
 def test_explain_shows_the_features_of_the_paper(model: BlockMe) -> None:

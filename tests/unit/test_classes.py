@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import Cancelled, InputError, OptionError
-from hyperbaton.base.executors import Sharding
-from hyperbaton.base.resources import Resources
-from hyperbaton.base.shard_arrays import has_arrays, map_arrays, remove_arrays, write_arrays
-from hyperbaton.corpus import Text, Vocabulary, class_runs
-from hyperbaton.corpus.class_runs import Exchange
+from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.classes import WordClasses, class_criterion, word_classes
 from tests.program import hyperbaton
 
@@ -51,51 +47,6 @@ def test_options_are_checked():
         word_classes(text, 0)
     with pytest.raises(OptionError, match="runs must be at least 1"):
         word_classes(text, runs=0)
-
-
-EXCHANGE = Exchange(n_classes=2, sweeps=9, batch_size=1)
-
-
-def runs_in(folder, shards):
-    resources = Resources(1, sharding=Sharding(folder, shards))
-    return class_runs.runs_on(Text.of(["a b c", "a c"]), EXCHANGE, 9, resources)
-
-
-def batch_in(folder, first_run):
-    return class_runs._RunGroup(
-        class_runs._ExchangeJob(folder, EXCHANGE, n_words=3, n_runs=9, resources=Resources(1)), first_run
-    )
-
-
-def test_runs_that_are_no_longer_needed_are_abandoned(tmp_path, monkeypatch):
-    monkeypatch.setattr(class_runs, "_LOOKING", 0)
-    do, batch, start = runs_in(tmp_path, 1), batch_in(tmp_path, 0), np.array([2, 2, 3], np.uint16)
-    assert len(list(do([start], 0))) == 1
-    assert not batch.wanted  # the caller has stopped
-    write_arrays(tmp_path, batch.start(0), {"classes": start})
-    class_runs._do_run(batch, 0)
-    assert not has_arrays(tmp_path, batch.end(0))
-    remove_arrays(tmp_path, batch.mark)
-    class_runs._do_run(batch, 0)
-    assert has_arrays(tmp_path, batch.end(0))
-
-
-def test_an_abandoned_run_does_not_overwrite_its_replacement(tmp_path):
-    start, better = np.array([2, 2, 3], np.uint16), np.array([2, 3, 3], np.uint16)
-    do, late = runs_in(tmp_path, 2), batch_in(tmp_path, 0)
-    next(do([start, start], 0))
-    remove_arrays(tmp_path, late.mark)
-    write_arrays(tmp_path, late.start(1), {"classes": start})
-    ended = do([better], 1)
-    (classes, _) = next(ended)
-    class_runs._do_run(late, 1)
-    assert has_arrays(tmp_path, "end.0.1")
-    assert classes.tolist() == map_arrays(tmp_path, "end.1.1")["classes"].tolist()
-
-
-def test_finished_runs_leave_no_arrays_behind(tmp_path):
-    assert len(list(runs_in(tmp_path, 2)([np.array([2, 2, 3], np.uint16)] * 2, 0))) == 2
-    assert {path.name.partition(".")[0] for path in tmp_path.iterdir()} == {"text", "unwanted"}
 
 
 def test_progress_counts_up_and_cancels():

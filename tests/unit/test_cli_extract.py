@@ -112,11 +112,8 @@ def test_every_verb_explains_itself(verb: str) -> None:
     assert b"xample" in done.stdout
 
 
-def test_version_and_completion() -> None:
+def test_version() -> None:
     assert hyperbaton_bytes("--version").stdout.startswith(b"hyperbaton ")
-    assert b"complete" in hyperbaton_bytes("--show-completion", "bash").stdout.lower() or hyperbaton_bytes(
-        "--show-completion"
-    ).returncode in (0, 1)
 
 
 def test_inspect_draws(files: Callable[..., list[Path]], tmp_path: Path) -> None:

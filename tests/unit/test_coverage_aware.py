@@ -12,7 +12,7 @@ import pytest
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.evaluate import HeldOut, Question, evaluate, explain
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.models import MODELS, OrientationModel, load_model
@@ -29,7 +29,7 @@ def test_expectations_are_what_the_search_charges() -> None:
     classes = MODELS["lexicalized"](classes="possible", orientations="five").fit(train)
     system = System.of(table, reordering={"J": jumps, "O": classes}, weights={"J": 1.0, "O": 1.0})
     lines = [" ".join(bitext.source[s]) for s in range(150, 160)]
-    translations = Translator(system, Decoding(distortion_limit=-1, pop_limit=50), threads=1).translate_batch(
+    translations = TokenTranslator(system, Decoding(distortion_limit=-1, pop_limit=50), threads=1).translate_batch(
         lines, NBest()
     )
     n_jumps = 0
@@ -73,7 +73,7 @@ def test_a_forced_derivation_has_the_probabilities_of_its_samples(kind: str) -> 
     model = MODELS["lexicalized"](classes="possible", orientations=kind, max_distance=0).fit(bitext)
     table = PhraseTable.build(bitext, samples)
     system = System.of(table, reordering={"O": model}, weights={"O": 1.0})
-    translator = Translator(system, Decoding(distortion_limit=-1), threads=1)
+    translator = TokenTranslator(system, Decoding(distortion_limit=-1), threads=1)
     targets = [" ".join(words) for words in bitext.target]
     found = translator.translate_batch([" ".join(words) for words in lines], NBest(1), forced=targets, relax=False)
     logprobs = model.given_coverage(model.sample_logprobs(bitext, samples), bitext, samples)
@@ -115,7 +115,7 @@ def test_coverage_needs_a_learner_that_takes_a_prior(parts: dict[str, Bitext]) -
         model = MODELS["maxent"](features="dpr:coverage=true").fit(parts["train"])
         table = PhraseTable.build(parts["train"], extract(parts["train"], 3))
         system = System.of(table, reordering={"O": ModelUse(model, "scaled")}, weights={"O": 1.0})
-        Translator(system, threads=1).translate_batch(["a"], NBest())
+        TokenTranslator(system, threads=1).translate_batch(["a"], NBest())
 
 
 def test_explain_says_what_is_possible(parts: dict[str, Bitext]) -> None:

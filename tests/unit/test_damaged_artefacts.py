@@ -18,13 +18,13 @@ from hyperbaton.base.describe import describe, description_rows
 from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError
 from hyperbaton.base.store import manifest_checksum, verify
 from hyperbaton.corpus import Bitext
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS, OrientationModel, StepModel, load_model
-from hyperbaton.phrases import ExtractedPhrases, PhraseTable, Pruning, extract, prune
-from hyperbaton.phrases.lexicon import phrase_lexicon
+from hyperbaton.phrases import ExtractedPhrases, PhraseTable, Pruning, extract, extract_phrases, prune
+from hyperbaton.phrases.table import phrase_lexicon
 from tests.clocks import PATIENCE
 from tests.program import hyperbaton
 
@@ -44,9 +44,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_bounded_share_of_the_mutations() -> None:
-    """What `python benchmarks/fuzz/artefacts.py` does with more cases."""
-    command = [sys.executable, ROOT / "benchmarks" / "fuzz" / "artefacts.py", "--cases", "40", "--seed", "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    """What `python -m benchmarks.fuzz.artefacts` does with more cases."""
+    command = [sys.executable, "-m", "benchmarks.fuzz.artefacts", "--cases", "40", "--seed", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("damage\tverified\tsame\terror\tsilent\tcrash")
 
@@ -87,7 +87,7 @@ def test_no_number_of_a_damaged_table_leads_outside(saved: Path, tmp_path: Path,
 
 
 def _translate(system: Path) -> None:
-    assert len(Translator(System.load(system), threads=1).translate(SENTENCES)) == 3
+    assert len(TokenTranslator(System.load(system), threads=1).translate(SENTENCES)) == 3
 
 
 def _export(system: Path) -> None:
@@ -105,7 +105,7 @@ def test_invalid_scores_do_not_reach_the_search(saved: Path, tmp_path: Path, val
         else:
             file[:, 8:12] = np.frombuffer(np.float32(value).tobytes(), np.uint8)
         file.flush()
-    translations = next(Translator(System.load(tmp_path / "system"), threads=1).batches(SENTENCES))
+    translations = next(TokenTranslator(System.load(tmp_path / "system"), threads=1).batches(SENTENCES))
     assert np.isfinite(translations.scores).all()
 
 
@@ -168,7 +168,7 @@ def test_what_a_system_refers_to_is_verified_too(tmp_path: Path) -> None:
 
 def test_an_invalid_count_in_a_forged_manifest_is_a_one_line_error(tmp_path: Path) -> None:
     bitext = Bitext.of(["wo ai ni"], ["i love you"], [[(0, 0), (1, 1), (2, 2)]])
-    ExtractedPhrases.of(bitext).save(tmp_path / "phrases", bitext)
+    extract_phrases(bitext).save(tmp_path / "phrases", bitext)
     file = tmp_path / "phrases" / "manifest.json"
     manifest = json.loads(file.read_text(encoding="utf-8"))
     manifest["options"]["min-count"] = float("inf")
@@ -182,7 +182,7 @@ def test_an_invalid_count_in_a_forged_manifest_is_a_one_line_error(tmp_path: Pat
 def extracted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bitext = Bitext.of(SENTENCES, ["i love you", "you love me", "i"], LINKS)
     folder = tmp_path_factory.mktemp("extracted") / "phrases"
-    ExtractedPhrases.of(bitext).save(folder, bitext)
+    extract_phrases(bitext).save(folder, bitext)
     return folder
 
 

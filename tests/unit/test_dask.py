@@ -1,4 +1,4 @@
-"""Work in shards on Dask, whose workers may be killed on the way: the same bits as from one process."""
+"""Distributed work on Dask, whose workers may be killed on the way: the same bits as from one process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperbaton.base.executors import open_executor, ordered_map
+from hyperbaton.base.executors import open_executor
+from hyperbaton.base.ordered import ordered_map
 from hyperbaton.decode import System
 from hyperbaton.run.execution import MachineLimits, Observer, execute
 from hyperbaton.run.experiment import read_experiment
@@ -24,7 +25,7 @@ from hyperbaton.run.stage import Stage
 from hyperbaton.run.status import status_rows, write_plan
 from tests import clocks
 from tests.stages import do_stages
-from tests.unit.sharded_work import EXPERIMENT, every_kind, translate
+from tests.unit.distributed_work import EXPERIMENT, every_kind, translate
 
 
 @dataclass
@@ -129,10 +130,10 @@ def test_dask_loses_workers_and_writes_the_same(moses_system: System, cluster: C
         executor = wait_for(2, opened)
         assert list(ordered_map(executor, 8, str, range(8))) == [str(i) for i in range(8)]
         for name, work in every_kind(moses_system).items():
-            one = work(tmp_path / f"{name}1", 1, None)
-            assert work(tmp_path / f"{name}2", 12, executor, cluster.replace_one) == one
+            one = work(tmp_path / f"{name}1", None)
+            assert work(tmp_path / f"{name}2", executor, cluster.replace_one) == one
         cluster.kill(cluster.workers[0].pid)
-        assert translate(moses_system, tmp_path / "last", 3, executor) == translate(moses_system, tmp_path / "own", 3, None)
+        assert translate(moses_system, tmp_path / "last", executor) == translate(moses_system, tmp_path / "own", None)
 
 
 class KillInTheMiddle(Observer):
@@ -172,7 +173,7 @@ def test_an_experiment_on_dask_is_the_same_as_here(cluster: Cluster, tmp_path: P
     plan = make_plan(read_experiment(tmp_path / "small.toml"))
     do_stages(plan, tmp_path / "here")
     cluster.grow(3)
-    limits = MachineLimits(jobs=3, threads=1, executor=cluster.address, shards=3)
+    limits = MachineLimits(jobs=3, threads=1, executor=cluster.address)
     write_plan(plan, tmp_path / "there")
     observer = KillInTheMiddle(cluster, tmp_path / "there")
     execute(plan, tmp_path / "there", limits, observer)
@@ -180,7 +181,4 @@ def test_an_experiment_on_dask_is_the_same_as_here(cluster: Cluster, tmp_path: P
     assert artefacts(plan, tmp_path / "there") == artefacts(plan, tmp_path / "here")
     rows = {row["stage"]: row for row in status_rows(tmp_path / "there")}
     tuned = next(row for name, row in rows.items() if name.startswith("tune."))
-    assert tuned["shards"] == 3 and 1 <= tuned["workers"] <= 3
-    assert rows["extract"]["shards"] == 3 and 1 <= rows["extract"]["workers"] <= 3
-    assert rows["lm"]["shards"] == 3
-    assert all(row["workers"] == 1 for name, row in rows.items() if not name.startswith(("tune.", "extract", "lm")))
+    assert 1 <= tuned["workers"] <= 3 and all(row["workers"] == 1 for name, row in rows.items() if "tune." not in name)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.fuzz.networks import N_LABELS, N_WORDS, jump_network, orientation_network
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, OptionError
+from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, OptionError, installing
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text
 from hyperbaton.data import generate
 from hyperbaton.models import load_model
@@ -22,34 +24,7 @@ from hyperbaton.phrases import Occurrences, extract
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from tests.oracles import encoder as oracle
 
-N_WORDS, N_LABELS = 30, 9
 TINY: dict[str, Any] = {"word_size": 12, "tag_size": 4, "hidden": 8, "min_count": 1, "threads": 1}
-
-
-def network(*, labels: bool, distances: bool, hidden: int = 10, seed: int = 1) -> dict[str, np.ndarray]:
-    """Random arrays, of sizes that fill no panel of the core."""
-    rng = np.random.default_rng(seed)
-    state, inputs = 2 * hidden, 7 + (3 if labels else 0)
-    shapes = {
-        "word": (N_WORDS, 7),
-        "input.weight": (state, inputs),
-        "input.bias": (1, state),
-        "query.weight": (hidden, state),
-        "query.bias": (1, hidden),
-        "key.weight": (hidden, state),
-        "key.bias": (1, hidden),
-        "bias": (1, state),
-    }
-    for layer in range(2):
-        for way in ("forward", "backward"):
-            name = f"lstm.{layer}.{way}"
-            shapes |= {f"{name}.inputs": (4 * hidden, state), f"{name}.states": (4 * hidden, hidden)}
-            shapes |= {f"{name}.bias": (1, 4 * hidden)}
-    if labels:
-        shapes["label"] = (N_LABELS, 3)
-    if distances:
-        shapes |= {"from_distance.weight": (22, state), "from_distance.bias": (1, 22), "to_distance.weight": (22, state)}
-    return {name: rng.normal(scale=0.5, size=shape).astype(np.float16) for name, shape in shapes.items()}
 
 
 def bits(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -64,7 +39,7 @@ def as_oracle(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("labels", [True, False])
 @pytest.mark.parametrize("distances", [True, False])
 def test_the_forward_pass_is_that_of_the_formulas(labels: bool, distances: bool) -> None:
-    arrays = network(labels=labels, distances=distances)
+    arrays = jump_network(labels=labels, distances=distances)
     rng = np.random.default_rng(2)
     lengths = np.array([3, 0, 1, 50, 7, 7, 2, 19, 4, 4, 4, 4, 30, 5, 6])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -83,22 +58,6 @@ def test_the_forward_pass_is_that_of_the_formulas(labels: bool, distances: bool)
         assert np.array_equal(np.isinf(matrix), np.isinf(expected))
         finite = np.isfinite(expected)
         assert np.abs(matrix[finite] - expected[finite]).max() < 1e-4
-
-
-def orientation_network(*, labels: bool, n_classes: int = 5, size: int = 9) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(3)
-    arrays = network(labels=labels, distances=False)
-    arrays = {name: array for name, array in arrays.items() if name.split(".")[0] not in ("query", "key", "bias")}
-    shapes = {
-        "places.weight": (4 * size, 20),
-        "places.bias": (1, 4 * size),
-        "first": (12, size),
-        "last": (12, size),
-        "length": (3, size),
-        "out.weight": (n_classes, size),
-        "out.bias": (1, n_classes),
-    }
-    return arrays | {name: rng.normal(scale=0.5, size=shape).astype(np.float16) for name, shape in shapes.items()}
 
 
 @pytest.mark.parametrize("labels", [True, False])
@@ -139,7 +98,7 @@ def test_classes_of_phrases_are_scored_as_the_formulas_say(labels: bool) -> None
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    arrays = bits(network(labels=True, distances=True))
+    arrays = bits(jump_network(labels=True, distances=True))
     with pytest.raises(HyperbatonError, match=r"do not match: lstm\.1\.backward\.states"):
         _core.Encoder({**arrays, "lstm.1.backward.states": np.zeros((40, 9), np.uint16)})
     with pytest.raises(HyperbatonError, match=r"has no array query\.bias"):
@@ -158,7 +117,7 @@ def test_a_model_without_pytorch_is_saved_and_read(tmp_path: Path) -> None:
     model.vocabulary_, model.source_classes_, model.tag_vocabulary_ = text.vocabulary, None, None
     model.n_jumps_, model.n_labels_, model.word_rows_ = 5, 0, np.array([3, 4, 5], np.int32)
     model.signature_, model.train_seconds_, model.train_peak_mib_ = "", 0.0, 0.0
-    model.take(network(labels=False, distances=False), [-1.0, -0.5])
+    model.take(jump_network(labels=False, distances=False), [-1.0, -0.5])
     model.save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     assert isinstance(loaded, Encoder)
@@ -172,7 +131,7 @@ def test_without_pytorch_training_says_what_to_install(monkeypatch: pytest.Monke
         monkeypatch.delitem(sys.modules, f"hyperbaton.models.networks.{name}", raising=False)
         monkeypatch.delattr(f"hyperbaton.models.networks.{name}", raising=False)
     bitext = Bitext.of(["a b"], ["c d"], [[(0, 0), (1, 1)]])
-    with pytest.raises(MissingExtra, match=r"^PyTorch is not installed: pip install 'hyperbaton\[torch\]'$"):
+    with pytest.raises(MissingExtra, match=f"^PyTorch is not installed: {re.escape(installing('torch'))}$"):
         Encoder().fit(bitext)
 
 
@@ -203,8 +162,11 @@ class TestTraining:
         sentences = torch_side.JumpSentences(*model._rows(known), known.text.offsets, *no_visits)
         n_labels = len(model.weights_["label"]) if "label" in model.weights_ else 0
         shape = torch_side.JumpShape(len(model.weights_["word"]), n_labels, 12, 4, 8, distances)
-        for s, matrix in enumerate(torch_side.matrices(torch_side.JumpNetwork(shape).take(model.weights_), sentences)):
-            finite = np.isfinite(logprobs[s])
+        network, data = torch_side.JumpNetwork(shape).take(model.weights_).eval(), torch_side.JumpData(sentences, "cpu")
+        for s in range(len(data.lengths)):
+            batch = data.batch(np.array([s]))
+            scores = network(*batch.tokens).masked_fill(~batch.candidates(False), -1e9)
+            matrix, finite = scores.log_softmax(-1)[0].detach().numpy(), np.isfinite(logprobs[s])
             assert np.abs(matrix - logprobs[s])[finite].max() < 1e-4
 
     def test_classes_in_the_core_are_those_of_pytorch(self) -> None:
@@ -230,7 +192,11 @@ class TestTraining:
             n_states=0,
             size=8,
         )
-        scores = torch_side.scores(torch_side.OrientationNetwork(shape).take(model.weights_), phrases)
+        network, data = (
+            torch_side.OrientationNetwork(shape).take(model.weights_).eval(),
+            torch_side.OrientationData(phrases, "cpu"),
+        )
+        scores = np.concatenate([network(data.batch(np.array([s]))).detach().numpy() for s in data.usable])
         assert np.abs(numeric.log_softmax(scores.astype(np.float64)) - model.logprobs(occurrences)).max() < 1e-4
 
     def test_training_of_orientations_resumes_after_an_interruption(self, bitext: Bitext, tmp_path: Path) -> None:

@@ -1,48 +1,34 @@
-"""Work in shards: the same bits from one process and from two, and tasks of lost workers done again."""
+"""Distributed work: the same bits from one process and from two, and tasks of lost workers done again."""
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
 import pickle
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hyperbaton.align.shards import align_shards
-from hyperbaton.base.errors import AnnotationError, HyperbatonError, InputError, MissingExtra, OptionError
-from hyperbaton.base.executors import Sharding, WorkersLost, do_shards, open_executor, ordered_map
-from hyperbaton.base.processes import Processes
-from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.shard_arrays import join_arrays, map_arrays, open_arrays, remove_arrays, write_arrays
-from hyperbaton.decode import System
-from hyperbaton.decode.annotated import SourceText
-from hyperbaton.decode.shards import translate_shards
-from hyperbaton.phrases import ExtractedPhrases
+from hyperbaton.align.linking import LinkOutputs
+from hyperbaton.align.pair_text import PairText
+from hyperbaton.base.errors import AnnotationError, HyperbatonError, InputError, MissingExtra, OptionError, SentenceError
+from hyperbaton.base.executors import Processes, open_executor
+from hyperbaton.base.ordered import WorkersLost, ordered_map
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.workers import Shared, Workers, load_arrays, save_arrays, worker_name
+from hyperbaton.decode import System, TokenTranslator, Translations, translating
+from hyperbaton.decode.annotated import AnnotatedLines, SourceText
+from hyperbaton.decode.translating import TranslationOutputs, translate_groups
+from hyperbaton.tune import system as tune_system
 from hyperbaton.tune.system import SystemDecoder
-from tests.unit.sharded_work import (
-    LINES,
-    arrays_of,
-    cluster_words,
-    digest_of_classes,
-    digest_of_lists,
-    digest_of_model,
-    estimate,
-    every_kind,
-    extract_phrases,
-    learn,
-    learned,
-    linked,
-    lists,
-    quick_aligner,
-)
+from tests.unit.distributed_work import LINES, every_kind, quick_aligner
 from tests.worker_tasks import die, die_once, refuse
 
 
@@ -55,65 +41,46 @@ def pool() -> Iterator[Executor]:
 @pytest.mark.slow
 def test_one_process_and_two_write_the_same(moses_system: System, pool: Executor, tmp_path: Path) -> None:
     for name, work in every_kind(moses_system).items():
-        one = work(tmp_path / f"{name}1", 1, None)
+        one = work(tmp_path / f"{name}1", None)
         assert one
-        assert work(tmp_path / f"{name}2", 7, None) == one
-        assert work(tmp_path / f"{name}3", 5, pool) == one
-    assert learned(quick_aligner()) == learn(tmp_path / "learn4", 2, None)
-    assert arrays_of(ExtractedPhrases.of(linked()), linked(), tmp_path / "whole") == extract_phrases(
-        tmp_path / "extract4", 2, None
-    )
-    assert digest_of_classes() == cluster_words(tmp_path / "classes4", 2, None)
-    assert digest_of_model() == estimate(tmp_path / "lm4", 2, None)
-    whole = SystemDecoder(moses_system, LINES, n_best=5, lattice=True, threads=2)
-    assert digest_of_lists(whole) == lists(moses_system, tmp_path / "lists4", 20, None)  # more shards than sentences
+        assert work(tmp_path / f"{name}2", pool) == one
+        assert [path.name for path in (tmp_path / f"{name}1").iterdir() if path.name.startswith("tmp")] == []
 
 
-def test_many_shards_need_few_open_files(tmp_path: Path) -> None:
-    """A task that merges a range of all shards has the file of one of them open at a time."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    n_open = sum(1 for _ in Path("/dev/fd").iterdir())
-    whole = extract_phrases(tmp_path / "one", 1, None), estimate(tmp_path / "lm1", 1, None)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (n_open + 25, hard))
-    try:
-        assert (extract_phrases(tmp_path / "many", 15, None), estimate(tmp_path / "lm15", 15, None)) == whole
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+def test_an_object_that_tasks_share_is_saved_only_for_other_workers(tmp_path: Path) -> None:
+    arrays = {"a": np.arange(3), "b.c": np.ones((2, 2), np.uint8), "none": np.empty((0, 2))}
+
+    def share(workers: Workers) -> Shared[dict[str, Any]]:
+        return workers.share(arrays, partial(save_arrays, arrays=arrays), load_arrays)
+
+    assert share(Workers()).value is arrays and not list(tmp_path.iterdir())
+    with ThreadPoolExecutor(1) as executor:
+        sent = pickle.dumps(share(Workers(executor, tmp_path)))
+    assert len(sent) < 1000
+    again = pickle.loads(sent).value
+    assert again.keys() == arrays.keys() and all(np.array_equal(again[name], array) for name, array in arrays.items())
 
 
-def test_arrays_of_a_shard_are_one_file(tmp_path: Path) -> None:
-    arrays = {
-        "numbers": np.arange(7, dtype=np.int16),
-        "rows": np.arange(12.0).reshape(4, 3),
-        "none": np.empty((0, 2), np.uint8),
-        "true": np.ones(3, bool),
-    }
-    write_arrays(tmp_path, "shard.0", arrays)
-    write_arrays(tmp_path, "shard.1", {name: array[1:] for name, array in arrays.items()})
-    assert len(list(tmp_path.iterdir())) == 2
-    mapped = map_arrays(tmp_path, "shard.0")
-    for name, array in arrays.items():
-        assert mapped[name].dtype == array.dtype and np.array_equal(mapped[name], array)
-        joined = join_arrays(tmp_path, ["shard.0", "shard.1"], name, Scratch())
-        assert np.array_equal(joined, np.concatenate([array, array[1:]]))
-    with open_arrays(tmp_path, "shard.0") as stored:
-        assert stored["rows"][1:3].tolist() == [[3, 4, 5], [6, 7, 8]]
-        assert stored["numbers"][5] == 5 and len(stored["none"][:]) == 0
-    remove_arrays(tmp_path, "shard.0")
-    assert len(list(tmp_path.iterdir())) == 1
+def test_arrays_of_tasks_pass_through_files_that_are_removed(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        workers = Workers(executor, tmp_path)
+        assert workers.ranges(5, 2) == [(0, 2), (2, 4), (4, 5)]
+        results = [part["numbers"].tolist() for part in workers.map_arrays(lambda n: {"numbers": np.arange(n)}, range(4))]
+    assert results == [[], [0], [0, 1], [0, 1, 2]] and not list(tmp_path.iterdir())
+    assert workers.names == {worker_name()}
 
 
 @pytest.mark.slow
 def test_a_lost_worker_is_a_task_done_again(tmp_path: Path) -> None:
     with Processes(2) as executor:
-        assert [result.value for result in do_shards(executor, die_once, tmp_path, 5)] == [0, 1, 4, 9, 16]
+        assert list(ordered_map(executor, 5, partial(die_once, tmp_path), range(5))) == [0, 1, 4, 9, 16]
         with pytest.raises(AnnotationError, match="tags:7: 2 tags for 3 words"):
-            list(do_shards(executor, refuse, tmp_path, 3))
+            list(ordered_map(executor, 3, refuse, range(3)))
     with (
         Processes(1) as executor,
         pytest.raises(WorkersLost, match=r"killed 4 workers in a row \(out of memory"),
     ):
-        list(do_shards(executor, die, tmp_path, 1))
+        list(ordered_map(executor, 1, die, [0]))
 
 
 def test_a_result_that_dask_loses_is_a_task_done_again() -> None:
@@ -138,7 +105,9 @@ def test_a_result_that_dask_loses_is_a_task_done_again() -> None:
                 return super().submit(*args, **options)
             self.lost -= 1
             future: Future[int] = Future()
-            asyncio.run(hand_over(future))
+            # In another thread: a browser's test leaves an event loop running in this one.
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(asyncio.run, hand_over(future)).result()
             return future
 
     with Forgetful(1) as executor:
@@ -150,7 +119,7 @@ def test_a_result_that_dask_loses_is_a_task_done_again() -> None:
 def test_a_pool_of_the_caller_is_not_restarted(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context) as executor, pytest.raises(WorkersLost, match="and with it the pool"):
-        list(do_shards(executor, die, tmp_path, 1))
+        list(ordered_map(executor, 1, die, [0]))
 
 
 def test_addresses() -> None:
@@ -176,20 +145,34 @@ def test_errors_come_back_from_workers_as_they_were() -> None:
         assert type(back) is type(error) and str(back) == str(error) and vars(back) == vars(error)
 
 
-def test_bad_input_is_reported_before_tasks_start(moses_system: System, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="give a file, not standard input"):
-        list(translate_shards(moses_system, SourceText("-"), sharding=Sharding(tmp_path, 2)))
+def test_a_fault_in_a_part_is_reported_with_its_place_in_the_text(
+    moses_system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "src").write_text("a b\nc\n")
     (tmp_path / "tags").write_text("A B\n")
-    with pytest.raises(AnnotationError, match="only 1 line of tags"):
-        list(
-            translate_shards(moses_system, SourceText(tmp_path / "src", tmp_path / "tags"), sharding=Sharding(tmp_path, 2))
-        )
-    with pytest.raises(InputError, match=r"tags:2: the file ends after 1 line; .*src has 2"):
-        list(align_shards(quick_aligner(), tmp_path / "src", tmp_path / "tags", sharding=Sharding(tmp_path, 2)))
-    (tmp_path / "long").write_text("a\nb\nc\n")
-    with pytest.raises(InputError, match=r"src:3: the file ends after 2 lines; .*long has 3"):
-        list(align_shards(quick_aligner(), tmp_path / "src", tmp_path / "long", sharding=Sharding(tmp_path, 2)))
+    with ThreadPoolExecutor(1) as executor:
+        resources = Resources.of(1, workers=Workers(executor, tmp_path))
+        how = (TranslationOutputs(), moses_system.options, None, resources)
+        with pytest.raises(AnnotationError, match="only 1 line of tags"):
+            list(translate_groups(moses_system, SourceText(tmp_path / "src", tmp_path / "tags").groups(1), *how))
+        with pytest.raises(InputError, match=r"tags:2: the file ends after 1 line; .*src has 2"):
+            list(LinkOutputs().write(quick_aligner(), PairText(tmp_path / "src", tmp_path / "tags").groups(1), resources))
+
+        def search(self: TokenTranslator, text: AnnotatedLines, *_: object, **__: object) -> Translations:
+            if "bad" in text.lines:
+                raise SentenceError("is bad", text.lines.index("bad") + 1)
+            return whole(self, text, *_, **__)
+
+        whole = TokenTranslator.search
+        monkeypatch.setattr(TokenTranslator, "search", search)
+        monkeypatch.setattr(tune_system, "PART", 3)
+        decoder = SystemDecoder(moses_system, ["a", "b", "c", "d", "bad"], first=10, workers=resources.workers)
+        with pytest.raises(SentenceError, match="sentence 15: is bad"):
+            decoder(decoder.start)
+        (tmp_path / "src").write_text("a\nb\nc\nd\nbad\n")
+        monkeypatch.setattr(translating, "PART", 1)
+        with pytest.raises(SentenceError, match="sentence 5: is bad"):
+            list(translate_groups(moses_system, SourceText(tmp_path / "src").groups(2), *how))
 
 
 def hyperbaton(*arguments: object, first: str = "") -> subprocess.CompletedProcess[str]:
@@ -205,10 +188,10 @@ def test_verbs(moses_system: System, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("\n".join(LINES), encoding="utf-8")
     work = ["translate", tmp_path / "system", tmp_path / "text", "--threads", 1, "-o"]
     assert hyperbaton(*work, tmp_path / "one").returncode == 0
-    done = hyperbaton(*work, tmp_path / "two", "--executor", "processes:2", "--shards", 3, "--links", tmp_path / "links")
+    done = hyperbaton(*work, tmp_path / "two", "--executor", "processes:2", "--links", tmp_path / "links")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert not list(tmp_path.glob(".hyperbaton-shards-*"))
+    assert not list(tmp_path.glob(".hyperbaton-work-*"))
     impatient = "from hyperbaton.base import executors; executors.CONNECTING = 1"
     done = hyperbaton(*work, tmp_path / "three", "--executor", "dask://127.0.0.1:9", first=impatient)
     assert done.returncode == 1 and "no Dask scheduler answers at 127.0.0.1:9: start one" in done.stderr

@@ -10,7 +10,7 @@ import pytest
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.data import generate
-from hyperbaton.decode import NBest, System, Translator
+from hyperbaton.decode import NBest, System, TokenTranslator
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.models import MODELS, StepModel, Steps
 from hyperbaton.phrases import PhraseTable, TranslationOptions, extract
@@ -44,7 +44,9 @@ def test_every_shape_says_what_it_expected() -> None:
         "NEAR": NearFirst(),
     }
     system = System.of(PhraseTable.build(bitext, extract(bitext, max_length=3)), reordering=models)
-    translations = Translator(system, threads=1).translate_batch([" ".join(bitext.source[s]) for s in (0, 1)], NBest(2))
+    translations = TokenTranslator(system, threads=1).translate_batch(
+        [" ".join(bitext.source[s]) for s in (0, 1)], NBest(2)
+    )
     for piece in (0, 1):
         path = int(translations.path_offsets[piece])
         steps = translations.steps(path)
@@ -86,7 +88,7 @@ def test_orientation_models_are_asked_with_tags() -> None:
     table = PhraseTable.build(made.bitext, extract(made.bitext, max_length=3))
     first = made.bitext.source.select(np.array([0]))
     annotations = Annotations(source_tags=Tags.of([" ".join(made.source_tags[0])], first))
-    translator = Translator(System.of(table, reordering={"TAG": ByTag()}), threads=1)
+    translator = TokenTranslator(System.of(table, reordering={"TAG": ByTag()}), threads=1)
     found = translator.translate_batch([" ".join(first[0])], NBest(1), annotations=annotations)
     for step, rows in zip(found.steps(0), expectations(found, 0, 0), strict=True):
         (row,) = rows
@@ -105,7 +107,9 @@ def test_models_scored_in_the_core_score_what_could_have_followed() -> None:
     system = System.of(PhraseTable.build(bitext, extract(bitext, max_length=3)), reordering=models)
     chosen = np.array([0, 1])
     lines = [" ".join(bitext.source[s]) for s in chosen]
-    translations = Translator(system, threads=1).translate_batch(lines, NBest(2), annotations=annotations.select(chosen))
+    translations = TokenTranslator(system, threads=1).translate_batch(
+        lines, NBest(2), annotations=annotations.select(chosen)
+    )
     for piece in chosen.tolist():
         path = int(translations.path_offsets[piece])
         covered: set[int] = set()

@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
-from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.errors import HyperbatonError, InputError, installing
 from hyperbaton.lm import Estimation
+from hyperbaton.network import words as torch_words
 from hyperbaton.run.corpus import Corpus
 from hyperbaton.run.experiment import parse_experiment, read_experiment
 from hyperbaton.run.models import Models
 from hyperbaton.run.plan import make_plan
 from hyperbaton.run.translation import Translation
+from hyperbaton.tune import Length
+from tests.program import hyperbaton
+
+NO_NAMES = ("", ".", "..")  # they would be folders
 
 
 def values(**changes: Any) -> dict[str, Any]:
@@ -28,6 +33,11 @@ def message(values: dict[str, Any], folder: Path = Path()) -> str:
     text = str(caught.value)
     assert "\n" not in text and text.startswith("exp.toml: key '")
     return text.removeprefix("exp.toml: ")
+
+
+def fixed(**weights: float) -> dict[str, Any]:
+    """An experiment with fixed weights of a system."""
+    return values(translation={"fix": {"lr": weights}})
 
 
 def corpus(**changes: Any) -> dict[str, Any]:
@@ -136,6 +146,28 @@ def tokenized(**keys: str) -> dict[str, Any]:
         (corpus(train={"source": "no.zh", "target": "no.en"}), "key 'corpus.train.source': there is no file"),
         (corpus(), "key 'corpus.train': missing; a table with source and target"),
         (corpus(generate={"style": "klingon"}), "key 'corpus.generate.style': must be one of chinese, japanese"),
+        (
+            corpus(generate={}, tokenize={"source": "nope"}),
+            "key 'corpus.tokenize.source': generated text is tokenized: leave out corpus.tokenize",
+        ),
+        (fixed(Nope=0), "key 'translation.fix.lr.Nope': unknown value 'Nope'; allowed: lr, Distortion0, LM0, WordPenalty0"),
+        (fixed(Distortion0=float("nan")), "key 'translation.fix.lr.Distortion0': a weight must be finite, at most"),
+        (
+            values(models={"lr": {"model": "lexicalized", "weights-per-class": True, "weights_per_class": False}}),
+            "key 'models.lr.weights-per-class': given twice, with - and with _",
+        ),
+        (values(models={"a-b": {"model": "pair"}, "a_b": {"model": "pair"}}), "key 'models.a-b': given twice"),
+        *((values(models={name: {"model": "pair"}}), f"key 'models.{name}': a model's name") for name in NO_NAMES),
+        *(
+            (values(translation={"systems": {name: ["pair"]}}), f"key 'translation.systems.{name}': a system's name")
+            for name in NO_NAMES
+        ),
+        (
+            values(translation={"tuning-runs": 1_000_000}),
+            "key 'translation.tuning-runs': must be at most 1000, not 1000000",
+        ),
+        (values(translation={"length": "long"}), "key 'translation': length must be development, training, or a number"),
+        (values(translation={"at-length": 1}), "key 'translation.at-length': must be true or false, not 1"),
         (values(memory="lots"), "key 'memory': it must be an amount like 512M, 4G or 2.5GiB, not 'lots'"),
         (corpus(root="${NO_SUCH_VARIABLE}"), "key 'corpus.root': the environment variable NO_SUCH_VARIABLE is not set"),
     ],
@@ -155,6 +187,25 @@ def test_settings_replace_keys_whichever_way_they_are_written(tmp_path: Path) ->
     made = read_experiment(file, ["models.pair.min_count=9", "lm.order=2", "title=two words"])
     pair, lm = made.options(Models).reordering["pair"], made.options(Estimation)
     assert (pair.options["min-count"], lm.order, made.title) == (9, 2, "two words")
+
+
+def test_a_library_that_an_experiment_needs_is_named_before_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch_words, "find_spec", lambda name: None)
+    path = tmp_path / "exp.toml"
+    for table, stage in (("[models.encoder]", "train.encoder"), ("[models.linear]\n[align]\naligner = 'neural'", "align")):
+        for split in ("train", "dev", "test"):
+            table = f"[corpus.{split}]\nsource = '{path}'\ntarget = '{path}'\n{table}"
+        path.write_text(table, encoding="utf-8")
+        done = hyperbaton("run", path, "--dry-run", cwd=tmp_path)
+        expected = f"hyperbaton: error: {path}: stage {stage}: PyTorch is not installed: {installing('torch')}\n"
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", expected)
+
+
+def test_a_device_without_end_is_no_experiment() -> None:
+    with pytest.raises(InputError, match=r"^/dev/zero: an experiment file has at most 16 MiB"):
+        read_experiment(Path("/dev/zero"))
 
 
 def test_a_broken_file_is_reported_with_its_line(tmp_path: Path) -> None:
@@ -188,6 +239,16 @@ def test_a_system_has_its_own_sparse_features_and_tuning_options() -> None:
     assert {"source_classes", "target_classes"} <= set(plan.stages["system.rich"].inputs)
     assert "source_classes" not in plan.stages["system.plain"].inputs
     again = parse_experiment(values(translation=plan.experiment.resolved()["translation"]), "exp.toml", Path())
+    assert again.options(Translation) == plan.experiment.options(Translation)
+
+
+def test_the_length_of_translations() -> None:
+    plan = make_plan(parse_experiment(values(translation={"length": "training", "at-length": True}), "exp.toml", Path()))
+    assert plan.experiment.options(Translation).length == Length("training", at_length=True)
+    [options] = {repr(stage.options["length"]) for stage in plan.of_kind("tune")}
+    assert options == "{'length': 'training', 'at-length': True}"
+    resolved = plan.experiment.resolved()["translation"]
+    again = parse_experiment(values(translation=resolved), "exp.toml", Path())
     assert again.options(Translation) == plan.experiment.options(Translation)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,13 @@ import pytest
 from hyperbaton.__main__ import main
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Annotations, Text
-from hyperbaton.evaluate.reasons import jump_reasons
-from hyperbaton.evaluate.reference_steps import Visits
+from hyperbaton.evaluate.expectations import Visits, jump_reasons
 from hyperbaton.explore import PageSelection, Run, collect, page, write_page
 from hyperbaton.phrases import orientation_set
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
-from hyperbaton.run.records import read_plan
 from hyperbaton.run.results import write_results
-from hyperbaton.run.status import write_plan
+from hyperbaton.run.status import read_plan, write_plan
 from tests.clocks import PATIENCE
 from tests.stages import do_stages
 
@@ -100,6 +99,9 @@ def test_data_are_those_of_the_run(run: Path, data: dict[str, Any]) -> None:
     assert all(abs(sum(one["classes"].values()) - 1) < 1e-4 for one in dpr)
     names = ["training text", "test reference", "both", "dpr"]
     assert [row["name"] for row in data["corpora"]] == [*names, *(f"{run.name}: {name}" for name in names)]
+    # d = 0 is the next word and forward is negative; a distortion is forward and positive.
+    distortions = json.loads((run / "results.json").read_text(encoding="utf-8"))["movement"]["word_distortions"]
+    assert data["corpora"][0]["distances"] == {str(-int(distortion)): n for distortion, n in distortions.items()}
 
 
 def test_what_the_reference_did() -> None:
@@ -125,7 +127,8 @@ def test_reasons_of_a_jump_are_the_words_that_matter() -> None:
         return matrices
 
     expectation: dict[str, Any] = {"from": -1, "words": [0.1, 0.1, 0.7, 0.1], "chosen": 0}
-    jump_reasons(jump_logprobs, Text.of(["a b c"]), Annotations(), [expectation], 3)
+    model = SimpleNamespace(jump_logprobs=jump_logprobs, needs=("source_tags",))
+    jump_reasons(model, Text.of(["a b c"]), Annotations(), [expectation], 3)
     assert expectation["reasons"] == {"0": [["b (2)", -0.9163]], "2": [["b (2)", 1.0296]]}
 
 
@@ -152,6 +155,11 @@ def test_a_missing_run(
     assert "A run &amp; &lt;its&gt; page" in (tmp_path / "p.html").read_text(encoding="utf-8")
 
 
+def first_shown(data: dict[str, Any]) -> dict[str, Any]:
+    """The sentence at which the page opens: the systems disagree most on it."""
+    return max(data["sentences"], key=lambda sentence: float(sentence.get("disagreement", 0)))
+
+
 @contextmanager
 def opened(chromium: Any, address: str, width: int = 1280, scheme: str = "light") -> Iterator[Any]:
     """A page of the browser on which nothing may go wrong: no error, nothing fetched, no sideways scroll."""
@@ -161,7 +169,7 @@ def opened(chromium: Any, address: str, width: int = 1280, scheme: str = "light"
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    start = address.partition("#")[0]
+    start = address.partition("#")[0].removesuffix("explain")
     page.on(
         "request",
         lambda request: wrong.append(request.url) if not request.url.startswith((start, "data:", "blob:")) else None,
@@ -229,7 +237,7 @@ def test_words_have_the_language_of_their_side(chromium: Any, data: dict[str, An
     assert data["languages"] == {"source": "", "target": ""}  # generated text is in no script that would tell
     write_page(tmp_path / "page.html", {**data, "languages": {"source": "zh", "target": "en"}})
     assert "Sans CJK" not in (tmp_path / "page.html").read_text(encoding="utf-8")
-    sentence = data["sentences"][0]
+    sentence = first_shown(data)
     target = sentence["translations"]["both"]["target"]
     with opened(chromium, f"{(tmp_path / 'page.html').as_uri()}#system=both") as page:
         for draw in ("Links", "Grid"):
@@ -244,7 +252,7 @@ def test_words_have_the_language_of_their_side(chromium: Any, data: dict[str, An
 
 
 def test_decisions(chromium: Any, page_address: str, data: dict[str, Any]) -> None:
-    translation = data["sentences"][0]["translations"]["both"]
+    translation = first_shown(data)["translations"]["both"]
     expected = [one["model"] for one in translation["expectations"][1]]
     with opened(chromium, f"{page_address}#view=decisions&system=both") as page:
         page.keyboard.press("ArrowDown")
@@ -254,7 +262,7 @@ def test_decisions(chromium: Any, page_address: str, data: dict[str, Any]) -> No
         assert pair.locator("tr.chosen").count() == 1
         assert page.locator("ul.reasons li").count() > 0
         page.click("text=Show all words")
-        assert pair.locator("table tr").count() == len(data["sentences"][0]["source"]) + 1
+        assert pair.locator("table tr").count() == len(first_shown(data)["source"]) + 1
         page.locator("ol.steps button").last.click()
         page.wait_for_selector(f"text=Step {len(translation['phrases'])} of")
 
@@ -314,7 +322,7 @@ def translated(chromium: Any, run: Path, width: int) -> Iterator[tuple[Any, Any,
     text = " ".join(next(s for s in (Run(run).source[n] for n in range(12)) if len(s) < 14))
     with (
         running([Engine("dpr", system, "ja", "en")]) as service,
-        opened(chromium, f"http://127.0.0.1:{service.port}/", width) as page,
+        opened(chromium, f"http://127.0.0.1:{service.port}/explain", width) as page,
     ):
         page.fill("#text", text)
         page.click("#translate")

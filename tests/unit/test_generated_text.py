@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from hyperbaton import _core, cli
 from hyperbaton.base.errors import Cancelled, OptionError
@@ -181,7 +181,7 @@ def test_golden_sentences(style: str) -> None:
 def test_written_files_read_back(tmp_path: Path) -> None:
     generate(70, style="japanese").write(tmp_path / "small", 20, 10)
     arguments = "generate --style japanese --sentences 90 --dev 20 --test 10 --quiet --output"
-    result = CliRunner().invoke(cli.build("generate"), [*arguments.split(), str(tmp_path / "large")])
+    result = CliRunner().invoke(cli.Program(), [*arguments.split(), str(tmp_path / "large")])
     assert result.exit_code == 0, result.output
     small, large = tmp_path / "small", tmp_path / "large"
     names = {file.name for file in small.iterdir()}

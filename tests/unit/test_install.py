@@ -7,13 +7,14 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 TARGETS = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-DEVELOPMENT = {"docs", "test", "lint", "check", "sanitize", "format"}
+DEVELOPMENT = {"torch", "docs", "docs-write", "test", "lint", "check", "sanitize", "format"}
 DEPENDENCIES = ["hypothesis", "numpy", "scipy", "hyperbaton", "benchmarks"]
 PIP = """
 print("Collecting numpy>=1.26 (from hyperbaton==0.1.0)")
@@ -103,3 +104,39 @@ def test_only_tests_and_docs_install_everything(tmp_path: Path) -> None:
     for target in TARGETS:
         assert ("[dev]" in recipe(target, tmp_path / "none")) == (target in DEVELOPMENT), target
     assert "--editable ." in recipe("demo", tmp_path / "none")
+
+
+def make_wheel(folder: Path, name: str, version: str, *needs: str) -> None:
+    """An empty package for pip to choose."""
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", *(f"Requires-Dist: {need}" for need in needs)]
+    information = f"{name}-{version}.dist-info"
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        file.writestr(f"{information}/METADATA", "\n".join(lines) + "\n")
+        file.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        file.writestr(f"{information}/RECORD", "")
+
+
+@pytest.mark.parametrize("needs", [[], ["triton==3.0"]])
+def test_only_a_small_pytorch_is_installed(needs: list[str], tmp_path: Path) -> None:
+    """A build with CUDA is refused, even if everything it needs can be had."""
+    make_wheel(tmp_path / "wheels", "torch", "2.13.0", *needs)
+    make_wheel(tmp_path / "wheels", "triton", "3.0")
+    index = ["--isolated", "--no-index", "--find-links", tmp_path / "wheels"]
+    options = [*index, "--dry-run", "--ignore-installed", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--constraint", ROOT / "tools" / "torch.txt", "torch"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wanted = (1, "Cannot install torch==2.13.0") if needs else (0, "Would install torch-2.13.0")
+    assert done.returncode == wanted[0] and wanted[1] in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("status", "told"), [(0, False), (1, True)])
+def test_tests_run_without_pytorch_and_say_so(status: int, told: bool, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "python"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\ncase "$*" in *tools/torch.txt*) exit {status};; esac\n')
+    program.chmod(0o755)
+    for stamp in ("installed", "installed-dev"):
+        (tmp_path / stamp).touch()
+    done = subprocess.run(["make", "torch", f"VENV={tmp_path}"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ("PyTorch is not installed" in done.stdout) == told

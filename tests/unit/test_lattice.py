@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hyperbaton.corpus import Text
-from hyperbaton.decode import NBest, System, Translator
+from hyperbaton.decode import NBest, System, TokenTranslator
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.tune.system import SystemDecoder
 
@@ -60,7 +60,9 @@ def test_no_translation_of_the_graph_is_better_than_those_of_the_envelope_along_
 def test_few_steps_of_the_graph_hold_the_best_translation() -> None:
     system = import_moses(GOLDEN / "decode" / "hier-mslr.moses.ini")
     n_weights = sum(system.features.values())
-    translations = Translator(system, threads=1).translate_batch(SHORT, NBest(1, directions=np.eye(n_weights), max_steps=1))
+    translations = TokenTranslator(system, threads=1).translate_batch(
+        SHORT, NBest(1, directions=np.eye(n_weights), max_steps=1)
+    )
     counts = np.diff(translations.path_offsets)
     assert (counts == 2).all()  # the best one, and once more by its own steps
     assert translations.scores[translations.path_offsets[:-1]] == pytest.approx(

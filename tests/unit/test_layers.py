@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src" / "hyperbaton"
 ORDER = [
@@ -22,7 +25,6 @@ ORDER = [
     "evaluate",
     "report",
     "run",
-    "reproduce",
     "explore",
     "serve",
     "integrations",
@@ -30,11 +32,11 @@ ORDER = [
 LEAVES = {"learn", "metrics", "network"}  # import base alone
 AHEAD = {
     "data": {"corpus", "align"},
+    "decode": {"metrics"},
     "tune": {"metrics"},
     "evaluate": {"metrics"},
     "report": {"metrics", "data"},
     "run": {"metrics", "data"},
-    "reproduce": {"metrics", "data"},
     "explore": {"metrics"},
 }
 
@@ -108,6 +110,42 @@ def test_every_folder_imports_only_what_is_left_of_it() -> None:
             assert fits, f"{path.relative_to(PACKAGE)} imports {imported}"
 
 
+def module_names() -> dict[str, Path]:
+    """The files of the package by the names of their modules."""
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in PACKAGE.rglob("*.py")}
+    return {name.removesuffix(".__init__"): path for name, path in names.items()}
+
+
+def imported_modules(path: Path, known: dict[str, Path]) -> set[str]:
+    """The modules that a file imports, also inside functions and for type checkers, without the package's face."""
+    names = set[str]()
+    for node in nodes(path):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            full = (f"{node.module}.{alias.name}" for alias in node.names)
+            names |= {name if name in known else str(node.module) for name in full}
+    return (names & known.keys()) - {"hyperbaton"}
+
+
+def check_circles(graph: dict[str, set[str]]) -> None:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("modules import each other in a circle: " + " → ".join(reversed(error.args[1])))
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Each module can be read without a module that needs it; an import inside a function counts too."""
+    known = module_names()
+    check_circles({name: imported_modules(path, known) - {name} for name, path in known.items()})
+
+
+def test_a_circle_is_named() -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"in a circle: (a → b → a|b → a → b)"):
+        check_circles({"a": {"b"}, "b": {"a"}, "c": {"a"}})
+
+
 def test_private_modules_stay_in_their_folder() -> None:
     for path in PACKAGE.rglob("*.py"):
         here = ["hyperbaton", *path.relative_to(PACKAGE).parts[:-1]]
@@ -115,6 +153,20 @@ def test_private_modules_stay_in_their_folder() -> None:
             for i, part in enumerate(parts):
                 if part.startswith("_") and part not in ("_core", "__main__"):
                     assert here[:i] == parts[:i], f"{path.relative_to(PACKAGE)} imports {'.'.join(parts)}"
+
+
+def test_fenced_packages_have_one_door() -> None:
+    """Only they import their modules, and what they import of their folder does not import them."""
+    fences = (["decode", "raw"], ["decode", "moses"], ["phrases", "rules"])
+    for fence in (["hyperbaton", *names] for names in fences):
+        inside = PACKAGE.joinpath(*fence[1:])
+        for path in PACKAGE.rglob("*.py"):
+            for parts in modules(path):
+                assert inside in path.parents or parts[:3] != fence or len(parts) == 3, f"{path} imports {'.'.join(parts)}"
+        used = {tuple(parts) for path in inside.glob("*.py") for parts in modules(path) if parts[:2] == fence[:2]}
+        for parts in used - {tuple(parts) for parts in used if list(parts[:3]) == fence}:
+            path = PACKAGE.joinpath(*parts[1:]).with_suffix(".py")
+            assert fence not in [imported[:3] for imported in modules(path)], f"{path} and {fence} import each other"
 
 
 def test_a_class_name_means_one_thing() -> None:
@@ -129,9 +181,7 @@ def test_a_class_name_means_one_thing() -> None:
                 found_by_name = path.parent.name == "stages" and node.name == "Options"
                 if not plugin and not found_by_name:
                     homes.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
-    # A trained translator takes everything that a decoder of tokens takes.
-    allowed = {"Translator": ["decode/translator.py", "run/translator.py"]}
-    assert {name: files for name, files in homes.items() if len(files) > 1} == allowed
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
 def test_folders_of_the_core_include_only_what_they_may() -> None:
@@ -162,3 +212,10 @@ def test_bound_functions_have_few_parameters() -> None:
         if isinstance(node, ast.FunctionDef):
             names = [argument.arg for argument in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
             assert len([name for name in names if name != "self"]) <= 8, f"{node.name}({', '.join(names)})"
+
+
+def test_objects_come_back_from_their_arrays_in_one_way() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name == "from_arrays":
+                assert ast.unparse(node.args).removeprefix("cls, ") in ("arrays: Arrays", "arrays: store.Arrays"), path

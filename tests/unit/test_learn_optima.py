@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from scipy import optimize, sparse
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 from hyperbaton import _core
 from hyperbaton.learn import LEARNERS
@@ -80,6 +78,8 @@ def test_ordinal_gradient_and_second_solver(loss):
 
 
 def logistic_optimum(rows, labels, variance):
+    from sklearn.linear_model import LogisticRegression  # here and below: one worker imports it, not all
+
     reference = LogisticRegression(C=variance, fit_intercept=False, tol=1e-10, max_iter=10000).fit(rows, labels)
     return oracle.primal(rows.toarray(), labels, reference.coef_.T, variance)
 
@@ -143,6 +143,8 @@ def test_prior_of_each_row_shifts_the_scores():
 
 
 def test_one_vs_rest_agrees_with_liblinear():
+    from sklearn.svm import LinearSVC
+
     rows, labels = make_problem()
     reference = LinearSVC(loss="hinge", C=0.7, tol=1e-8, max_iter=10**6, fit_intercept=False).fit(rows, labels)
     learner = LEARNERS["svm"](cost=0.7, tolerance=1e-8, max_passes=10**5, intercept=False).fit(rows, labels)
@@ -164,6 +166,8 @@ def structured_objective(weights, rows, labels, delta, cost):
 
 @pytest.mark.parametrize("delta", ["uniform", "ordered"])
 def test_crammer_singer_closes_the_gap(delta):
+    from sklearn.svm import LinearSVC
+
     rows, labels = make_problem()
     matrix = delta_matrix(delta, N_CLASSES)
     learner = LEARNERS["svm"](

@@ -11,7 +11,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, System, Translator
+from hyperbaton.decode import Decoding, System, TokenTranslator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.evaluate import HeldOut, evaluate
@@ -85,7 +85,7 @@ def test_units_are_learned_stored_evaluated_and_searched_with(parts: Parts, unit
     assert first["perplexity"] == pytest.approx(np.exp(-first["mean_logprob"]))
     assert model.moses_table("backward") == (None if units == "tags" else "hier-mslr-backward-fe")
     table = PhraseTable.build(train, extract(train, 4))
-    translator = Translator(System.of(table, (), {"LR": again}), Decoding(pop_limit=30), threads=1)
+    translator = TokenTranslator(System.of(table, (), {"LR": again}), Decoding(pop_limit=30), threads=1)
     lines = [" ".join(words) for words in test.source][:3]
     assert all(translator.translate(lines, annotations=tags.select([0, 1, 2])))
 

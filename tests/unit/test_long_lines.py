@@ -63,7 +63,7 @@ def test_references_of_long_sentences(known: Bitext, system: Path, tmp_path: Pat
     loaded = System.load(system)
     options, lines = Decoding(max_words=3), ["a b c", "a b c a", "b"]
     with monkeypatch.context() as patch:  # nothing is searched before
-        patch.setattr("hyperbaton.decode.translator.Translator.search", lambda *_, **__: pytest.fail("searched"))
+        patch.setattr("hyperbaton.decode.translator.TokenTranslator.search", lambda *_, **__: pytest.fail("searched"))
         with pytest.raises(
             SentenceError, match=r"^sentence 2: a sentence of more than 3 words cannot be forced to its ref"
         ):

@@ -22,11 +22,19 @@ import pytest
 from hyperbaton.base import store
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.base.memory import PROGRAM, format_memory, parse_memory
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch, limited
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import ExtractedPhrases, Extraction, ReorderingType, Scoring, reordering_probabilities
+from hyperbaton.phrases import (
+    ExtractedPhrases,
+    Extraction,
+    ReorderingType,
+    Scoring,
+    extract_phrases,
+    reordering_probabilities,
+)
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
 from tests.program import hyperbaton
@@ -79,8 +87,8 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
     whole, parts = Bitext.read(*files), Bitext.read(*files, scratch=scratch)
     assert same(whole.arrays().values(), parts.arrays().values())
     one, other = (
-        ExtractedPhrases.of(whole, Extraction(5), scoring),
-        ExtractedPhrases.of(parts, Extraction(5), scoring, scratch=scratch),
+        extract_phrases(whole, Extraction(5), scoring),
+        extract_phrases(parts, Extraction(5), scoring, resources=Resources.of(scratch=scratch)),
     )
     assert len(list(scratch.rows(len(other.orientations), 160))) > 50  # runs that were merged
     assert isinstance(other.table.targets, np.memmap)
@@ -161,7 +169,7 @@ def test_temporary_files_are_removed_as_they_are_written(
     files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bitext, scratch = Bitext.read(*files), Scratch(20_000)
-    ExtractedPhrases.of(bitext).save(tmp_path / "saved", bitext)
+    extract_phrases(bitext).save(tmp_path / "saved", bitext)
     n_mapped, write_array = [], store._write_array
 
     def counted(path: Path, array: npt.NDArray[np.generic]) -> None:
@@ -169,7 +177,9 @@ def test_temporary_files_are_removed_as_they_are_written(
         write_array(path, array)
 
     monkeypatch.setattr(store, "_write_array", counted)
-    ExtractedPhrases.write(tmp_path / "written", lambda: ExtractedPhrases.of(bitext, scratch=scratch), bitext)
+    ExtractedPhrases.write(
+        tmp_path / "written", lambda: extract_phrases(bitext, resources=Resources.of(scratch=scratch)), bitext
+    )
     assert n_mapped[-1] <= n_mapped[0] - 8
     saved, written = (json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("saved", "written"))
     assert saved == written
@@ -182,13 +192,13 @@ def test_a_full_disk_leaves_no_artefact(files: list[str], tmp_path: Path, monkey
     monkeypatch.setattr(store, "_write_array", full)
     bitext = Bitext.read(*files)
     with pytest.raises(ArtefactError, match="phrases: cannot be written: No space left on device"):
-        ExtractedPhrases.write(tmp_path / "phrases", lambda: ExtractedPhrases.of(bitext), bitext)
+        ExtractedPhrases.write(tmp_path / "phrases", lambda: extract_phrases(bitext), bitext)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_samples_in_little_memory() -> None:
     bitext = Bitext.of(["a"], ["x"], [[]])
-    extracted = ExtractedPhrases.of(bitext, scoring=Scoring(min_count=2), scratch=Scratch(1024))
+    extracted = extract_phrases(bitext, scoring=Scoring(min_count=2), resources=Resources.of(scratch=Scratch(1024)))
     kind = ReorderingType.parse("msd-bidirectional-fe")
     assert len(extracted.table) == len(reordering_probabilities(extracted.orientations, kind)) == 0
 
@@ -252,7 +262,7 @@ def test_training_says_how_much_memory_it_needs(files: list[str], tmp_path: Path
         with pytest.raises(OptionError, match=rf"^--memory 1M: training {name} with [0-9,]+ weights needs at least .*M;"):
             model.fit(bitext, scratch=limited("1M"))
         assert not hasattr(model, "weights_")
-        least = PROGRAM + model.keys_.nbytes + 8 * n_vectors * model.n_features * model.planes
+        least = PROGRAM + model.keys_.nbytes + 8 * n_vectors * model.n_features * model.n_weights_each
         with pytest.raises(
             OptionError, match=f"needs at least {re.escape(format_memory(least))}; give it that, or use few"
         ):
@@ -296,3 +306,11 @@ def check_training(folder: Path, model: str, *options: str, memory: str = MEMORY
     free = run_limited(folder, *train, "-o", "other", limit=memory)
     assert free.returncode == 1
     assert "not enough memory" in free.stderr
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # temporary files, closed by the collector
+def test_more_samples_than_can_be_numbered_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    bitext = generate(60, style="japanese", seed=2).bitext
+    monkeypatch.setattr("hyperbaton.phrases.inventory.MOST_WORDS", 100)
+    with pytest.raises(HyperbatonError, match=r"samples; the maximum is 100: use a lower --max-length"):
+        extract_phrases(bitext, resources=Resources.of(scratch=Scratch(5000)))

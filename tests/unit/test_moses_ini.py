@@ -12,8 +12,7 @@ import pytest
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.decode import System
-from hyperbaton.decode.moses import import_moses
-from hyperbaton.decode.moses_ini import APPLIED, HARMLESS, NEUTRAL, REFUSED, SHORT
+from hyperbaton.decode.moses import OF_PHRASES, SHORT, import_moses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases.moses import read_phrase_table
 from tests.program import hyperbaton
@@ -264,8 +263,7 @@ def test_short_names_mean_what_they_mean_on_the_command_line(tmp_path: Path, cap
 
 def test_the_page_of_moses_ini_names_every_section() -> None:
     page = (Path(__file__).parents[2] / "docs" / "moses-ini.md").read_text(encoding="utf-8")
-    groups = (APPLIED, NEUTRAL, REFUSED, HARMLESS)
-    names = [name for group in groups for name in group]
+    names = [name for group in OF_PHRASES for name in group]
     assert len(names) == len(set(names))
     assert [name for name in names if f"`{name}`" not in page] == []
     assert [short for short, name in SHORT.items() if f"`{short}` ({name})" not in page or name not in names] == []

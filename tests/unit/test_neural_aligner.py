@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.fuzz.networks import untrained_neural
 
 from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.align.aligners.neural import Neural
-from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError
+from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError, installing
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.files import write_pieces
@@ -22,7 +24,6 @@ from tests.oracles import link_network as oracle
 from tests.program import hyperbaton
 
 SIDES = ("source", "target")
-HIDDEN, WORD, STEM, VECTOR = 5, 7, 3, 6
 TINY: dict[str, Any] = {"teacher_size": 16, "teacher_epochs": 2, "epochs": 2, "hidden": 6, "word_size": 9, "vector_size": 8}
 
 
@@ -31,44 +32,9 @@ def bitext() -> Bitext:
     return generate(120, seed=3).bitext
 
 
-def arrays_of(rows: dict[str, np.ndarray], seed: int = 1) -> dict[str, np.ndarray]:
-    """Random arrays, of sizes that fill no panel of the core."""
-    rng = np.random.default_rng(seed)
-    state = 2 * HIDDEN
-    shapes: dict[str, tuple[int, int]] = {"mix": (2, 3)}
-    for name, n_inputs, n_outputs in (("window", 2, 2), ("inner", 5, 8), ("outer", 8, 2)):
-        shapes |= {f"{name}.weight": (n_outputs, 9 * n_inputs), f"{name}.bias": (1, n_outputs)}
-    for side in SIDES:
-        n_words, n_stems = (int(rows[f"{side}.{part}"].max()) + 1 for part in ("words", "stems"))
-        own = {
-            "word": (n_words, WORD),
-            "label": (n_stems, STEM),
-            "vector": (n_words, VECTOR),
-            "stem_vector": (n_stems, VECTOR),
-            "input.weight": (state, WORD + STEM),
-            "input.bias": (1, state),
-            "key.weight": (state, state),
-            "key.bias": (1, state),
-            "null.weight": (1, state),
-            "null.bias": (1, 1),
-        }
-        for layer in range(2):
-            for way in ("forward", "backward"):
-                name = f"lstm.{layer}.{way}"
-                own |= {f"{name}.inputs": (4 * HIDDEN, state), f"{name}.states": (4 * HIDDEN, HIDDEN)}
-                own |= {f"{name}.bias": (1, 4 * HIDDEN)}
-        shapes |= {f"{side}.{name}": shape for name, shape in own.items()}
-    return {name: rng.normal(scale=0.5, size=shape).astype(np.float16) for name, shape in shapes.items()}
-
-
 @pytest.fixture(scope="module")
 def untrained(bitext: Bitext) -> Neural:
-    """A hidden Markov model with random corrections, made without PyTorch."""
-    aligner = Neural()
-    Aligner.fit(aligner, bitext, threads=1)
-    aligner.prepare(bitext, threads=1)
-    aligner.take(arrays_of(aligner.rows_))
-    return aligner
+    return untrained_neural(bitext)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +99,7 @@ def test_commands_use_a_saved_model(bitext: Bitext, untrained: Neural, saved: Pa
     plain = hyperbaton("align", source, target, "--model", saved).stdout
     links = untrained.align(bitext, threads=1)
     assert plain.splitlines() == [" ".join(f"{i}-{j}" for i, j in links[s]) for s in range(len(bitext))]
-    assert hyperbaton("align", source, target, "--model", saved, "--shards", "3").stdout == plain
+    assert hyperbaton("align", source, target, "--model", saved, "--executor", "processes:1").stdout == plain
     assert len(hyperbaton("lexicon", saved).stdout.splitlines()) > 10
 
 
@@ -155,9 +121,10 @@ def test_a_damaged_model_is_an_error(untrained: Neural, tmp_path: Path) -> None:
 
 def test_without_pytorch_training_says_what_to_install(bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "hyperbaton.network.training", raising=False)
-    monkeypatch.delattr("hyperbaton.network.training", raising=False)
-    with pytest.raises(MissingExtra, match=r"^PyTorch is not installed: pip install 'hyperbaton\[torch\]'$"):
+    # Other tests may have imported them; the packages go too, which remember their modules.
+    for name in [name for name in sys.modules if name.startswith(("hyperbaton.network", "hyperbaton.align.neural"))]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(MissingExtra, match=f"^PyTorch is not installed: {re.escape(installing('torch'))}$"):
         Neural().fit(bitext)
 
 
@@ -192,6 +159,37 @@ class TestPyTorch:
                 part = slice(found.links.offsets[s], found.links.offsets[s + 1])
                 for way, values in enumerate((both.to_target[0, :-1], both.to_source[0, :, :-1])):
                     assert np.allclose(values.exp().numpy().ravel(), found.values[part, way], atol=2e-3)
+
+    def test_a_sample_of_words_stands_for_all(self) -> None:
+        import torch
+
+        from hyperbaton.align.neural.teacher import Teacher, TeacherShape
+        from hyperbaton.network.training import ReaderShape
+
+        torch.manual_seed(1)
+        side = ReaderShape(n_words=200, n_labels=5, word_size=8, label_size=2, hidden=4)
+        unigrams = torch.rand(200).log_softmax(0)
+        direction = Teacher(TeacherShape((side, side), samples=40), (unigrams, unigrams)).to_target.train()
+        vectors, inside = torch.randn(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
+        words = torch.tensor([[150, 60, 3]])
+        exact = direction._normalizer(vectors, inside, None).exp()
+        sums = [direction._normalizer(vectors, inside, direction._candidates(words)).exp() for _ in range(400)]
+        assert torch.allclose(torch.stack(sums).mean(0), exact, rtol=0.02)
+        always, weights = direction._candidates(words)
+        assert set(range(20)) | {60, 150} <= set(always[weights == 0].tolist()) and len(always) == 42
+        assert direction.eval()._candidates(words) is None
+
+    def test_stored_posteriors_are_those_of_the_batch(self, bitext: Bitext) -> None:
+        from hyperbaton.align.neural.pairs import PairData
+
+        aligner = Neural(**TINY)
+        Aligner.fit(aligner, bitext, threads=1)
+        data = PairData(aligner.prepare(bitext, threads=1), "cpu", 60)
+        data.wanted = data.posteriors(lambda batch: batch.models)
+        batch = data.batch(np.array([5, 3, 17]))
+        assert batch.wanted is not None
+        for stored, computed in zip(batch.wanted, batch.models, strict=True):
+            assert np.allclose(stored.numpy(), computed.numpy(), atol=2e-3)
 
     def test_training_is_repeated_with_a_seed_and_not_worse_than_the_models(self, bitext: Bitext) -> None:
         first, again, other = (Neural(**TINY, seed=seed).fit(bitext, threads=1) for seed in (1, 1, 2))

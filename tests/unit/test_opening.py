@@ -12,8 +12,7 @@ import pytest
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.decode import System
 from hyperbaton.phrases import Phrases, PhraseTable
-from hyperbaton.phrases.link_sets import LinkSets
-from hyperbaton.phrases.pair_values import PlainCounts, PlainScores
+from hyperbaton.phrases.pair_values import LinkSets, PlainCounts, PlainScores
 
 OPEN = """
 import sys

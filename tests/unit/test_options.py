@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Limited, form_fault
 from hyperbaton.base.options import LARGEST, check_options, from_mapping, option, parse_settings
 from hyperbaton.decode import Decoding
 from hyperbaton.lm import Estimation
@@ -55,3 +56,19 @@ def test_numbers_too_large_for_the_core() -> None:
         check_options(Decoding(stack=10**20))
     with pytest.raises(OptionError, match="prune must be at most 5 whole numbers"):
         Estimation(prune=f"0 {2**70}")
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "demand"),
+    [
+        (True, Limited(int), "must be a whole number, not True"),
+        (10**50, Limited(str), "must be text, not a number of more than 40 digits"),
+        ("c", Limited(str, ["a", "b"]), "must be one of a, b, not 'c'"),
+        ([], Limited(dict), "must be a table, not []"),
+        ({"x": [1, 0]}, {"x": [Limited(int, minimum=1)]}, "x.1 must be at least 1, not 0"),
+    ],
+)
+def test_one_function_checks_options_and_stored_data(value: object, form: object, demand: str) -> None:
+    fault = form_fault(value, form)
+    assert fault is not None
+    assert fault.demand == demand

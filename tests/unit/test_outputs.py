@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 
 from hyperbaton.base.errors import ArtefactError, InputError, OptionError
 from hyperbaton.base.store import Artefact, save, verify
-from hyperbaton.cli import build
+from hyperbaton.cli import Program
 from hyperbaton.data import generate
 from hyperbaton.decode import System
 
@@ -41,7 +40,7 @@ FOLDERS = {
 
 
 def run(verb: str, *arguments: object) -> None:
-    typer.main.get_command(build([verb])).main([verb, *map(str, arguments)], standalone_mode=False)
+    Program().main([verb, *map(str, arguments)], standalone_mode=False)
 
 
 @pytest.mark.parametrize("verb", ARTEFACTS)

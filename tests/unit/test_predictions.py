@@ -11,9 +11,8 @@ import pytest
 
 from hyperbaton.corpus import Bitext, Links
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
-from hyperbaton.decode.diagnose import diagnose
-from hyperbaton.decode.predictions import ClassSums
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
+from hyperbaton.decode.diagnose import ClassSums, diagnose
 from hyperbaton.decode.result import NO_CLASS
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.models import MODELS
@@ -43,7 +42,7 @@ def words_system(**models: Any) -> System:
 def test_the_class_of_a_step_is_known_even_if_all_classes_are_equally_probable() -> None:
     system = words_system(BEFORE=Uniform(), AFTER=Uniform("after"))
     options = Decoding(distortion_limit=-1)
-    found = Translator(system, options, threads=1).translate_batch([SOURCE], NBest(1), forced=["you love i"])
+    found = TokenTranslator(system, options, threads=1).translate_batch([SOURCE], NBest(1), forced=["you love i"])
     classes = found.step_classes(0, 0)
     assert classes["BEFORE"].tolist() == [[2], [1], [1]]
     assert classes["AFTER"].tolist() == [[NO_CLASS], [1], [1]]
@@ -87,7 +86,7 @@ def test_the_log_probabilities_are_those_that_the_search_charged(bitext: Bitext,
     chosen = np.arange(12)
     lines = [" ".join(bitext.source[s]) for s in chosen]
     references = [" ".join(bitext.target[s]) for s in chosen]
-    translations = Translator(system, threads=1).translate_batch(lines, NBest(1))
+    translations = TokenTranslator(system, threads=1).translate_batch(lines, NBest(1))
     diagnosis = diagnose(system, lines, translations.lines(), threads=1)
     assert diagnosis.reachable == len(lines)
     told = {(entry["model"], entry["phrases"]): entry for entry in diagnosis.as_json()["orientations"]}

@@ -21,12 +21,12 @@ from tests.clocks import PATIENCE
 
 DRIVER = """
 import os, sys
-from hyperbaton.cli import build
+from hyperbaton.cli import Program
 for line in sys.stdin.read().strip().splitlines():
     output, *command = line.split()
     with open(os.devnull if output == "-" else output, "wb") as file:
         os.dup2(file.fileno(), 1)
-        build([command[0]], command[1:])(command, standalone_mode=False)
+        Program()(command, standalone_mode=False)
         sys.stdout.flush()
 """
 TEXTS = "train.source train.target train.links"

@@ -19,7 +19,15 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
-from hyperbaton.phrases import ExtractedPhrases, Extraction, Pruning, ReorderingType, prune, reordering_probabilities
+from hyperbaton.phrases import (
+    ExtractedPhrases,
+    Extraction,
+    Pruning,
+    ReorderingType,
+    extract_phrases,
+    prune,
+    reordering_probabilities,
+)
 from hyperbaton.phrases.pruning import composition_costs, kept_pairs, significance
 from tests.program import hyperbaton_bytes
 
@@ -52,7 +60,7 @@ def bitext() -> Bitext:
 
 @pytest.fixture(scope="module")
 def extracted(bitext: Bitext) -> ExtractedPhrases:
-    return ExtractedPhrases.of(bitext, Extraction(3))
+    return extract_phrases(bitext, Extraction(3))
 
 
 def test_phrases_are_counted_by_sentence_pair(bitext: Bitext, extracted: ExtractedPhrases) -> None:

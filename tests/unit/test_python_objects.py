@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import hyperbaton
-from hyperbaton import MODELS, Text, extract, show
+from hyperbaton import MODELS, Bitext, Text, extract, show
+from hyperbaton.align import Aligner
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import options_of
 from hyperbaton.data import generate
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.lm import LanguageModel
 from hyperbaton.metrics import METRICS
 from hyperbaton.phrases import PhraseTable, extract_rules
@@ -26,8 +27,8 @@ def test_texts_samples_and_systems_are_short_at_a_prompt() -> None:
     system = System.of(PhraseTable.build(BITEXT, SAMPLES), reordering={"LR": MODELS["lexicalized"]().fit(BITEXT)})
     lm = LanguageModel.estimate(BITEXT.target, order=3, discount_fallback=True)
     rules = extract_rules(BITEXT[:5])
-    translator = Translator(system)
-    found = [next(t.batches(["x"])) for t in (translator, Translator(System.of(rules)))]
+    translator = TokenTranslator(system)
+    found = [next(t.batches(["x"])) for t in (translator, TokenTranslator(System.of(rules)))]
     texts = (BITEXT, BITEXT.source, BITEXT.links, SAMPLES)
     for thing in (*texts, lm, system, system.table, rules, translator, *found, METRICS):
         assert repr(thing).startswith(f"<{type(thing).__name__}: ") and len(repr(thing)) < 120
@@ -124,7 +125,7 @@ def test_models_refuse_text() -> None:
 
 
 def test_one_sentence_is_not_taken_for_its_letters() -> None:
-    translator = Translator(System.of(PhraseTable.build(BITEXT, SAMPLES)))
+    translator = TokenTranslator(System.of(PhraseTable.build(BITEXT, SAMPLES)))
     line = " ".join(BITEXT.source[0])
     assert translator.translate(line) == translator.translate([line])[0]
     with pytest.raises(OptionError, match="put it into a list"):
@@ -158,3 +159,19 @@ def test_a_pair_is_drawn() -> None:
 
 def _missing(name: str) -> Any:
     raise ModuleNotFoundError(name)
+
+
+def test_options_that_differ_are_shown_and_names_complete() -> None:
+    assert repr(Aligner()) == "Aligner()" and repr(Aligner(stem=3)) == "Aligner(stem=3)"
+    assert "dpr" in MODELS._ipython_key_completions_()
+
+
+def test_charts_show_themselves_in_notebooks() -> None:
+    from matplotlib.figure import Figure
+
+    from hyperbaton.report.curves import draw_costs, draw_distances_by_tag
+    from hyperbaton.report.movements import draw_distances
+
+    bitext = Bitext.of(["a b"], ["A B"], [[(0, 0), (1, 1)]])
+    for chart in (draw_costs({"a": 1.0}), draw_distances(extract(bitext)), draw_distances_by_tag({"N": {0: 1.0, 1: 0.5}})):
+        assert isinstance(chart, Figure) and "<svg" in chart._repr_svg_()  # type: ignore[attr-defined]

@@ -7,20 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from hyperbaton.align.tags import pair
-from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.cli import build
+from hyperbaton.base.errors import Cancelled, InputError, OptionError
+from hyperbaton.cli import Program
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.casing import Casing
 from hyperbaton.corpus.processing import TextProcessing, TextSide
-from hyperbaton.decode import Decoding, System, Translator
-from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.raw import RawText, RawTranslator, SentenceTranslation
-from hyperbaton.decode.raw_structure import HTML, PLAIN, XML, TextFormat
+from hyperbaton.decode import Decoding, System, TokenTranslator
+from hyperbaton.decode.raw import (
+    HTML,
+    PLAIN,
+    XML,
+    Glossary,
+    RawText,
+    RawTranslator,
+    Sentence,
+    SentenceTranslation,
+    TextFormat,
+)
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.run.experiment import parse_experiment
 from hyperbaton.run.plan import make_plan
@@ -79,7 +87,7 @@ def scan_tags(text: str, form: TextFormat) -> list[str]:
 
 
 def test_paragraphs_in_paragraphs_out(system: System) -> None:
-    translator = RawTranslator(Translator(system))
+    translator = RawTranslator(TokenTranslator(system))
     text = "Das alte Haus steht in Köln, sagte sie. Ja?\r\n\r\n\t• das <b>alte <i>Haus</i></b>  \nJa? "
     assert translator.translate([text]) == [
         "The old house stands in Cologne, she said. Yes?\r\n\r\n\t• the <b>old <i>house</i></b>  \nYes? "
@@ -90,14 +98,14 @@ def test_paragraphs_in_paragraphs_out(system: System) -> None:
 
 
 def test_addresses_and_numbers_are_not_split(system: System) -> None:
-    translated = RawTranslator(Translator(system)).translate(
+    translated = RawTranslator(TokenTranslator(system)).translate(
         ["Haus: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1.234,5 3:30 \ue007"]
     )
     assert translated == ["House: HTTPS://x.org/A_b?q=1&r=2, Me@Mail.org 1,234.5 3:30 \ue007"]
     # Neither case nor escapes are those of words.
     addresses = "www.haus.de köln@haus.de http://a.b/?x=&amp;y"
-    assert RawTranslator(Translator(system)).translate([addresses]) == [addresses]
-    assert RawTranslator(Translator(system)).translate(["http://a.b/?x&amp;y <p>Ja"], html=True) == [
+    assert RawTranslator(TokenTranslator(system)).translate([addresses]) == [addresses]
+    assert RawTranslator(TokenTranslator(system)).translate(["http://a.b/?x&amp;y <p>Ja"], html=True) == [
         "http://a.b/?x&amp;y <p>Yes"
     ]
 
@@ -105,7 +113,7 @@ def test_addresses_and_numbers_are_not_split(system: System) -> None:
 def test_html_keeps_its_blocks_and_escapes(system: System) -> None:
     fixed = "</p><!-- Haus --><script>Haus</script>\n<ul><li>"
     page = f"<p>Das Haus &amp; K&ouml;ln &lt;ja&gt;{fixed}Ja?</li></ul>Haus<br>&#xE000;"
-    assert RawTranslator(Translator(system)).translate([page], html=True) == [
+    assert RawTranslator(TokenTranslator(system)).translate([page], html=True) == [
         f"<p>The house &amp; Cologne &lt; yes &gt;{fixed}Yes?</li></ul>House<br>\ue000"
     ]
 
@@ -158,12 +166,12 @@ STRUCTURES: dict[str, tuple[TextFormat, str, str]] = {
 @pytest.mark.parametrize("case", STRUCTURES)
 def test_structure_stays(system: System, case: str) -> None:
     form, text, expected = STRUCTURES[case]
-    assert RawTranslator(Translator(system)).translate([text], form=form) == [expected]
+    assert RawTranslator(TokenTranslator(system)).translate([text], form=form) == [expected]
 
 
 def test_xml_that_is_not_well_formed_is_refused_where_it_must_be(system: System) -> None:
     with pytest.raises(InputError, match="the XML is not well-formed: </b> in line 2 has no partner"):
-        RawTranslator(Translator(system)).translate(["<t>\nHaus</b></t>"], form=replace(XML, strict=True))
+        RawTranslator(TokenTranslator(system)).translate(["<t>\nHaus</b></t>"], form=replace(XML, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -207,12 +215,53 @@ def test_glossary_forces_and_reports(system: System) -> None:
     glossary = Glossary.of(
         [("Altes", "ancient"), ("alte Haus", "Old House"), ("Haus steht", "stand"), ("haus", "Home")], system.text
     )
-    translated = RawTranslator(Translator(system, glossary=glossary)).translate(["Das alte Haus steht. Haus?"])
+    translated = RawTranslator(TokenTranslator(system, glossary=glossary)).translate(["Das alte Haus steht. Haus?"])
     assert translated == ["The Old House stands. Home?"]
     assert glossary.take_conflicts() == ["sentence 1: the terms 'alte haus' and 'haus steht' overlap; the first is used"]
-    marked = Translator(system, Decoding(markup=True), glossary=glossary)
+    marked = TokenTranslator(system, Decoding(markup=True), glossary=glossary)
     assert marked.translate(['das <x translation="new home">haus</x>']) == ["the new home"]
     assert "markup overrides the glossary's translation" in glossary.take_conflicts()[0]
+
+
+def test_time_for_a_glossary_does_not_depend_on_its_terms() -> None:
+    class Word(str):
+        """A word that counts how often it is looked up."""
+
+        n_lookups = 0
+
+        def lower(self) -> Word:
+            return self
+
+        def __hash__(self) -> int:
+            Word.n_lookups += 1
+            return super().__hash__()
+
+    words = [Word("a" if n % 2 else "b") for n in range(100)]
+    glossary = Glossary.of([(f"a b {n}", str(n)) for n in range(1000)])
+    assert glossary.find(words) == [] and Word.n_lookups <= 3 * len(words)
+
+    def stop() -> None:
+        raise Cancelled("stop")
+
+    with pytest.raises(Cancelled):
+        Sentence(["a"], [""]).with_terms(glossary, 1, stop)
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=4), max_size=6), st.text("ab", max_size=12))
+def test_terms_of_a_sentence(terms: list[str], sentence: str) -> None:
+    """The longest terms are used, then those further left; overlaps that are not nested are reported."""
+    matches = [(a, a + len(term)) for term in set(terms) for a in range(len(sentence)) if sentence.startswith(term, a)]
+    taken: list[tuple[int, int]] = []
+    n_conflicts = 0
+    for begin, end in sorted(matches, key=lambda m: (m[0] - m[1], m[0])):
+        other = next((t for t in taken if begin < t[1] and t[0] < end), None)
+        if other is None:
+            taken.append((begin, end))
+        n_conflicts += other is not None and not (other[0] <= begin and end <= other[1])
+    glossary = Glossary.of([(" ".join(term), term) for term in terms])
+    assert [(b, e) for b, e, _ in glossary.find(list(sentence))] == sorted(taken)
+    assert all(text == sentence[b:e] for b, e, text in glossary.find(list(sentence)))
+    assert len(glossary.take_conflicts()) == min(2 * n_conflicts, 100)
 
 
 def test_glossary_file(tmp_path: Path) -> None:
@@ -232,20 +281,20 @@ def test_verbs(system: System, tmp_path: Path) -> None:
     assert again.text == system.text and again.text is not None
     assert again.text.target.learned == (system.text and system.text.target.learned)
     (tmp_path / "in").write_bytes("Das Haus.\r\n\nKöln?".encode())
-    done = CliRunner().invoke(build(["translate"]), ["translate", str(tmp_path / "saved"), str(tmp_path / "in"), "--raw"])
+    done = CliRunner().invoke(Program(), ["translate", str(tmp_path / "saved"), str(tmp_path / "in"), "--raw"])
     assert done.exit_code == 0 and done.stdout == "The house.\n\nCologne?\n"
     (tmp_path / "page").write_text("<p>Das\nHaus &amp; Köln</p>\n", encoding="utf-8")
     command = ["translate", str(tmp_path / "saved"), str(tmp_path / "page"), "--html"]
-    done = CliRunner().invoke(build(["translate"]), [*command, "--raw"])
+    done = CliRunner().invoke(Program(), [*command, "--raw"])
     assert done.exit_code == 0 and done.stdout == "<p>The house &amp; Cologne</p>\n"
     for more, message in (
         ((), "--html needs --raw"),
         (("--raw", "--unbuffered"), "one page: leave out --unbuffer"),
     ):
-        done = CliRunner().invoke(build(["translate"]), [*command, *more])
+        done = CliRunner().invoke(Program(), [*command, *more])
         assert isinstance(done.exception, OptionError) and message in str(done.exception)
     with pytest.raises(OptionError, match="build it with --source-text and --target-text"):
-        RawTranslator(Translator(System.of(system.table)))
+        RawTranslator(TokenTranslator(System.of(system.table)))
 
 
 @pytest.mark.parametrize(
@@ -308,3 +357,17 @@ def test_run_trains_with_the_words_that_systems_know(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"key 'text.source': generated text has no numbers: leave out placeholders"):
         made = values | {"corpus": {"generate": {}}, "text": {"source": "de:placeholders=yes"}}
         parse_experiment(made, "exp.toml", tmp_path)
+
+
+def test_no_character_of_a_text_stands_for_an_element(system: System) -> None:
+    translate = RawTranslator(TokenTranslator(system)).translate
+    for form in (HTML, XML):
+        text = '<p><i translate="no">Q</i> das \U00100000 &#x100000; haus</p>'
+        assert translate(text, form=form) == '<p><i translate="no">Q</i> the \U00100000 \U00100000 house</p>'
+
+
+def test_preformatted_text_keeps_its_lines(system: System) -> None:
+    translate = RawTranslator(TokenTranslator(system)).translate
+    page = "<p>das\nhaus</p><pre>das <b>haus\n  steht</b>\r\n\nja ?\n</pre><p>das\nhaus</p>"
+    expected = "<p>the house</p><pre>the <b>house\n  stands</b>\r\n\nyes?\n</pre><p>the house</p>"
+    assert translate(page, html=True) == expected

@@ -147,6 +147,7 @@ A = np.arange(5, dtype=np.int32)
         ({"a": A, "b": np.zeros((4, 2))}, {}, r"array 'b' is f8 \[4, 2\], not f8 n 2 with n=5"),
         ({"a": A, "part.keys": np.zeros(2, np.uint64)}, {}, r"no array 'part\.values'"),
         ({"a": A}, {"seed": None}, "'seed' is null, not a whole number"),
+        ({"a": A, "more": A}, {}, "array 'more' is not declared"),
         ({"a": A}, {"details": {}}, r"no 'details\.names'"),
         ({"a": A}, {"details": {"names": ["x", 1]}}, r"'details\.names\.1' is a whole number, not text"),
     ],
@@ -163,7 +164,7 @@ def test_content_must_match_its_kind(tmp_path: Path, arrays: Arrays, more: dict[
 
 
 def test_content_that_matches_its_kind_is_accepted(tmp_path: Path) -> None:
-    arrays = {"a": A, "part.keys": np.zeros(2, np.uint64), "part.values": np.zeros((2, 7), np.float32), "more": A}
+    arrays = {"a": A, "part.keys": np.zeros(2, np.uint64), "part.values": np.zeros((2, 7), np.float32)}
     save(tmp_path / "x", THING, arrays, seed=1, details={"names": ["x"]})
     artefact = Artefact(tmp_path / "x", THING)
     assert artefact.group("part")["values"].shape == (2, 7)

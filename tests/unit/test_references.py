@@ -7,17 +7,18 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.cli import build
+from hyperbaton.cli import Program
 from hyperbaton.corpus import Bitext
-from hyperbaton.decode import NBest, System, Translator
+from hyperbaton.decode import NBest, System, TokenTranslator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import MODELS
-from hyperbaton.phrases import ExtractedPhrases
+from hyperbaton.models import MODELS, load_model
+from hyperbaton.phrases import extract_phrases
+from tests.program import hyperbaton
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 LINES = (GOLDEN / "decode" / "input.src").read_text(encoding="utf-8").splitlines()[:20]
@@ -33,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = (GOLDEN / f"train.{side}").read_text(encoding="utf-8").splitlines(keepends=True)[:150]
         sides[side].write_text("".join(lines), encoding="utf-8")
     bitext = Bitext.read(*sides.values())
-    ExtractedPhrases.of(bitext).save(folder / "phrases", bitext)
+    extract_phrases(bitext).save(folder / "phrases", bitext)
     LanguageModel.estimate(bitext.target, 3, discount_fallback=True).save(folder / "lm")
     MODELS["lexicalized"]().fit(bitext).save(folder / "lr")
     reordering = {"LR": str(folder / "lr"), "T": "wbe-msd-bidirectional-fe"}
@@ -48,7 +49,7 @@ def experiment(made: Path, tmp_path: Path) -> Path:
 
 
 def scores(system: System) -> list[float]:
-    return [float(score) for score in Translator(system, threads=1).translate_batch(LINES, NBest(1)).scores]
+    return [float(score) for score in TokenTranslator(system, threads=1).translate_batch(LINES, NBest(1)).scores]
 
 
 def references(system: Path) -> dict[str, str]:
@@ -76,12 +77,12 @@ def test_a_copy_needs_nothing_else(made: Path, tmp_path: Path) -> None:
 def test_a_system_that_exists_is_copied_by_the_command(made: Path, tmp_path: Path) -> None:
     plain, whole = made / "systems" / "plain", tmp_path / "whole"
     command = ["system", "-o", str(whole), "--from", str(plain), "--copy", "--weight", "LM0=0.7"]
-    done = CliRunner().invoke(build(["system"]), command)
+    done = CliRunner().invoke(Program(), command)
     assert done.exit_code == 0, done.output
     assert references(whole) == {} and System.load(whole).weights["LM0"] == [0.7]
     assert scores(System.load(whole)) == scores(System.load(plain).with_weights({"LM0": 0.7}))
-    wrong = CliRunner().invoke(build(["system"]), [*command, "--phrases", str(made / "phrases")])
-    assert "--from names all parts" in str(wrong.exception)
+    wrong = CliRunner().invoke(Program(), [*command, "--phrases", str(made / "phrases")])
+    assert "--from names the tables and language models" in str(wrong.exception)
 
 
 def test_other_weights_refer_to_the_same_parts_without_chains(experiment: Path) -> None:
@@ -132,3 +133,30 @@ def test_tables_of_moses_are_stored_in_the_system(tmp_path: Path) -> None:
     assert set(references(tmp_path / "tuned").values()) == {"../system", "../system/lm.0"}
     export_moses(System.load(tmp_path / "tuned"), tmp_path / "moses")
     assert scores(import_moses(tmp_path / "moses")) == pytest.approx(scores(system), rel=1e-3)
+
+
+def test_a_model_is_added_to_a_tuned_system(made: Path, tmp_path: Path) -> None:
+    tuned = System.load(made / "systems" / "plain").with_weights({"LM0": 0.05, "LR": 0.02, "WordPenalty0": -0.4})
+    tuned.save(tmp_path / "tuned")
+    command = ["system", "--from", tmp_path / "tuned", "-o", tmp_path / "new"]
+    done = hyperbaton(*command, "--reordering", f"MORE={made / 'lr'}", "--reordering", "C=hier-msd-fe")
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    new = System.load(tmp_path / "new")
+    assert {name: weight for name, weight in new.weights.items() if name in tuned.weights} == tuned.weights
+    # A tenth of the usual weights, as that of the language model.
+    assert new.weights["MORE"] == pytest.approx([0.03]) and new.weights["C"] == pytest.approx([0.03] * 3)
+    assert references(tmp_path / "new")["MORE"].endswith("experiment0/lr") and new.options == tuned.options
+    assert scores(new.with_weights({"MORE": 0.0, "C": 0.0})) == scores(tuned)
+    assert hyperbaton(*command, "--reordering", f"LR={made / 'lr'}").stderr.endswith(
+        "named LR; give the model another name\n"
+    )
+    same = tuned.with_reordering({"MORE": load_model(made / "lr")}, {"MORE": 0.2})
+    assert same.weights["MORE"] == [0.2] and same.lms == tuned.lms
+
+
+def test_a_model_of_another_language_is_warned_about(made: Path, tmp_path: Path) -> None:
+    bitext = Bitext.of(["das haus brennt", "ein buch"], ["the house burns", "a book"], [[(0, 0), (1, 1), (2, 2)], [(1, 1)]])
+    MODELS["lexicalized"]().fit(bitext).save(tmp_path / "german")
+    for base in (["--from", made / "systems" / "plain"], ["--phrases", made / "phrases", "--lm", made / "lm"]):
+        done = hyperbaton("system", "-o", tmp_path / "new", *base, "--reordering", f"DE={tmp_path / 'german'}")
+        assert "the model knows only 0% of the words in the system's source phrases" in done.stderr

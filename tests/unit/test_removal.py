@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hyperbaton.align.normalization import remove_words, restore_links
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Links, Text
-from hyperbaton.corpus.removal import remove_words, restore_links
 
 sentences = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=5)
 

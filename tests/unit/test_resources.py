@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from hyperbaton.base.errors import Cancelled
-from hyperbaton.base.executors import Sharding
-from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
+from hyperbaton.base.workers import Workers
 from hyperbaton.cli import verbs
-from hyperbaton.cli._resources import MemoryOptions
+from hyperbaton.cli._resources import ExecutorAndMemoryOptions, MemoryOptions
 
 OWN = {"translate", "serve", "perplexity"}  # commands that declare their options themselves
 
@@ -36,26 +37,28 @@ def test_a_progress_can_cancel() -> None:
         Resources.of(progress=lambda done, total: False).part(0, of=2).report(1, 2)
 
 
-def test_work_that_is_not_distributed_is_one_shard_in_memory(tmp_path: Path) -> None:
-    here, sharding = Resources.of().split(), Sharding(tmp_path, 3)
-    assert (here.shards, here.threads) == (1, n_threads(None)) and not isinstance(here.folder, Path)
-    assert list(here.do(lambda job, shard: (job, shard), "job")) == [("job", 0)]
-    assert Resources.of(sharding=sharding).split() is sharding
+def test_tasks_have_the_threads_of_a_worker(tmp_path: Path) -> None:
+    here = Resources.of(8)
+    assert here.tasks() is here
+    with ThreadPoolExecutor(1) as executor:
+        there = Resources(8, progress=lambda done, total: None, workers=Workers(executor, tmp_path, threads=2))
+        assert (there.tasks().threads, there.tasks().progress) == (2, None)
 
 
 def test_commands_open_their_resources(tmp_path: Path) -> None:
-    with MemoryOptions(threads=2, quiet=True, shards=3, memory="64M").open(tmp_path / "out") as resources:
+    how = {"threads": 2, "quiet": True, "memory": "64M"}
+    with ExecutorAndMemoryOptions(**how, executor="processes:1").open(tmp_path / "out") as resources:
+        workers = resources.workers
         assert resources.threads == 2 and resources.scratch.limit == 64 << 20
-        assert resources.sharding is not None and resources.sharding.folder.parent == tmp_path
-        assert (resources.sharding.shards, resources.sharding.threads) == (3, 2)
+        assert workers.folder is not None and workers.folder.parent == tmp_path and workers.threads == 2
     assert list(tmp_path.iterdir()) == []
     with MemoryOptions().open() as resources:
-        assert resources.sharding is None and resources.scratch.memory is None
+        assert resources.workers.executor is None and resources.scratch.memory is None
 
 
 def test_commands_take_the_class_of_their_options() -> None:
     folder = Path(__file__).parents[2] / "src/hyperbaton/cli"
-    declaring = [verb for verb in verbs() if re.search(r": (Threads|Shards|Memory)\b", _code(folder, verb))]
+    declaring = [verb for verb in verbs() if re.search(r": (Threads|Memory|ExecutorAddress)\b", _code(folder, verb))]
     assert not set(declaring) - OWN
 
 

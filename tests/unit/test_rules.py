@@ -15,9 +15,9 @@ from hyperbaton.base.errors import ArtefactError, DamagedError, InputError
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.evaluate import Question, explain
-from hyperbaton.phrases import ExtractedPhrases, RuleLimits, RuleTable, extract_rules
+from hyperbaton.phrases import ExtractedPhrases, RuleLimits, RuleTable, extract_phrases, extract_rules
 from hyperbaton.phrases.moses import read_phrase_table
-from hyperbaton.phrases.rules_moses import GLUE, read_glue, rule_table_pieces
+from hyperbaton.phrases.rules import GLUE, read_glue, read_rules, rule_table_pieces, write_rules
 from tests.program import hyperbaton_bytes as run
 from tests.unit.test_moses_tables import write
 
@@ -35,7 +35,7 @@ def rules(bitext: Bitext) -> RuleTable:
 
 
 def test_gaps_are_named_by_the_source(tmp_path: Path) -> None:
-    rules = RuleTable.from_moses(write(tmp_path / "t", GOOD))
+    rules = read_rules(write(tmp_path / "t", GOOD))
     assert rules.options_of("a [X] b [X]") == [("[X,2] y [X,1]", [1.0] * 4)]
     assert rules.table.links.points.tolist() == [[2, 1]]
     assert b"".join(rule_table_pieces(rules)).decode() == GOOD.replace("1-2 3-0 2-1", "1-2 2-1 3-0")
@@ -77,7 +77,7 @@ def test_gaps_are_named_by_the_source(tmp_path: Path) -> None:
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as raised:
-        RuleTable.from_moses(write(tmp_path / "t", text))
+        read_rules(write(tmp_path / "t", text))
     assert str(raised.value) == f"{tmp_path}/{message}"
 
 
@@ -110,7 +110,7 @@ def test_words_in_brackets_are_escaped_for_moses(tmp_path: Path) -> None:
     rules = extract_rules(Bitext.of(["[1] ["], ["[one] ]"], [[(0, 0), (1, 1)]]))
     text = b"".join(rule_table_pieces(rules)).decode()
     assert text.splitlines()[0].startswith("&#91;1&#93; [ [X] ||| &#91;one&#93; ] [X] |||")
-    assert len(RuleTable.from_moses(write(tmp_path / "t", text))) == len(rules) == 3
+    assert len(read_rules(write(tmp_path / "t", text))) == len(rules) == 3
 
 
 def test_artefacts(tmp_path: Path, bitext: Bitext, rules: RuleTable) -> None:
@@ -122,7 +122,7 @@ def test_artefacts(tmp_path: Path, bitext: Bitext, rules: RuleTable) -> None:
             assert np.array_equal(array, table.table.arrays()[name]), name
     with pytest.raises(ArtefactError, match="is a rules artefact, not a phrases one"):
         ExtractedPhrases.load(tmp_path / "rules")
-    ExtractedPhrases.of(bitext).save(tmp_path / "phrases", bitext)
+    extract_phrases(bitext).save(tmp_path / "phrases", bitext)
     with pytest.raises(ArtefactError, match="is a phrases artefact, not a rules one"):
         RuleTable.load(tmp_path / "phrases")
 
@@ -133,12 +133,12 @@ def test_no_rules(tmp_path: Path) -> None:
     assert len(rules) == 0
     rules.save(tmp_path / "rules")
     assert len(RuleTable.load(tmp_path / "rules")) == 0
-    assert len(RuleTable.from_moses(rules.write_moses(tmp_path)[0])) == 0
+    assert len(read_rules(write_rules(tmp_path, rules)[0])) == 0
 
 
 def test_a_phrase_table_is_not_a_rule_table(bitext: Bitext) -> None:
     with pytest.raises(DamagedError, match="are not the gaps of rules"):
-        RuleTable(ExtractedPhrases.of(bitext).table)
+        RuleTable(extract_phrases(bitext).table)
 
 
 @pytest.fixture(scope="module")

@@ -6,18 +6,21 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.decode import Decoding, ModelUse, NBest, System, Translator
+from hyperbaton import _core
+from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.decode.options import check_applies
+from hyperbaton.decode.scorers import scorer_of
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.explore import sentence_object
 from hyperbaton.lm import LanguageModel
+from hyperbaton.models import Batch
 from hyperbaton.report.derivation import derivation_text, describe_derivation, draw_derivation
 from hyperbaton.serve.dialects.moses import _phrases
 from hyperbaton.serve.engine import Engine, EngineRequest
@@ -73,7 +76,7 @@ def saved(system: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_segments_are_nested_and_add_up(system: System) -> None:
-    found = Translator(system).translate_batch([SOURCE], NBest(3))
+    found = TokenTranslator(system).translate_batch([SOURCE], NBest(3))
     assert found.lines() == [TARGET]
     assert found.links_of(0) == LINKS
     segments = [segment for segment in found.segments(0) if segment.kind == "rule"]
@@ -94,7 +97,7 @@ def test_segments_are_nested_and_add_up(system: System) -> None:
 
 
 def test_unknown_and_demanded_words_have_places(system: System) -> None:
-    translator = Translator(system, Decoding(markup=True))
+    translator = TokenTranslator(system, Decoding(markup=True))
     found = translator.translate_batch(['ta oh <x translation="the house">jia</x>'], NBest())
     uses = {use.kind: use for use in found.rules(0)}  # type: ignore[attr-defined]
     assert uses["unknown"].target_words == (1,)
@@ -103,7 +106,7 @@ def test_unknown_and_demanded_words_have_places(system: System) -> None:
 
 
 def test_empty_sentence(system: System) -> None:
-    found = Translator(system).translate_batch([""], NBest())
+    found = TokenTranslator(system).translate_batch([""], NBest())
     assert [found.segments(path) for path in range(len(found.scores))] in ([], [[]])
 
 
@@ -112,7 +115,7 @@ def test_moses_and_back(system: System, tmp_path: Path) -> None:
     again = import_moses(ini)
     assert again.is_hierarchical
     assert (again.weights, again.options.max_span) == (system.weights, system.options.max_span)
-    before, after = (Translator(one).translate_batch([SOURCE, "zai ta zai jia"], NBest(5)) for one in (system, again))
+    before, after = (TokenTranslator(one).translate_batch([SOURCE, "zai ta zai jia"], NBest(5)) for one in (system, again))
     assert list(before.nbest()) == list(after.nbest())
     assert np.array_equal(before.scores, after.scores)  # scores of rules are written with all digits
     assert sorted(file.name for file in (tmp_path / "moses").iterdir()) == [
@@ -195,7 +198,7 @@ def test_reordering_models_cannot_be_exported(system: System, tmp_path: Path) ->
 def test_jump_models_say_what_they_expected(inside: bool) -> None:
     use = ModelUse(Near(), inside=inside)
     system = System.of(rule_table(RULES), reordering={"J": use}, weights=WEIGHTS | {"J": 0.1})
-    found = Translator(system).translate_batch([SOURCE], NBest())
+    found = TokenTranslator(system).translate_batch([SOURCE], NBest())
     rows = expectations(found, 0, 0)
     assert len(rows) == len(found.segments(0))
     told = {row["chosen"]: row for of_segment in rows for row in of_segment}
@@ -207,7 +210,7 @@ def test_jump_models_say_what_they_expected(inside: bool) -> None:
 
 
 def test_pages_and_services_show_rules(system: System) -> None:
-    found = Translator(system).translate_batch([SOURCE], NBest(2))
+    found = TokenTranslator(system).translate_batch([SOURCE], NBest(2))
     record = sentence_object(found, 0, n_best=2, expected=True)
     assert record["target"] == TARGET.split()
     assert [(link["source"], link["target"]) for link in record["links"]] == LINKS
@@ -232,7 +235,7 @@ def test_pages_and_services_show_rules(system: System) -> None:
 
 
 def test_a_derivation_is_drawn(system: System, saved: Path, tmp_path: Path) -> None:
-    found = Translator(system).translate_batch([SOURCE], NBest())
+    found = TokenTranslator(system).translate_batch([SOURCE], NBest())
     assert derivation_text(found, 0).splitlines()[3:7] == [
         "ta → he",
         "zai [X] [X] → [X,2] at [X,1]",
@@ -268,6 +271,37 @@ def test_phrases_are_drawn_too(tmp_path: Path) -> None:
 
     bitext = Bitext.of(["wo ai ni"], ["i love you"], [[(0, 0), (1, 1), (2, 2)]])
     system = System.of(PhraseTable.build(bitext, extract(bitext)))
-    found = Translator(system).translate_batch(["ni ai wo"], NBest())
+    found = TokenTranslator(system).translate_batch(["ni ai wo"], NBest())
     assert derivation_text(found, 0).splitlines()[3:6] == ["ni → you", "ai → love", "wo → i"]
     assert found.links_of(0) == [(0, 0), (1, 1), (2, 2)]
+
+
+class InCore(Near):
+    """A model that makes its own feature of the core: that of a jump model."""
+
+    n_values = 1
+    start_weights: ClassVar = [0.7]
+    scores_derivations = True
+
+    def search_feature(self, batch: Batch, weights: list[float]) -> _core.Feature:
+        return scorer_of(Near(), ModelUse(self), batch, weights)
+
+
+class CoverageFeature:
+    """A feature of steps, which a derivation does not have."""
+
+    def search_feature(self, batch: Batch, weights: list[float]) -> _core.Feature:
+        return _core.Distance(weight=weights[0])
+
+
+def test_a_feature_of_the_core_scores_derivations_if_its_kind_can(lm: LanguageModel) -> None:
+    found = []
+    for model in (Near(), InCore()):
+        system = System.of(rule_table(RULES), {"LM0": lm}, {"J": model}, WEIGHTS | {"J": 0.7})
+        found.append(TokenTranslator(system).translate_batch([SOURCE], NBest(3)))
+    assert System.of(rule_table(RULES), reordering={"J": InCore()}).weights["J"] == [0.7]
+    assert ModelUse(InCore()).scores_derivations and not ModelUse(CoverageFeature()).scores_derivations
+    assert found[0].lines() == found[1].lines() and np.array_equal(found[0].scores, found[1].scores)
+    refused = System.of(rule_table(RULES), {"LM0": lm}, {"C": CoverageFeature()})
+    with pytest.raises(HyperbatonError, match="C: this kind of feature scores the steps of phrases"):
+        TokenTranslator(refused).translate_batch([SOURCE], NBest(1))

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,15 +20,15 @@ from typing import Any
 import pytest
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli._resources import ShardOptions
-from hyperbaton.cli._run import carry_out
+from hyperbaton.cli._resources import ExecutorOptions
+from hyperbaton.cli.run import carry_out
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.data import generate
-from hyperbaton.run.completion import finish
+from hyperbaton.run.cost import REFERENCE_SECONDS, slowness
 from hyperbaton.run.execution import MachineLimits, Observer, StageFailed, _Executor, _processor_seconds, execute
 from hyperbaton.run.experiment import read_experiment
-from hyperbaton.run.plan import Plan, make_plan
-from hyperbaton.run.results import gather
+from hyperbaton.run.plan import Plan, make_plan, plan_file
+from hyperbaton.run.results import finish, gather
 from hyperbaton.run.status import plan_rows, status_rows, write_plan
 from hyperbaton.run.watch import Watch
 from tests.program import started
@@ -205,6 +206,16 @@ def test_running_stages_are_reported_with_the_time_left(done: tuple[Plan, Path],
     assert said[-1] == "score failed: no reason"
 
 
+def test_estimates_are_those_of_this_machine(tmp_path: Path) -> None:
+    """The demo took 152 s of processor time where the sample of work takes as long as on the reference."""
+    with resources.as_file(resources.files("hyperbaton.run") / "demo.toml") as experiment:
+        plan = plan_file(experiment, [], None, tmp_path)
+    plan.slowness = slowness(lambda: None, iter([0.0, REFERENCE_SECONDS, 5.0]).__next__)
+    assert 152 / 1.5 < plan_rows(plan, tmp_path)[-1]["cpu s"] < 152 * 1.5
+    watch = Watch(plan, tmp_path, MachineLimits(jobs=1, threads=1), lambda line: None)
+    assert watch.seconds_left() == pytest.approx(plan_rows(plan, tmp_path)[-1]["cpu s"], abs=1)
+
+
 def test_the_time_left_follows_the_share_of_the_processors(done: tuple[Plan, Path], tmp_path: Path) -> None:
     plan, root = done
     now = 0.0
@@ -333,5 +344,5 @@ def test_text_without_links_and_tags_gets_links_and_classes(tmp_path: Path) -> N
 def test_a_folder_that_no_report_can_name_is_refused_first(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"\xff")
     with pytest.raises(OptionError, match=r"--output .*: the name is not UTF-8"):
-        carry_out(tmp_path / "no-experiment.toml", folder, [], ShardOptions())
+        carry_out(tmp_path / "no-experiment.toml", folder, [], ExecutorOptions())
     assert not folder.exists()

@@ -107,7 +107,7 @@ def changed(*keys: str | int, to: object) -> dict[str, Any]:
         (
             explored,
             "stages/translate.msd.1.4/stage.json",
-            {"options": {"limit": "4"}},
+            {"options": {"limit": "4", "columns": []}},
             "'options.limit' is text, not a whole number",
         ),
         (status_rows, "stages/tune.msd.1/stage.json", {}, "no 'seconds'"),
@@ -127,3 +127,7 @@ def test_what_is_not_as_expected_is_named(
         reads(folder(tmp_path, file, content))
     assert message in str(raised.value) and "\n" not in str(raised.value)
     assert str(raised.value).startswith(str(tmp_path / file))
+
+
+def test_a_run_tuned_without_a_limit_is_explored(tmp_path: Path) -> None:
+    explored(folder(tmp_path, "results.json", changed("options", "translation", "tune-limit", to="none")))

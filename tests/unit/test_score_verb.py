@@ -69,9 +69,9 @@ def test_table_of_all_metrics_and_several_runs(hyperbaton: Callable[..., Done], 
     )
     assert done.returncode == 0, done.stderr
     header, *rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert header == ["metric", "value", "interval", "deviation", "signature"]
+    assert header == ["metric", "value", "interval", "deviation", "length", "signature"]
     assert {row[0] for row in rows} == {"BLEU", "chrF", "METEOR", "NIST", "RIBES", "TER", "WER"}
-    listed = hyperbaton("metrics", "--json")
+    listed = hyperbaton("list", "metrics", "--json")
     assert {"bleu", "pdscore", "lrscore"} <= {row["name"] for row in json.loads(listed.stdout)}
 
 
@@ -87,7 +87,7 @@ def test_table_of_all_metrics_and_several_runs(hyperbaton: Callable[..., Done], 
         (["hyp", "ref", "--source-links", "links"], "links of both"),
         (["hyp", "ref", "--source-links", "far", "--reference-links", "ref.links"], "far:2: link '0-9' is out of range"),
         (["hyp", "ref", "--source-links", "short", "--reference-links", "ref.links"], "short:1: expected links like 0-0"),
-        (["hyp", "ref", "--against", "other", "--test", "t"], "unknown test 't'"),
+        (["hyp", "ref", "--against", "other", "--test", "t"], "--test must be one of bootstrap, randomization, not 't'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_line(
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_one_line(
     (files / "far").write_text("0-0\n0-9\n\n")
     paths = [files / a if (files / a).exists() or a == "nowhere" else a for a in arguments]
     done = hyperbaton("score", *paths)
-    assert done.returncode == 1 and done.stdout == ""
+    assert done.returncode == (2 if "--test" in arguments else 1) and done.stdout == ""
     assert message.format(files) in done.stderr and len(done.stderr.splitlines()) == 1
 
 
@@ -129,3 +129,15 @@ def test_several_systems_are_compared_with_the_first(hyperbaton: Callable[..., D
     assert [row[1] for row in rows[:3]] == [str(files / "hyp"), str(files / "other"), both]
     wrong = hyperbaton(*command, files / "other", "--against", files / "other")
     assert wrong.returncode == 1 and "do not give --against" in wrong.stderr
+
+
+def test_the_length_ratio_is_shown_and_warned_about(hyperbaton: Callable[..., Done], files: Path) -> None:
+    (files / "short").write_text("a cat sat\nhe goes\na b c d\n")
+    done = hyperbaton("score", files / "short", files / "ref", "--metrics", "bleu", "--samples", "10")
+    assert [row.split("\t")[3] for row in done.stdout.splitlines()] == ["length", "0.692"]
+    remark = "the translations have 0.69 words for each word of the references, which changes BLEU and TER by itself"
+    assert done.stderr == f"warning: {remark}\n"
+    done = hyperbaton("score", files / "hyp", files / "ref", "--systems", files / "short", "--metrics", "bleu", "--json")
+    assert done.stderr == f"warning: {files / 'short'}: {remark}\n"
+    bleu = json.loads(done.stdout)["BLEU"]
+    assert (bleu["length"], bleu["systems"][str(files / "short")]["length"]) == (1.0, pytest.approx(9 / 13))

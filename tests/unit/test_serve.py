@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from html import escape, unescape
 from pathlib import Path
 
 import pytest
@@ -17,9 +20,10 @@ import pytest
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.processing import TextProcessing, TextSide
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.phrases import PhraseTable, extract
+from hyperbaton.serve.dialects import DIALECTS
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.service import Service
 from tests.program import started
@@ -31,7 +35,7 @@ def test_v1_agrees_with_translate(running_service: Running, german: System, mose
     assert status == 200 and answer["translations"][0]["text"] == expected
     lines = LINES[:8]
     status, answer = running_service.ask("/v1/translate", {"tokens": [line.split() for line in lines], "source": "fr"})
-    assert [row["text"] for row in answer["translations"]] == Translator(moses).translate(lines)
+    assert [row["text"] for row in answer["translations"]] == TokenTranslator(moses).translate(lines)
 
 
 def test_details_add_up(running_service: Running, moses: System) -> None:
@@ -77,9 +81,12 @@ def test_align(running_service: Running) -> None:
     assert [row["alignment"] for row in answer["alignments"]] == [[[0, 0]], []]
 
 
-def test_openapi_describes_what_is_checked(running_service: Running) -> None:
+def test_openapi_describes_every_path(running_service: Running) -> None:
     status, answer = running_service.ask("/openapi.json")
-    assert status == 200 and set(answer["paths"]) == {"/v1/translate", "/v1/align"}
+    routes = [route for name in DIALECTS for route in DIALECTS[name](running_service.service).routes()]
+    assert status == 200 and set(answer["paths"]) == {route.path for route in routes}
+    for path, methods in answer["paths"].items():
+        assert set(methods) <= {method.lower() for route in routes if route.path == path for method in route.methods}
     for name in re.findall(r'"#/components/schemas/(\w+)"', json.dumps(answer)):
         assert name in answer["components"]["schemas"]
     fields = answer["paths"]["/v1/translate"]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
@@ -88,7 +95,7 @@ def test_openapi_describes_what_is_checked(running_service: Running) -> None:
 
 def test_concurrent_requests_have_the_same_answers(running_service: Running, german: System) -> None:
     texts = [f"Das Haus {n}. {'Ja! ' * (n % 5)}" for n in range(60)]
-    alone = RawTranslator(Translator(german)).translate(texts)
+    alone = RawTranslator(TokenTranslator(german)).translate(texts)
 
     def ask(text: str) -> str:
         return str(running_service.ask("/translate", {"q": text, "source": "de", "target": "en"})[1]["translatedText"])
@@ -103,7 +110,7 @@ def test_numbers_come_through_as_in_translate() -> None:
     weights = {"PhrasePenalty0": -1.0}
     system = System.of(PhraseTable.build(bitext, extract(bitext)), weights=weights).with_text(text)
     lines = ["im Jahr 1990 kam er", "er kam", "1.234,5 im Jahr 1990"]
-    expected = RawTranslator(Translator(system)).translate(lines)
+    expected = RawTranslator(TokenTranslator(system)).translate(lines)
     assert "1990" in expected[0] and "1,234.5" in expected[2] and "1990" in expected[2]
     with running([Engine("numbers", system, "de", "en")]) as service:
         _, found = service.ask("/v2/translate", {"text": lines, "target_lang": "EN"}, headers=JSON)
@@ -112,27 +119,44 @@ def test_numbers_come_through_as_in_translate() -> None:
         assert "MCMXC" in service.ask("/v1/translate", glossary)[1]["translations"][0]["text"]
 
 
-def test_page(running_service: Running) -> None:
-    status, page = running_service.ask("/")
-    assert (
-        status == 200
-        and '"server": {"key": false' in page
-        and "<script src" not in page
-        and '<link rel="stylesheet' not in page
-    )
+def test_pages(running_service: Running) -> None:
+    for path in ("/", "/explain"):
+        status, page = running_service.ask(path)
+        assert status == 200 and '"server": {"key": false' in page and '<a href="docs">' in page
+        assert "<script src" not in page and '<link rel="stylesheet' not in page
 
 
-def test_docs_are_made_from_the_description(running_service: Running) -> None:
+def test_docs_are_made_from_the_description(running_service: Running, tmp_path: Path) -> None:
     status, page = running_service.ask("/docs")
     described = running_service.ask("/openapi.json")[1]
-    assert status == 200 and "<script" not in page and "http://" not in page and "https://" not in page
+    assert (
+        status == 200 and "<script" not in page and not re.findall(rf"https?://(?!127.0.0.1:{running_service.port})", page)
+    )
     for path, methods in described["paths"].items():
-        assert f"POST {path}</h2>" in page and methods["post"]["summary"] in page
-        for name in methods["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]:
-            assert f"<code>{name}</code>" in page
+        for method, operation in methods.items():
+            assert f"{method.upper()} {path}</h2>" in page and escape(operation["summary"], quote=False) in page
+            for content in operation.get("requestBody", {"content": {}})["content"].values():
+                for name in content["schema"]["properties"]:
+                    assert f"<code>{name}</code>" in page
     targets = set(re.findall(r'href="#([^"]+)"', page))
     assert set(described["components"]["schemas"]) - {"Path"} <= targets == targets & set(re.findall(r'id="([^"]+)"', page))
-    assert '<a href="docs">' in running_service.ask("/")[1]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_examples_of_the_docs_run(running_service: Running, tmp_path: Path) -> None:
+    """Each as printed; those of paths with a parameter name something that does not exist."""
+    docx = pytest.importorskip("docx")
+    docx.Document().save(tmp_path / "letter.docx")
+    page = running_service.ask("/docs")[1]
+    for command in map(unescape, re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)):
+        assert f"http://127.0.0.1:{running_service.port}/" in command
+        words = ["-s", "-o", tmp_path / "answer", "-w", "%{http_code}"]
+        done = subprocess.run(
+            ["curl", *words, *shlex.split(command)[1:]], capture_output=True, text=True, cwd=tmp_path, check=True
+        )
+        refused = {"/suggest": "403", "{name}": "404", "{id}": "404", "{pair}": "200"}
+        expected = next((status for part, status in refused.items() if part in command), "200")
+        assert done.stdout in (expected, "201"), (command, (tmp_path / "answer").read_text())
 
 
 def test_systems_need_languages(moses: System, german: System, tmp_path: Path) -> None:
@@ -158,7 +182,7 @@ def test_signals_finish_accepted_requests(moses: System, tmp_path: Path, number:
             asked = [pool.submit(service.ask, "/v1/translate", {"tokens": tokens, "source": "fr"}) for _ in range(4)]
             while True:
                 waiting = service.ask("/metrics")[1]
-                if "hyperbaton_batches_total 0\n" not in waiting:
+                if "hyperbaton_batches_total 0.0\n" not in waiting:
                     break
             time.sleep(0.2)
             program.send_signal(number)

@@ -34,14 +34,17 @@ from hyperbaton.serve import service as service_module
 from hyperbaton.serve.connections import Open, Protocol
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.fields import parse_body
-from hyperbaton.serve.keys import Keys
-from hyperbaton.serve.options import ServiceLimits
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.guard import Keys
+from hyperbaton.serve.options import Refusal, ServiceLimits
 from tests.clocks import wait_for
 from tests.program import started
 from tests.unit.services import GOOD, Running, Slow, running
 
 FORM = {"Content-Type": "multipart/form-data; boundary=x"}
+
+
+def encoded(how: str) -> bytes:
+    return part("q", "YQ==").replace(b"\r\n\r\n", f"\r\nContent-Transfer-Encoding: {how}\r\n\r\n".encode())
 
 
 def make_system(word: str) -> System:
@@ -74,7 +77,7 @@ def connect(service: Running) -> socket.socket:
 
 
 def get(client: socket.socket, path: str) -> bytes:
-    client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     return answer_of(client)
 
 
@@ -95,7 +98,7 @@ def test_every_request_must_arrive_in_time(system: System) -> None:
         slow.sendall(half_head())
         assert slow.recv(100) == b""  # closed, though it was not idle
         with connect(service) as silent:
-            head = b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+            head = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
             silent.sendall(head)  # answered before its body is there, which never comes
             assert answer_of(silent).startswith(b"HTTP/1.1 404")
             assert silent.recv(1000) == b""
@@ -151,6 +154,71 @@ def test_a_client_that_does_not_read_its_response_is_disconnected() -> None:
     assert ended == ["aborted"] and not later
 
 
+@pytest.mark.parametrize("version", ["1.1", "1.0"])
+def test_a_request_whose_length_is_given_twice_is_refused(small: Running, version: str) -> None:
+    both = "Content-Length: 4\r\n" if version == "1.1" else ""
+    head = f"POST /translate HTTP/{version}\r\nHost: localhost\r\n{both}Transfer-Encoding: chunked\r\n\r\n".encode()
+    with connect(small) as client:
+        client.sendall(head + b"0\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = answer_of(client)
+        assert answer.startswith(b"HTTP/1.1 400") and b"connection: close" in answer.lower()
+        assert client.recv(100) == b""
+
+
+@pytest.mark.parametrize(("head", "status"), [("GET /translate?q=" + "a" * 50_000, b"431"), ("nothing", b"400")])
+def test_a_head_that_cannot_be_read_is_answered(small: Running, head: str, status: bytes) -> None:
+    with connect(small) as client:
+        client.sendall(f"{head} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() + b"x" * 100_000)
+        answer = b"".join(iter(lambda: client.recv(1000), b""))
+        assert answer.split()[1] == status
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("localhost", 200), ("127.0.0.1:80", 200), ("[::1]:80", 200), ("mt.org", 200), ("a.org", 421), ("[a", 421)],
+)
+def test_requests_must_name_this_service(system: System, host: str, status: int) -> None:
+    with running([Engine("small", system, "de", "en")], hosts=["MT.org"]) as service:
+        assert service.ask("/languages", headers={"Host": host})[0] == status
+        assert service.ask("/health", headers={"Host": host})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://a.org"}, 403),
+        ({"Origin": "null", "Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Origin": "http://b.org"}, 201),
+        ({"Origin": "https://proxy.org", "Sec-Fetch-Site": "same-origin"}, 201),
+        ({"Origin": "http://localhost:1", "Host": "localhost:1"}, 201),
+        ({"Origin": "http://a.org", "Content-Type": "application/json"}, 400),  # which browsers do not send unasked
+        ({}, 201),
+    ],
+)
+def test_forms_of_other_pages_are_refused(system: System, headers: dict[str, str], status: int) -> None:
+    form = b"name=a&source_lang=de&target_lang=en&entries=ja%09yes"
+    with running([Engine("small", system, "de", "en")], cors=["http://b.org"]) as service:
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert service.ask("/v2/glossaries", form, headers=kind | headers)[0] == status
+        assert len(service.ask("/v2/glossaries")[1]["glossaries"]) == (status == 201)
+
+
+def test_paths_are_not_redirected(small: Running) -> None:
+    assert [small.ask(path)[0] for path in ("/docs/", "/v2/glossaries/%2e%2e%2f")] == [404, 404]
+
+
+def test_browsers_are_told_what_a_response_may_do(small: Running) -> None:
+    with connect(small) as client:
+        for path, policy in (
+            ("/", b"script-src 'sha256-"),
+            ("/docs", b"script-src 'none'"),
+            ("/health", b"default-src 'none'"),
+        ):
+            head = get(client, path).partition(b"\r\n\r\n")[0].lower()
+            assert b"x-content-type-options: nosniff" in head
+            assert policy in head.partition(b"content-security-policy: ")[2].partition(b"\r\n")[0]
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status", "message"),
     [
@@ -158,14 +226,9 @@ def test_a_client_that_does_not_read_its_response_is_disconnected() -> None:
         (b"q=a&" * 20_000, {}, 413, "a form may have at most 1100 fields"),
         (nested_form(2000), FORM, 400, "target is missing"),
         (part("q", "a"), FORM, 400, "its end is missing"),
-        (b"--x\r\nno header\r\n--x--", FORM, 400, "a part has no header"),
-        (b"--x\r\nA: " + b"b" * 2000 + b"\r\n\r\na\r\n--x--", FORM, 400, "a part has no header, or a long one"),
-        (
-            part("q", "a").replace(b"\r\n\r\n", b"\r\nContent-Transfer-Encoding: base64\r\n\r\n") + b"--x--",
-            FORM,
-            400,
-            "send it unencoded",
-        ),
+        (b"--x\r\nno header\r\n--x--", FORM, 400, "the form is not valid multipart/form-data: "),
+        (b"--x\r\nA: " + b"b" * 2000 + b"\r\n\r\na\r\n--x--", FORM, 400, "Maximum header size exceeded"),
+        (encoded("rot13") + b"--x--", FORM, 400, "Unknown Content-Transfer-Encoding"),
         (b"--x--", {"Content-Type": "multipart/form-data"}, 400, "its boundary is missing"),
     ],
 )
@@ -177,6 +240,8 @@ def test_forms_are_bounded(small: Running, body: bytes, headers: dict[str, str],
 def test_multipart_values_are_as_they_were_sent() -> None:
     body = part("q", " a\r\n--y ") + part("q[]", "b") + part("source", "") + b"--x--\r\n"
     assert parse_body('multipart/form-data; charset=utf-8; boundary="x"', body) == {"q": [" a\r\n--y ", "b"], "source": ""}
+    file = part("q", "b").replace(b"\r\n\r\n", b'; filename="b.txt"\r\nContent-Type: text/plain\r\n\r\n')
+    assert parse_body(FORM["Content-Type"], encoded("base64") + file + b"--x--") == {"q": ["a", "b"]}
     with pytest.raises(Refusal, match="not valid UTF-8"):
         parse_body(FORM["Content-Type"], part("q", "a").replace(b"a\r\n", b"\xff\r\n") + b"--x--")
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import urllib.parse
+import urllib.request
 import xmlrpc.client
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hyperbaton.decode import NBest, System, Translator
+from hyperbaton.decode import NBest, System, TokenTranslator
 from hyperbaton.serve.dialects.moses import METHODS
 from tests.unit.services import LINES, TEXT, Running
 
@@ -53,6 +56,57 @@ def test_forms_of_javascript_clients(running_service: Running) -> None:
     status, answer = running_service.ask("/frontend/settings")
     assert answer["charLimit"] == 20_000 and answer["apiKeys"] is False
     assert running_service.ask("/suggest", {"q": "a", "s": "b", "source": "de", "target": "en"})[0] == 403
+
+
+def sent_file(service: Running, name: str, content: bytes) -> tuple[int, Any]:
+    """The answer to a file to be translated into English, or the translated file."""
+    head = f'--x\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    rest = '\r\n--x\r\nContent-Disposition: form-data; name="target"\r\n\r\nen\r\n--x--\r\n'
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    status, answer = service.ask("/translate_file", head.encode() + content + rest.encode(), headers=headers)
+    if status != 200:
+        return status, answer["error"]
+    with urllib.request.urlopen(answer["translatedFileUrl"]) as response:
+        assert response.headers["Content-Disposition"].endswith(f"{Path(name).stem}.en{Path(name).suffix}")
+        return status, response.read()
+
+
+def test_files_of_libretranslate(running_service: Running) -> None:
+    for name, content, expected in (
+        ("a.txt", "das Haus\nJa!\n", "the house\nYes!\n"),
+        ("a.html", "<p>das <b>Haus</b></p>", "<p>the <b>house</b></p>"),
+    ):
+        assert sent_file(running_service, name, content.encode()) == (200, expected.encode())
+    for name, content, message in (
+        ("a.pdf", b"%PDF", "files of type .pdf are not translated; these are: .txt, .html, .htm, .docx"),
+        ("a.txt", b"\xff", "the file is not valid UTF-8"),
+        ("a.docx", b"no archive", "the file is not a Word document"),
+    ):
+        assert sent_file(running_service, name, content) == (400, message)
+    settings = running_service.ask("/frontend/settings")[1]
+    assert settings["filesTranslation"] and ".docx" in settings["supportedFilesFormat"]
+    assert running_service.ask("/translate_file", {"target": "en"})[0] == 400
+
+
+def test_word_documents_keep_their_formatting(running_service: Running) -> None:
+    docx = pytest.importorskip("docx")
+    document, stored = docx.Document(), io.BytesIO()
+    document.add_heading("das Haus")
+    paragraph = document.add_paragraph("das ")
+    paragraph.add_run("Haus").bold = True
+    document.add_table(1, 1).cell(0, 0).text = "Ja!"
+    document.sections[0].header.paragraphs[0].text = "Ja! das Haus"
+    document.add_paragraph("")
+    document.save(stored)
+    translated = docx.Document(io.BytesIO(sent_file(running_service, "a.docx", stored.getvalue())[1]))
+    heading, paragraph, _ = translated.paragraphs
+    assert (heading.text, heading.style.name) == ("the house", "Heading 1")
+    assert [(run.text.strip(), bool(run.bold)) for run in paragraph.runs if run.text.strip()] == [
+        ("the", False),
+        ("house", True),
+    ]
+    assert translated.tables[0].cell(0, 0).text == "Yes!"
+    assert translated.sections[0].header.paragraphs[0].text == "Yes! the house"
 
 
 def test_deepl(running_service: Running, expected: str) -> None:
@@ -116,7 +170,7 @@ def test_deepl_keeps_the_structure_of_xml_and_html(running_service: Running) -> 
 def test_moses(running_service: Running, moses: System) -> None:
     client = xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en")
     assert "translate" in client.system.listMethods()
-    best = Translator(moses).translate(LINES[:5])
+    best = TokenTranslator(moses).translate(LINES[:5])
     assert [client.translate({"text": line})["text"].strip() for line in LINES[:5]] == best  # type: ignore[index,call-overload]
     asked = {"text": LINES[0], "align": "true", "word-align": 1, "nbest": 3, "add-score-breakdown": True}
     answer: Any = client.translate(asked)
@@ -139,7 +193,7 @@ def test_moses(running_service: Running, moses: System) -> None:
 def test_moses_returns_options_and_the_search_graph(running_service: Running, moses: System) -> None:
     with xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en") as client:
         answer: Any = client.translate({"text": LINES[0], "topt": True, "sg": 1, "align": True})
-    found = Translator(moses).translate_batch([LINES[0]], NBest(), graph=True)
+    found = TokenTranslator(moses).translate_batch([LINES[0]], NBest(), graph=True)
     graph = [line.split(" ", 1)[1] for line in found.graph()]
     assert [f"hyp={row['hyp']} stack={row['stack']}" for row in answer["sg"]] == [
         " ".join(line.split()[:2]) for line in graph
@@ -161,8 +215,8 @@ def test_moses_returns_options_and_the_search_graph(running_service: Running, mo
 
 def test_moses_takes_weights_for_one_text(running_service: Running, moses: System) -> None:
     weights = {"Distortion0": [3.0], "LM0": [0.01]}
-    expected = Translator(moses.with_weights(weights)).translate([LINES[0]])[0]
-    plain = Translator(moses).translate([LINES[0]])[0]
+    expected = TokenTranslator(moses.with_weights(weights)).translate([LINES[0]])[0]
+    plain = TokenTranslator(moses).translate([LINES[0]])[0]
     assert expected != plain
     with xmlrpc.client.ServerProxy(f"{running_service.url}/RPC2/fr-en") as client:
         for text, asked in ((expected, "Distortion0=3\tLM0=0.01"), (plain, "")):
@@ -189,7 +243,7 @@ def test_moses_answers_many_calls_at_once(running_service: Running, moses: Syste
         calls.translate({})
         results = iter(calls())
         best = [next(results)["text"].strip() for _ in range(2)]
-        assert best == Translator(moses).translate(LINES[:2]) and next(results).startswith("system.multicall(calls)")
+        assert best == TokenTranslator(moses).translate(LINES[:2]) and next(results).startswith("system.multicall(calls)")
         with pytest.raises(xmlrpc.client.Fault, match="text is missing"):
             next(results)
         for wrong in ("a", [3], [{"methodName": "system.multicall", "params": []}] * 1001):
@@ -197,3 +251,6 @@ def test_moses_answers_many_calls_at_once(running_service: Running, moses: Syste
                 client.system.multicall(wrong)
         answer: Any = client.system.multicall([{"methodName": "system.multicall", "params": [[]]}])
         assert answer[0]["faultCode"] == 400
+        for wrong in (5, True, 1.5, "a", {"text": "a"}):
+            answer = client.system.multicall([{"methodName": "translate", "params": wrong}])
+            assert answer[0]["faultCode"] == 400 and "needs params" in answer[0]["faultString"]

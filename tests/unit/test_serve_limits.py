@@ -7,9 +7,11 @@ import http.client
 import json
 import re
 import socket
+import threading
 import time
 import weakref
 import xmlrpc.client
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,11 @@ import pytest
 
 from hyperbaton import serve as serving
 from hyperbaton.base.errors import Cancelled, InputError
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.serve.batching import Batcher, Job
 from hyperbaton.serve.engine import Engine
-from hyperbaton.serve.keys import Keys
-from hyperbaton.serve.options import ServiceLimits
+from hyperbaton.serve.guard import Keys
+from hyperbaton.serve.options import Refusal, ServiceLimits
 from tests.clocks import wait_for
 from tests.unit.services import GOOD, JSON, Running, Slow, running, waiting
 
@@ -67,8 +69,8 @@ def test_errors_of_bad_requests_give_the_reason(
 
 def test_every_status_is_documented() -> None:
     """The table of docs/serve.md has each status that the sources name, and no other."""
-    # Those of the web framework (unknown path, wrong method) and the server (too many connections) are in no source file.
-    statuses = {200, 404, 405, 503}
+    # Those of the web framework (unknown path, wrong method) and the server (connections, heads) are in no such call.
+    statuses = {200, 404, 405, 431, 503}
     for path in Path(serving.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -90,7 +92,9 @@ def test_large_bodies_are_refused(running_service: Running) -> None:
 
 def test_slow_and_vanishing_clients(german: System) -> None:
     with running([Engine("german", german, "de", "en")], ServiceLimits(read_timeout=0.5)) as service:
-        head = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+        head = (
+            b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+        )
         with socket.create_connection(("127.0.0.1", service.port)) as slow:
             slow.sendall(head + b'{"q":')
             slow.settimeout(10)
@@ -143,11 +147,50 @@ def test_workers_abandon_late_jobs_and_keep_none() -> None:
     batcher.close()
 
 
+def test_clients_take_turns() -> None:
+    go = threading.Event()
+    begun: list[str] = []
+
+    def run(jobs: Sequence[Job]) -> None:
+        begun.extend(job.work for job in jobs)
+        go.wait(30)
+        if jobs[0].client == "spare":
+            wait_for(lambda: len(begun) == 7)
+        for job in jobs:
+            job.finish(None)
+
+    def make(client: str, work: str, key: str = "") -> Job:
+        return Job(key or work, 1, work, run, time.monotonic() + 60, client)
+
+    batcher = Batcher(n_workers=1, capacity=5, batch=2)
+    greedy = [make("a", f"a{n}") for n in range(6)]
+    batcher.submit(greedy[0])
+    wait_for(lambda: begun == ["a0"])
+    batcher.submit(greedy[1])
+    batcher.submit(make("spare", "s0"))
+    wait_for(lambda: begun == ["a0", "s0"])  # another client need not wait for the first job
+    for job in greedy[2:]:
+        batcher.submit(job)
+    with pytest.raises(Refusal, match="too many requests"):
+        batcher.submit(make("a", "a6"))
+    # Each takes the place of a job of the client that has most.
+    for job in (make("b", "b0", "a1"), make("c", "c0"), make("b", "b1"), make("d", "d0", "a1")):
+        batcher.submit(job)
+    for job in greedy[2:]:
+        with pytest.raises(Refusal, match="too many requests"):
+            job.future.result(0)
+    with pytest.raises(Refusal, match="too many requests"):
+        batcher.submit(make("d", "d1"))
+    go.set()
+    batcher.close(30)
+    assert begun == ["a0", "s0", "a1", "b0", "b1", "c0", "d0"]  # b0 is in the batch of a1
+
+
 def test_work_stops_when_the_client_disconnects(german: System) -> None:
     with waiting(german, ServiceLimits(workers=1)) as service:
         body = json.dumps(GOOD).encode()
         with socket.create_connection(("127.0.0.1", service.port)) as gone:
-            head = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
             gone.sendall(head.encode() + body)
             wait_for(lambda: service.service.batcher.n_running == 1)
         wait_for(lambda: service.service.batcher.n_running == 0)
@@ -155,9 +198,9 @@ def test_work_stops_when_the_client_disconnects(german: System) -> None:
 
 
 def test_a_failing_request_does_not_spoil_its_batch(german: System, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Translator.search
+    original = TokenTranslator.search
 
-    def fail(self: Translator, sentences: Any, *arguments: Any, **options: Any) -> Any:
+    def fail(self: TokenTranslator, sentences: Any, *arguments: Any, **options: Any) -> Any:
         if any("unlucky" in line for line in sentences.lines):
             raise RuntimeError("inside")
         return original(self, sentences, *arguments, **options)
@@ -167,7 +210,7 @@ def test_a_failing_request_does_not_spoil_its_batch(german: System, monkeypatch:
         wait_for(lambda: service.service.batcher.n_running == 1)
         asked = [pool.submit(service.ask, "/translate", GOOD | {"q": q}) for q in ("Ja!", "unlucky", "das Haus")]
         wait_for(lambda: service.service.batcher.n_waiting == 3)
-        monkeypatch.setattr(Translator, "search", fail)
+        monkeypatch.setattr(TokenTranslator, "search", fail)
         Slow.wait.set()
         assert first.result()[0] == 200
         assert [one.result()[0] for one in asked] == [200, 500, 200]

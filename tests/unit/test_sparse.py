@@ -13,13 +13,14 @@ from scipy.sparse import csr_array
 
 from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.base.resources import Resources
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, Translator
+from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.decode.sparse import Labels, SparseReordering, read_weights, weight_lines
 from hyperbaton.lm import LanguageModel
 from hyperbaton.phrases import PhraseTable, ReorderingType, extract
-from hyperbaton.tune import Tuning, tune
+from hyperbaton.tune import Tuning, TuningRecord, tune
 from hyperbaton.tune.system import SystemDecoder
 from tests.oracles import decode as oracle
 from tests.oracles.mira import mira
@@ -101,7 +102,7 @@ def test_features_and_scores_are_those_counted_by_hand(parts: Parts, kind: str, 
     system = System.load(tmp_path / "system")
     lines = [" ".join(words) for words in parts.test.source][:12]
     options = Decoding(distortion_limit=-1, pop_limit=60)
-    translations = Translator(system, options, threads=1).translate_batch(lines, NBest(8))
+    translations = TokenTranslator(system, options, threads=1).translate_batch(lines, NBest(8))
     weights = np.array(system.weights["SPARSE"])
     n_between = 0
     for path in range(len(translations.scores)):
@@ -126,12 +127,16 @@ def test_tuning_learns_sparse_weights(parts: Parts, optimizer: str, tmp_path: Pa
     references = [[" ".join(words) for words in parts.test.target]]
     decoder = SystemDecoder(parts.system("hier-mslr"), lines, n_best=20, options=Decoding(pop_limit=60), threads=1)
     options = Tuning(optimizer=optimizer, iterations=3)
-    tuned = tune(decoder, decoder.start, references, options, threads=1, folder=tmp_path / "tuning")
+    tuned = tune(
+        decoder, decoder.start, references, options, resources=Resources(1), record=TuningRecord(tmp_path / "tuning")
+    )
     after = decoder.with_weights(tuned.weights)
     assert tuned.failure is None and tuned.score > tuned.history[0].score
     n_learned = sum(weight != 0 for weight in after.weights["SPARSE"])
     assert 20 < n_learned < parts.model("hier-mslr").n_features
-    again = tune(decoder, decoder.start, references, options, threads=1, folder=tmp_path / "tuning")
+    again = tune(
+        decoder, decoder.start, references, options, resources=Resources(1), record=TuningRecord(tmp_path / "tuning")
+    )
     assert np.array_equal(again.weights, tuned.weights)
 
 
@@ -149,7 +154,13 @@ def test_lists_along_the_search_graph_have_sparse_features(parts: Parts) -> None
     scores = many.features @ decoder.start[:n] + many.sparse @ decoder.start[n:]
     first = np.flatnonzero(np.diff(many.sentence, prepend=-1))
     assert (scores <= scores[first][many.sentence] + 2e-3).all()
-    tuned = tune(decoder, decoder.start, references, Tuning(optimizer="mira:passes=5:min-lists=2", iterations=2), threads=1)
+    tuned = tune(
+        decoder,
+        decoder.start,
+        references,
+        Tuning(optimizer="mira:passes=5:min-lists=2", iterations=2),
+        resources=Resources(1),
+    )
     assert tuned.score >= tuned.history[0].score
 
 
@@ -159,11 +170,11 @@ def test_unsupported_combinations_are_refused(parts: Parts) -> None:
     system = parts.system("hier-mslr")
     decoder = SystemDecoder(system, lines, n_best=5, options=Decoding(pop_limit=20), threads=1)
     with pytest.raises(OptionError, match="mert cannot tune sparse features"):
-        tune(decoder, decoder.start, references, Tuning(optimizer="mert", iterations=2), threads=1)
+        tune(decoder, decoder.start, references, Tuning(optimizer="mert", iterations=2), resources=Resources(1))
     decoder = SystemDecoder(system, lines, n_best=5, options=Decoding(pop_limit=20), threads=1, fix={"LM0": 1.0})
     with pytest.raises(OptionError, match="sparse features cannot be tuned while weights are fixed"):
         options = Tuning(optimizer="mira", iterations=2)
-        tune(decoder, decoder.start, references, options, fixed=decoder.fixed, threads=1)
+        tune(decoder, decoder.start, references, options, fixed=decoder.fixed, resources=Resources(1))
     with pytest.raises(OptionError, match="need Moses' orientations"):
         SparseReordering("three", ())
 
@@ -219,7 +230,9 @@ def test_moses_gets_and_gives_sparse_features(parts: Parts, tmp_path: Path) -> N
     for before, after in zip(sorted(model.labels, key=key_of), sorted(found.labels, key=key_of), strict=True):
         assert key_of(before) == key_of(after) and labels_of(before) == labels_of(after)
     lines = [" ".join(words) for words in parts.test.source][:6]
-    assert Translator(again, threads=1).translate(lines) == Translator(system, system.options, threads=1).translate(lines)
+    assert TokenTranslator(again, threads=1).translate(lines) == TokenTranslator(
+        system, system.options, threads=1
+    ).translate(lines)
     (tmp_path / "model" / "sparse-weights").write_text("Other_x 1\n", encoding="utf-8")
     with pytest.raises(InputError, match="has the sparse weight 'Other_x 1'"):
         import_moses(ini)

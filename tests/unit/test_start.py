@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from hyperbaton import align, cli, corpus, decode, learn, lm, models, phrases, report
+import hyperbaton
+from hyperbaton import align, corpus, decode, learn, lm, models, phrases, report
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import import_moses
@@ -21,24 +22,25 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 
+PACKAGE = Path(hyperbaton.__file__).parent
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 # Libraries that take long to import; http.client and ssl come with a careless import of xml.sax, and importlib.metadata
 # with a look at the entry points of everything that is installed. html has the names of all characters, and tempfile and
 # secrets import OpenSSL.
 SLOW = {
-    *("scipy", "sklearn", "matplotlib", "pandas", "torch", "sacrebleu", "pydantic", "rich", "concurrent.futures"),
+    *("scipy", "sklearn", "matplotlib", "pandas", "torch", "sacrebleu", "pydantic", "rich", "typer", "concurrent.futures"),
     *("multiprocessing", "asyncio", "xml", "http.client", "ssl", "socket", "email", "importlib.metadata"),
     *("html", "tempfile", "secrets"),
 }
 # Parts of the package that no translation needs, with any model.
 UNUSED = {
-    *("align.aligners.hmm", "align.lexical", "align.lexicon", "base.executors", "base.processes", "corpus.class_runs"),
+    *("align.aligners.hmm", "align.lexical", "align.lexicon", "base.executors", "base.ordered"),
     *("corpus.dependencies", "corpus.processing", "corpus.sentences", "corpus.tokenizers", "decode.derivations"),
-    *("decode.glossary", "decode.preordering", "decode.raw", "decode.shards", "evaluate", "lm.shards", "metrics"),
-    *("phrases.extracted", "phrases.pair_orientations", "phrases.smoothing", "report", "run", "tune"),
+    *("decode.preordering", "decode.raw", "evaluate", "metrics"),
+    *("phrases.extraction", "phrases.smoothing", "report", "run", "tune"),
 }
 # Number of modules of the package; each takes about a millisecond.
-MODULES = {"table": 75, "dpr": 100, "sequence": 100}
+MODULES = {"table": 78, "dpr": 100, "sequence": 100}
 MAIN = """
 import sys
 from hyperbaton.__main__ import main
@@ -96,13 +98,6 @@ def test_explaining_a_model_imports_few_others(bitext: Bitext, tmp_path: Path) -
     assert {name for name in MODELS if f"hyperbaton.models.{name}" in loaded} == {"block_me", "lexicalized", "osm"}
 
 
-def test_help_is_read_from_files_as_python_reads_it() -> None:
-    """Help lists the commands without parsing their files."""
-    for verb in cli.verbs():
-        function = cli._function(verb)
-        assert cli._help_text(verb) == inspect.getdoc(function) and cli._group(verb) == function.__globals__["HELP_GROUP"]
-
-
 def test_drawing_a_pair_as_text_imports_no_matplotlib(tmp_path: Path) -> None:
     files = {"source": "a b", "target": "x y", "links": "0-1 1-0"}
     for name, line in files.items():
@@ -110,20 +105,28 @@ def test_drawing_a_pair_as_text_imports_no_matplotlib(tmp_path: Path) -> None:
     assert "matplotlib" not in imported("inspect", *(tmp_path / name for name in files))
 
 
+LAZY = [path for path in PACKAGE.rglob("__init__.py") if "LazyNames(" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", LAZY, ids=lambda path: path.parent.name)
+def test_lazy_packages_list_the_names_that_type_checkers_see(path: Path) -> None:
+    package = importlib.import_module(".".join(["hyperbaton", *path.parent.relative_to(PACKAGE).parts]))
+    (lazy,) = (node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.If))
+    imports = [node for node in lazy.body if isinstance(node, ast.ImportFrom)]
+    names = vars(package).get("_names") or package.__getattr__.__self__
+    assert names.homes == {alias.asname: node.module for node in imports for alias in node.names}
+    assert set(package.__all__) - names.homes.keys() <= {"MINIMIZERS", "__version__"}
+
+
 @pytest.mark.parametrize(
     "package", [align, corpus, decode, learn, minimizers, lm, models, phrases, report], ids=lambda package: package.__name__
 )
-def test_lazy_packages_give_the_names_that_they_list(package: object) -> None:
-    name, listed = package.__name__, package.__all__  # type: ignore[attr-defined]
-    file = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))  # type: ignore[attr-defined]
-    (lazy,) = (node for node in file.body if isinstance(node, ast.If))
-    checked = {alias.asname: node.module for node in lazy.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert checked.keys() <= set(listed) and (set(listed) - checked.keys()) <= vars(package).keys()
-    assert all(hasattr(package, each) for each in listed)
-    for each, module in checked.items():
-        assert getattr(package, each) is getattr(importlib.import_module(module or ""), each)
-    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nothing'"):
-        package.nothing  # type: ignore[attr-defined]  # noqa: B018
+def test_lazy_packages_give_the_names_that_they_list(package: ModuleType) -> None:
+    for name in package.__all__:
+        home = package.__getattr__.__self__.homes.get(name, package.__name__)
+        assert getattr(package, name) is getattr(importlib.import_module(home), name)
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):
+        package.nothing  # noqa: B018
 
 
 def test_a_module_that_cannot_be_imported_is_an_error(tmp_path: Path) -> None:
@@ -133,3 +136,42 @@ def test_a_module_that_cannot_be_imported_is_an_error(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-c", str(root / "pyproject.toml"), "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode != 0 and "No module named 'nothing_of_that_name'" in done.stdout, done.stdout
+
+
+def test_interpreters_are_started_with_a_safe_path() -> None:
+    """`-m` and `-c` put the current folder before all others; what multiprocessing starts is told by the environment."""
+    source = Path(hyperbaton.__file__).parent
+    starts = [
+        line for path in source.rglob("*.py") for line in path.read_text("utf-8").splitlines() if "sys.executable" in line
+    ]
+    assert [line for line in starts if '"-P"' not in line and "shutil.which" not in line] == []
+    assert len(starts) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run exp.toml -o out -q",
+        "align text text --executor processes:2 -o out -q",
+        "tokenize sacremoses text -t 2 -o out -q",
+    ],
+)
+def test_nothing_is_imported_from_the_current_folder(command: str, tmp_path: Path) -> None:
+    """Files beside an experiment may have the names of modules; `demo` runs its stages as `run` does."""
+    program, folder = tmp_path / "program" / "hyperbaton", tmp_path / "work"
+    program.parent.mkdir()
+    program.write_text("from hyperbaton.__main__ import main\nif __name__ == '__main__':\n    main()\n", encoding="utf-8")
+    folder.mkdir()
+    for name in {*sys.stdlib_module_names, "numpy", "hyperbaton", "sacremoses"}:
+        (folder / f"{name}.py").write_text("open('imported', 'a').write(__name__)\n", encoding="utf-8")
+    (folder / "exp.toml").write_text(
+        "[corpus.generate]\nsentences = 60\ndev = 10\ntest = 10\n[models.linear]\n[translation]\nsystems = {}\n",
+        encoding="utf-8",
+    )
+    (folder / "text").write_text("a b c\n" * 4001, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, program, *command.split()], capture_output=True, text=True, check=False, cwd=folder
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (folder / "out").exists() and not (folder / "imported").exists()

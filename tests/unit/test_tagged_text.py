@@ -12,7 +12,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Tags
 from hyperbaton.corpus.processing import TextProcessing, TextSide
 from hyperbaton.corpus.taggers import TAGGERS, Tagger
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.annotated import annotate
 from hyperbaton.decode.raw import RawTranslator, Sentence
 from hyperbaton.models import MODELS
@@ -44,13 +44,13 @@ def text(source: str) -> TextProcessing:
 
 def test_raw_text_has_the_tags_of_the_tagger(system: System, tmp_path: Path) -> None:
     tagged = system.with_text(text("ja:tagger=fugashi"))
-    expected = Translator(system, threads=1).translate(
+    expected = TokenTranslator(system, threads=1).translate(
         JAPANESE[:2],
         annotations=annotate(
             JAPANESE[:2], tags=["代名詞 助詞-係助詞 名詞-普通名詞 助詞-格助詞 動詞-非自立可能 助動詞 補助記号-句点"] * 2
         ),
     )
-    translator = RawTranslator(Translator(tagged, threads=1))
+    translator = RawTranslator(TokenTranslator(tagged, threads=1))
     assert translator.raw.read(JAPANESE[0]).sentences[0].labels[2:4] == ["名詞-普通名詞", "助詞-格助詞"]
     assert [line.replace(".", " .") for line in translator.translate(JAPANESE[:1])] == expected[:1]
     tagged.save(tmp_path / "system")
@@ -64,7 +64,7 @@ def test_a_tagger_counts_more_than_the_tokenizer(system: System) -> None:
         def label(self, sentences: Any) -> Iterator[list[str]]:
             return ([f"T{i}" for i in range(len(sentence))] for sentence in sentences)
 
-    translator = RawTranslator(Translator(system.with_text(text("ja:tokenizer=fugashi"))))
+    translator = RawTranslator(TokenTranslator(system.with_text(text("ja:tokenizer=fugashi"))))
     assert translator.raw.tagger is None and translator.raw.read("私は").sentences[0].labels == ["代名詞", "助詞-係助詞"]
     translator.raw.tagger = Same()
     assert translator.raw.read("私は").sentences[0].labels == ["T0", "T1"]
@@ -73,15 +73,15 @@ def test_a_tagger_counts_more_than_the_tokenizer(system: System) -> None:
 def test_only_models_that_read_tags_call_a_tagger() -> None:
     bitext = Bitext.of(JAPANESE, ENGLISH, LINKS)
     plain = System.of(PhraseTable.build(bitext, extract(bitext))).with_text(text("ja:tagger=udpipe:model=absent"))
-    assert RawTranslator(Translator(plain)).raw.tagger is None
+    assert RawTranslator(TokenTranslator(plain)).raw.tagger is None
 
 
 def test_without_tags_the_message_says_how_to_get_them(system: System) -> None:
-    message = r"PAIR needs tags; the tokenizer none gives none: build the system with --source-text ja:tagger=NAME, or tag"
+    message = "PAIR needs tags; the tokenizer none gives none: build the system with --source-text .*:tagger=NAME, or tag"
     with pytest.raises(OptionError, match=message):
-        RawTranslator(Translator(system.with_text(text("ja"))))
+        RawTranslator(TokenTranslator(system.with_text(text("ja:tokenizer=none"))))
     with pytest.raises(OptionError, match=r"was trained with tags: .* \(--source-tags\), which 'hyperbaton tag' makes"):
-        Translator(system).translate(JAPANESE[:1])
+        TokenTranslator(system).translate(JAPANESE[:1])
     with pytest.raises(OptionError, match="unknown tagger 'fugasi'"):
         TextSide.parse("ja:tagger=fugasi")
 

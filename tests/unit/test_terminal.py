@@ -54,11 +54,11 @@ run small.toml -o small
 status small
 report small
 generate -o generated --sentences 20 --json
-models
-learners
-metrics
-features
-orientations
+list models
+list learners
+list metrics
+list features
+list orientations
 """
 RUN = """
 [corpus.generate]
@@ -76,7 +76,7 @@ SECONDS = re.compile(r"\t\d+(\.\d+)?")  # what `status` has measured
 
 def has_quiet(verb: str) -> bool:
     code = (ROOT / "src/hyperbaton/cli" / f"{verb.replace('-', '_')}.py").read_text(encoding="utf-8")
-    return re.search(r"\bQuiet\b|: (Thread|Shard|Memory)Options\b", code) is not None
+    return re.search(r"\bQuiet\b|: (Thread|Executor|Memory|ExecutorAndMemory)Options\b", code) is not None
 
 
 class Done(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hyperbaton.base.store import group
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.casing import Casing
 from hyperbaton.corpus.detokenizers import make_detokenizer
@@ -80,4 +81,4 @@ def test_truecasing_learns_inside_sentences() -> None:
         "end",
     ]
     assert casing.truecase(["Unknown", "Rome"]) == ["Unknown", "Rome"]
-    assert Casing.from_arrays(casing.arrays("x"), "x") == casing
+    assert Casing.from_arrays(group(casing.arrays("x"), "x")) == casing

@@ -30,23 +30,23 @@ def little_tuning() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def translator() -> Translator:
-    return Translator.train(TRAIN, DEV, minutes=0.15, quiet=True)
+    return Translator.train(TRAIN, DEV, minutes=0.15, model="pair", quiet=True)
 
 
 def test_more_time_gives_better_models_and_more_tuning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hyperbaton.run.translator.MOST", MOST)
     large = Bitext.of(["a b c d e f g h i j k l"] * 40_000, ["x"] * 40_000)
     dev = large[:1000]
-    plans = [plan_training(large, dev, minutes) for minutes in (1, 10, 15, 20)]
+    plans = [plan_training(large, dev, minutes) for minutes in (1, 2.2, 3, 20)]
     assert [plan.model for plan in plans] == ["none", "pair", "sequence", "sequence"]
     assert [plan.iterations for plan in plans] == sorted(plan.iterations for plan in plans)
     assert plans[0].iterations < FEWEST and plans[-1].iterations == MOST
-    assert all(plan.seconds <= 60 * minutes for plan, minutes in zip(plans[1:], (10, 15, 20), strict=True))
+    assert all(plan.seconds <= 60 * minutes for plan, minutes in zip(plans[1:], (2.2, 3, 20), strict=True))
     named = plan_training(large, dev, 1, "sequence")
     assert named.model == "sequence" and named.iterations == 1
     # Links that are there need not be made.
     linked = large.with_links([[]] * len(large))
-    assert plan_training(linked, dev, 10).seconds != plans[1].seconds
+    assert plan_training(linked, dev, 2.2).seconds != plans[1].seconds
 
 
 def test_it_translates_saves_and_explains(translator: Translator, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_the_same_text_and_options_give_the_same_translator(translator: Translat
     def progress(stage: str, done: int, total: int) -> None:
         stages.setdefault(stage, []).append(done)
 
-    again = Translator.train(TRAIN, DEV, minutes=0.15, threads=1, progress=progress)
+    again = Translator.train(TRAIN, DEV, minutes=0.15, model="pair", threads=1, progress=progress)
     assert again.system.weights == translator.system.weights
     assert again.translate(TEST_LINES) == translator.translate(TEST_LINES)
     assert {"extract", "language model", "train pair", "tune"} <= set(stages) and "align" not in stages

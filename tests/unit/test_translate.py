@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from hyperbaton.base.errors import ArtefactError, InputError, OptionError
 from hyperbaton.base.store import manifest_checksum
-from hyperbaton.cli import build
+from hyperbaton.cli import Program
 from hyperbaton.corpus.files import writing_outputs
-from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, Translator
+from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.diagnose import diagnose
 from hyperbaton.decode.moses import export_moses, import_moses
-from hyperbaton.decode.trace import traces
+from hyperbaton.decode.result import traces
 from tests.oracles import decode as oracle
 from tests.program import hyperbaton_bytes
 
@@ -44,7 +44,7 @@ def saved(moses_system: System, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def scores(system: System, **options: Any) -> list[float]:
-    translations = Translator(system, Decoding(**options), threads=1).translate_batch(LINES, NBest(1))
+    translations = TokenTranslator(system, Decoding(**options), threads=1).translate_batch(LINES, NBest(1))
     return translations.scores.tolist()
 
 
@@ -53,8 +53,8 @@ def test_a_saved_system_is_the_same(system: System, saved: Path) -> None:
 
 
 def test_output_does_not_depend_on_threads_or_blocks(system: System) -> None:
-    one = list(Translator(system, threads=1).translate_batch(LINES, NBest(3)).nbest(alignment=True))
-    two = Translator(system, threads=3).batches(LINES, NBest(3), batch_size=7)
+    one = list(TokenTranslator(system, threads=1).translate_batch(LINES, NBest(3)).nbest(alignment=True))
+    two = TokenTranslator(system, threads=3).batches(LINES, NBest(3), batch_size=7)
     first, lines = 0, []
     for block in two:
         lines += list(block.nbest(first, alignment=True))
@@ -101,7 +101,7 @@ def test_verbs(saved: Path, tmp_path: Path) -> None:
 
 
 def test_traces_add_up(system: System) -> None:
-    translations = Translator(system, threads=1).translate_batch(LINES[:3], NBest(100))
+    translations = TokenTranslator(system, threads=1).translate_batch(LINES[:3], NBest(100))
     for trace in traces(translations):
         piece = trace["pieces"][0]
         total = sum(sum(step["weighted"].values()) for step in piece["steps"])
@@ -115,7 +115,7 @@ def test_traces_add_up(system: System) -> None:
 
 
 def test_search_graph_holds_the_best_translation(system: System) -> None:
-    translations = Translator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_batch(
+    translations = TokenTranslator(system, Decoding(stack=30, pop_limit=200), threads=1).translate_batch(
         LINES[:4], NBest(1), graph=True
     )
     for sentence in range(4):
@@ -146,7 +146,7 @@ ODD = {
 def test_odd_input_gives_a_line_each(system: System, search: str) -> None:
     options = Decoding(search=search, stack=20, pop_limit=50, max_words=100)
     lines = list(ODD.values())
-    translated = Translator(system, options, threads=2).translate(lines)
+    translated = TokenTranslator(system, options, threads=2).translate(lines)
     assert len(translated) == len(lines)
     assert translated[0] == translated[1] == ""
     assert translated[2] == "zzz yyy"
@@ -164,7 +164,7 @@ def test_input_that_is_refused(saved: Path, tmp_path: Path) -> None:
     (tmp_path / "fine").write_bytes(b"n1\nn1\n")
     for verb in (["score"], ["score", tmp_path / "fine"], ["tune", saved, "-o", tmp_path / "tuned"], ["diagnose", saved]):
         arguments = [*map(str, verb), str(tmp_path / "long"), str(tmp_path / "fine")]
-        error = CliRunner().invoke(build(arguments[:1]), arguments).exception
+        error = CliRunner().invoke(Program(), arguments).exception
         assert isinstance(error, InputError) and str(error) == f"{tmp_path / 'long'}:2: more than 60000 tokens", verb
 
 
@@ -222,11 +222,11 @@ def test_lines_are_answered_as_they_arrive(saved: Path) -> None:
 
 
 def test_drop_unknown(system: System) -> None:
-    assert Translator(system, Decoding(drop_unknown=True)).translate(["zzz yyy", "n1 zzz"])[0] == ""
+    assert TokenTranslator(system, Decoding(drop_unknown=True)).translate(["zzz yyy", "n1 zzz"])[0] == ""
 
 
 def test_markup_demands_walls_and_zones(system: System) -> None:
-    translator = Translator(system, Decoding(markup=True, distortion_limit=-1), threads=1)
+    translator = TokenTranslator(system, Decoding(markup=True, distortion_limit=-1), threads=1)
     lines = [
         'n1 <x translation="a &amp; b">de n2</x> v5 n3 .',
         "n1 de n2 <wall/> de n3 v5 .",
@@ -253,7 +253,7 @@ def test_markup_demands_walls_and_zones(system: System) -> None:
 
 
 def test_long_lines_beside_lines_with_markup(system: System) -> None:
-    translator = Translator(system, Decoding(markup=True, max_words=3), threads=1)
+    translator = TokenTranslator(system, Decoding(markup=True, max_words=3), threads=1)
     marked, long = '<x translation="q">n1</x> de n2', "n1 de n2 v5 n3"
     assert translator.translate([long, marked]) == [translator.translate(long), translator.translate(marked)]
     with pytest.raises(InputError, match="sentence 2: sentences with markup may have 3 words"):
@@ -261,7 +261,7 @@ def test_long_lines_beside_lines_with_markup(system: System) -> None:
 
 
 def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> None:
-    free = Translator(system, threads=1)
+    free = TokenTranslator(system, threads=1)
     translations = free.translate_batch(LINES, NBest(1))
     forced = free.translate_batch(LINES, NBest(1), forced=translations.lines(), relax=False)
     assert forced.scores == pytest.approx(translations.scores, abs=1e-4)
@@ -270,7 +270,7 @@ def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> No
 
 
 def test_diagnosis_of_own_output(system: System) -> None:
-    translated = Translator(system).translate(LINES[:20])
+    translated = TokenTranslator(system).translate(LINES[:20])
     diagnosis = diagnose(system, LINES[:20], translated)
     assert diagnosis.reachable == 20
     assert sum(v.reference for v in diagnosis.by_jump.values()) == 20
@@ -303,7 +303,7 @@ def test_distances_with_weight_zero_are_listed_too(system: System) -> None:
     """Without weight, limit and future cost the search forgets where a phrase ended; tuning needs the distance even so."""
     bare = System.of(system.table, system.lms, {}, {"Distortion0": 0.0})
     options = Decoding(distortion_limit=-1, future_distortion=False)
-    translations = Translator(bare, options, threads=1).translate_batch(LINES[:10], NBest(3))
+    translations = TokenTranslator(bare, options, threads=1).translate_batch(LINES[:10], NBest(3))
     for path in range(len(translations.scores)):
         steps = [oracle.Step(step.begin, step.end, ()) for step in translations.steps(path)]
         assert translations.named(translations.totals[path])["Distortion0"] == [oracle.distortion(steps)]

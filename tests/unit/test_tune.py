@@ -12,11 +12,21 @@ import pytest
 from hyperbaton import _core
 from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
 from hyperbaton.metrics import Outputs, make_metric
-from hyperbaton.tune import OPTIMIZERS, CandidateLists, Candidates, Decode, Tuning, loop, tune, tune_and_choose
+from hyperbaton.tune import (
+    OPTIMIZERS,
+    CandidateLists,
+    Candidates,
+    Decode,
+    Tuning,
+    TuningRecord,
+    loop,
+    tune,
+    tune_and_choose,
+)
 from hyperbaton.tune.average import Scale
 from hyperbaton.tune.loop import Iteration, TuningResult, _longest, _State, _step
 from hyperbaton.tune.optimizers import Optimizer, OptimizerJob
-from hyperbaton.tune.protocol import halves
+from hyperbaton.tune.runs import halves
 from tests.contract.made_up_decoder import START, Floats, MadeUp
 
 
@@ -31,9 +41,16 @@ def test_fixed_weights_that_make_no_sense(decoder: MadeUp, tmp_path: Path) -> No
     with pytest.raises(OptionError, match="there are 5 weights, but 2 flags for fixed ones"):
         tune(decoder, START, [decoder.references], fixed=np.ones(2, bool))
     options = Tuning(iterations=1)
-    tune(decoder, START, [decoder.references], options, folder=tmp_path / "tuning")
+    tune(decoder, START, [decoder.references], options, record=TuningRecord(tmp_path / "tuning"))
     with pytest.raises(ArtefactError, match="contains a tuning with different fixed weights"):
-        tune(decoder, START, [decoder.references], options, folder=tmp_path / "tuning", fixed=np.eye(5, dtype=bool)[0])
+        tune(
+            decoder,
+            START,
+            [decoder.references],
+            options,
+            record=TuningRecord(tmp_path / "tuning"),
+            fixed=np.eye(5, dtype=bool)[0],
+        )
 
 
 class Fixed(Optimizer):
@@ -136,16 +153,19 @@ def test_resumes_after_each_iteration(tmp_path: Path) -> None:
         return interrupted(weights)
 
     with pytest.raises(KeyboardInterrupt):
-        tune(stopping, START, [decoder.references], options, seed=5, folder=tmp_path / "state")
+        tune(stopping, START, [decoder.references], options, seed=5, record=TuningRecord(tmp_path / "state"))
     calls = decoder.calls
-    again = tune(decoder, START, [decoder.references], options, seed=5, folder=tmp_path / "state")
+    again = tune(decoder, START, [decoder.references], options, seed=5, record=TuningRecord(tmp_path / "state"))
     assert decoder.calls - calls == len(whole.history) - 2
     assert again.history == whole.history and again.weights.tolist() == whole.weights.tolist()
     done = decoder.calls
-    assert tune(decoder, START, [decoder.references], options, seed=5, folder=tmp_path / "state").stopped == whole.stopped
+    assert (
+        tune(decoder, START, [decoder.references], options, seed=5, record=TuningRecord(tmp_path / "state")).stopped
+        == whole.stopped
+    )
     assert decoder.calls == done
     with pytest.raises(ArtefactError, match="contains a tuning with different settings"):
-        tune(decoder, START, [decoder.references], options, seed=6, folder=tmp_path / "state")
+        tune(decoder, START, [decoder.references], options, seed=6, record=TuningRecord(tmp_path / "state"))
 
 
 @dataclass
@@ -316,10 +336,10 @@ def test_an_average_is_resumed(tmp_path: Path) -> None:
         return decoder(weights)
 
     with pytest.raises(KeyboardInterrupt):
-        tune(stopping, START, [decoder.references], options, folder=tmp_path / "state")
+        tune(stopping, START, [decoder.references], options, record=TuningRecord(tmp_path / "state"))
     for n_more in (1, 0):
         before = decoder.calls
-        again = tune(decoder, START, [decoder.references], options, folder=tmp_path / "state")
+        again = tune(decoder, START, [decoder.references], options, record=TuningRecord(tmp_path / "state"))
         assert decoder.calls - before == n_more
         assert again.history == whole.history and again.taken == whole.taken and again.averaged == whole.averaged
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.resources import Resources
+from hyperbaton.base.workers import Workers
 from hyperbaton.corpus import Annotations, Bitext, Tags
-from hyperbaton.decode import NBest, System, Translator
+from hyperbaton.decode import NBest, System, TokenTranslator
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, extract
 from hyperbaton.tune import OPTIMIZERS, Tuning, tune
@@ -39,9 +39,9 @@ def test_features_times_weights_are_the_scores_of_the_system(system: System) -> 
     nbest = decoder(decoder.start)
     check_nbest(nbest, len(lines), len(decoder.start))
     best = first_of_each(nbest)
-    assert [nbest.hypotheses[i] for i in best] == Translator(system).translate(lines)
+    assert [nbest.hypotheses[i] for i in best] == TokenTranslator(system).translate(lines)
     scores = nbest.features @ decoder.start
-    translations = Translator(system).translate_batch(lines, NBest(7))
+    translations = TokenTranslator(system).translate_batch(lines, NBest(7))
     words = (
         np.repeat(np.arange(len(lines)), np.diff(translations.path_offsets)) != 5
     )  # the empty sentence is our own affair
@@ -52,12 +52,17 @@ def test_features_times_weights_are_the_scores_of_the_system(system: System) -> 
         assert (np.diff(own) <= 1e-3).all()
 
 
+def write_badly_weighted(system: System, folder: Path, n: int) -> None:
+    """A system that tuning can improve, and a development text of n sentences."""
+    system.with_weights({"LM0": 0.01, "TranslationModel0": 0.01}).save(folder / "system")
+    (folder / "src").write_text("\n".join(SOURCE[:n]) + "\n", encoding="utf-8")
+    (folder / "ref").write_text("\n".join(REFERENCE[:n]) + "\n", encoding="utf-8")
+
+
 def test_verb(system: System, tmp_path: Path) -> None:
-    system.with_weights({"LM0": 0.01, "TranslationModel0": 0.01}).save(tmp_path / "system")
-    (tmp_path / "src").write_text("\n".join(SOURCE) + "\n", encoding="utf-8")
-    (tmp_path / "ref").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
+    write_badly_weighted(system, tmp_path, 40)
     done = hyperbaton(
-        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 6,
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 4,
         "--average", 1, "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--runs", 2, "--json", "--threads", 1,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -68,18 +73,20 @@ def test_verb(system: System, tmp_path: Path) -> None:
     assert System.load(tmp_path / "tuned").weights == result["weights"]
     assert not (tmp_path / "tuned.tuning").exists()
     assert result["system"] == str(tmp_path / "tuned") and result["start"]["LM0"] == [0.01]
-    assert "run 2 of 2, iteration 1 of at most 6: bleu" in done.stderr
+    assert "run 2 of 2, iteration 1 of at most 4: bleu" in done.stderr
 
 
-@pytest.mark.parametrize("in_shards", [False, True])
-def test_in_shards_the_optimizer_has_the_threads_of_a_task(
-    system: System, in_shards: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("distributed", [False, True])
+def test_with_an_executor_the_optimizer_has_the_threads_of_a_task(
+    system: System, distributed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     threads = []
-    monkeypatch.setattr("hyperbaton.tune.runs.tune", lambda *_, **options: threads.append(options["threads"]) or Mock())
-    resources = Resources(8, sharding=Sharding(tmp_path, 2) if in_shards else None)
+    monkeypatch.setattr(
+        "hyperbaton.tune.runs.tune", lambda *_, **options: threads.append(options["resources"].threads) or Mock()
+    )
+    resources = Resources(8, workers=Workers(Mock(), tmp_path) if distributed else Workers())
     TuningRuns(system, Tuning(), resources=resources).on(DevelopmentText(SOURCE[:2], [REFERENCE[:2]]))
-    assert threads == [1 if in_shards else 8]
+    assert threads == [1 if distributed else 8]
 
 
 @pytest.mark.parametrize("name", list(OPTIMIZERS))
@@ -89,11 +96,11 @@ def test_fixed_weights_of_a_system(system: System, name: str, lattice: bool) -> 
     decoder = SystemDecoder(system, SOURCE[:8], fix=fix, n_best=10, lattice=lattice, threads=1)
     options = Tuning(optimizer="mert:restarts=2:directions=1" if name == "mert" else name, iterations=2)
     tuned = decoder.with_weights(
-        tune(decoder, decoder.start, [REFERENCE[:8]], options, fixed=decoder.fixed, threads=1).weights
+        tune(decoder, decoder.start, [REFERENCE[:8]], options, fixed=decoder.fixed, resources=Resources(1)).weights
     )
     assert tuned.weights["Distortion0"] == [0] and tuned.weights["TranslationModel0"][1] == 0.3
     assert tuned.weights["LexicalReordering0"] == [0.1] * 8
-    assert decoder.search.wanted.directions is None or len(decoder.search.wanted.directions) == len(decoder.start) - 10
+    assert decoder.wanted.directions is None or len(decoder.wanted.directions) == len(decoder.start) - 10
 
 
 @pytest.mark.parametrize(
@@ -111,11 +118,9 @@ def test_weights_that_cannot_be_fixed(system: System, fix: dict[str, float | lis
 
 
 def test_verb_ends_with_the_weights_and_the_path(system: System, tmp_path: Path) -> None:
-    system.with_weights({"LM0": 0.01, "TranslationModel0": 0.01}).save(tmp_path / "system")
-    (tmp_path / "src").write_text("\n".join(SOURCE) + "\n", encoding="utf-8")
-    (tmp_path / "ref").write_text("\n".join(REFERENCE) + "\n", encoding="utf-8")
+    write_badly_weighted(system, tmp_path, 30)
     done = hyperbaton(
-        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 6,
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 2,
         "--average", 1, "--nbest", 20, "--optimizer", "mert:restarts=2:directions=1", "--threads", 1,
         "--fix", "Distortion0=0",
     )  # fmt: skip
@@ -125,7 +130,7 @@ def test_verb_ends_with_the_weights_and_the_path(system: System, tmp_path: Path)
     *_, weights, last = done.stderr.splitlines()[-len(tuned.weights) - 1 :]
     assert weights.split() == ["UnknownWordPenalty0", "1", "→", f"{tuned.weights['UnknownWordPenalty0'][0]:.4g}"]
     assert f"LM0                  0.01 → {tuned.weights['LM0'][0]:.4g}" in done.stderr
-    assert re.fullmatch(rf"wrote {tmp_path / 'tuned'}: bleu [\d.]+ → [\d.]+, iteration [1-6]", last)
+    assert re.fullmatch(rf"wrote {tmp_path / 'tuned'}: bleu [\d.]+ → [\d.]+, iteration [12]", last)
     assert done.stdout.startswith("iteration\tbleu")
 
 
@@ -166,3 +171,20 @@ def test_verb_fails_in_one_line_and_keeps_the_best_weights(system: System, tmp_p
         short = hyperbaton(verb, tmp_path / "system", tmp_path / "src", tmp_path / "ref", *more)
         assert short.returncode == 1 and "ref:2: has 1 line, but " in short.stderr
         assert len(short.stderr.splitlines()) == 1
+
+
+def test_verb_sets_the_length(system: System, tmp_path: Path) -> None:
+    write_badly_weighted(system, tmp_path, 30)
+    tune = [
+        "tune", tmp_path / "system", tmp_path / "src", tmp_path / "ref", "-o", tmp_path / "tuned", "--iterations", 2,
+        "--nbest", 20, "--threads", 1, "--length",
+    ]  # fmt: skip
+    done = hyperbaton(*tune, "1.2", "--at-length")
+    assert done.returncode == 0, done.stderr
+    length = float(re.search(r"with the word penalty set: bleu [\d.]+, length ([\d.]+)", done.stderr)[1])  # type: ignore[index]
+    assert length == pytest.approx(1.2, abs=0.1)
+    assert re.match(r"iteration\tbleu\tlength\tcandidates\n0\t[\d.]+\t[\d.]+\t", done.stdout)
+    failed = hyperbaton(*tune, "1.2", "--at-length", "--fix", "WordPenalty0=-1")
+    assert failed.stderr.splitlines()[-1].endswith("--at-length changes the weight of WordPenalty0, which is fixed")
+    failed = hyperbaton(*tune, "training")
+    assert failed.returncode == 1 and "the lengths of the training text are unknown" in failed.stderr

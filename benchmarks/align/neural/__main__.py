@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+from benchmarks._measure import existing_path
 from benchmarks.align.published import Task, tasks
 
 from hyperbaton.align import Aligner, evaluate_links
@@ -79,13 +80,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.align.neural", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     packing = commands.add_parser("pack", help="train the hidden Markov model and write what networks learn from")
-    packing.add_argument("data", type=Path, help="folder of corpora")
+    packing.add_argument("data", type=existing_path, help="folder of corpora")
     packing.add_argument("-o", "--output", type=Path, required=True)
     packing.add_argument("--tasks", nargs="+", help="such as ja-en; all that have a gold set")
     scoring = commands.add_parser("score", help="print error rates and speeds of the networks of gpu.py")
-    scoring.add_argument("data", type=Path, help="folder of corpora")
-    scoring.add_argument("packed", type=Path)
-    scoring.add_argument("trained", type=Path)
+    scoring.add_argument("data", type=existing_path, help="folder of corpora")
+    scoring.add_argument("packed", type=existing_path)
+    scoring.add_argument("trained", type=existing_path)
     for command in (packing, scoring):
         command.add_argument("--pairs", type=int, default=100_000, help="training pairs; 0: all there are")
         command.add_argument("--threads", type=int, default=2)

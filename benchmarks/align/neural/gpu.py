@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from benchmarks._measure import existing_path
 from benchmarks.coreless import without_core
 
 TEACHER = "teacher"
@@ -23,7 +24,7 @@ TEACHER = "teacher"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packed", type=Path, help="a file that `pack` wrote")
+    parser.add_argument("packed", type=existing_path, help="a file that `pack` wrote")
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder for arrays")
     parser.add_argument("--hidden", type=int, nargs="+", default=[32], help="sizes of students")
     parser.add_argument("--teachers", type=Path, nargs="+", help="arrays of trained teachers; otherwise they are trained")

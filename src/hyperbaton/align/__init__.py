@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from hyperbaton.align.base import ALIGNERS as ALIGNERS
     from hyperbaton.align.base import WordAligner as WordAligner
     from hyperbaton.align.base import align as align
+    from hyperbaton.align.base import load_aligner as load_aligner
     from hyperbaton.align.evaluation import LinkScores as LinkScores
     from hyperbaton.align.evaluation import evaluate_links as evaluate_links
     from hyperbaton.align.filtering import Filtering as Filtering
@@ -19,19 +20,35 @@ if TYPE_CHECKING:
     from hyperbaton.align.lexical import LexicalTable as LexicalTable
     from hyperbaton.align.lexicon import Lexicon as Lexicon
     from hyperbaton.align.lexicon import Selection as Selection
+    from hyperbaton.align.link_files import read_links as read_links
+    from hyperbaton.align.pair_text import PairText as PairText
     from hyperbaton.align.projection import Conflict as Conflict
     from hyperbaton.align.projection import Span as Span
     from hyperbaton.align.projection import project_bio as project_bio
     from hyperbaton.align.projection import project_labels as project_labels
     from hyperbaton.align.projection import project_spans as project_spans
-    from hyperbaton.align.reading import read_links as read_links
     from hyperbaton.align.scores import AlignmentScores as AlignmentScores
     from hyperbaton.align.scores import StoredScores as StoredScores
-    from hyperbaton.align.streaming import read_groups as read_groups
-    from hyperbaton.align.streaming import read_pair_groups as read_pair_groups
     from hyperbaton.align.symmetrization import symmetrize as symmetrize
     from hyperbaton.align.visits import Jumps as Jumps
     from hyperbaton.align.visits import VisitOrders as VisitOrders
     from hyperbaton.align.visits import visit_order as visit_order
 
-LazyNames(globals())
+LazyNames(
+    globals(),
+    {
+        "align.aligners.hmm": "Aligner Posteriors",
+        "align.base": "ALIGNERS WordAligner align load_aligner",
+        "align.evaluation": "LinkScores evaluate_links",
+        "align.filtering": "Filtering cross_logprobs filter_files pair_gains",
+        "align.inline_markup": "parse_inline project_markup",
+        "align.lexical": "LexicalTable",
+        "align.lexicon": "Lexicon Selection",
+        "align.link_files": "read_links",
+        "align.pair_text": "PairText",
+        "align.projection": "Conflict Span project_bio project_labels project_spans",
+        "align.scores": "AlignmentScores StoredScores",
+        "align.symmetrization": "symmetrize",
+        "align.visits": "Jumps VisitOrders visit_order",
+    },
+)

@@ -5,6 +5,9 @@
 | tags | CoNLL: a word on each line with its columns, an empty line after each sentence | word, tab, tag |
 | spans | JSON lines: `tokens` or `text`, and `spans` of `begin`, `end`, `label` | JSON lines of the target |
 | markup | lines of tokens with inline tags | lines of target tokens with inline tags |
+
+With the processing of raw text, the target is raw text, `text` and lines with markup are raw, and spans are characters.
+Names of other programs are read and written too: `start` (spaCy, Prodigy), `start_offset` and `end_offset` (doccano).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from hyperbaton.align.inline_markup import MarkedSentence, parse_inline, project_markup
 from hyperbaton.align.projection import (
@@ -35,9 +38,15 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.files import AnyPath, read_lines, shown, writing_outputs
+from hyperbaton.corpus.processing import TextProcessing
+from hyperbaton.corpus.raw import RawLines, locate
+from hyperbaton.corpus.text import has_attached_mark
 
 KINDS = ("tags", "spans", "markup")
 UPOS = 4  # column of the universal tag in CoNLL-U
+# Names in JSON: of the list of spans, and of the ends of a span.
+_LISTS = ("spans", "ents", "entities")
+_ENDS = ("begin", "start", "start_offset"), ("end", "end_offset")
 
 
 @dataclass(frozen=True)
@@ -46,13 +55,34 @@ class ProjectionOptions:
 
     `column` is the column of the tag in a CoNLL file, counted from 1; None means UPOS in CoNLL-U (if the file name contains
     .conllu) and the last column in other files. With `characters`, spans are positions of characters in `text`, not of
-    words.
+    words. `processing` is that of raw text.
     """
 
     split: str | None = None
     column: int | None = None
     unlinked: str = "_"
     characters: bool = False
+    processing: TextProcessing | None = None
+
+    @property
+    def in_characters(self) -> bool:
+        """Whether spans are characters."""
+        return self.characters or self.processing is not None
+
+
+class TargetSentence(NamedTuple):
+    """The words of a target sentence, its line, and the places of the words there."""
+
+    words: list[str]
+    line: str
+    places: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, words: list[str]) -> TargetSentence:
+        """Words separated by single spaces."""
+        begins = accumulate((len(word) + 1 for word in words), initial=0)
+        places = [(begin, begin + len(word)) for begin, word in zip(begins, words, strict=False)]
+        return cls(words, " ".join(words), places)
 
 
 class AnnotatedSentence(ABC):
@@ -62,7 +92,7 @@ class AnnotatedSentence(ABC):
     line: int
 
     @abstractmethod
-    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
+    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
         """The text of the annotated target sentence, and the conflicts."""
 
 
@@ -76,13 +106,14 @@ class TaggedSentence(AnnotatedSentence):
     options: ProjectionOptions
     bio: bool = False
 
-    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
+    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
+        words = target.words
         if self.bio:
-            found = project_bio(self.tags, links, len(target), split=self.options.split or "largest")
+            projection = project_bio(self.tags, links, len(words), split=self.options.split or "largest")
         else:
-            found = project_labels(self.tags, links, len(target), unlinked=self.options.unlinked)
-        rows = (f"{word}\t{label}\n" for word, label in zip(target, found.labels, strict=True))
-        return "".join([*rows, "\n"]), found.conflicts
+            projection = project_labels(self.tags, links, len(words), unlinked=self.options.unlinked)
+        rows = (f"{word}\t{label}\n" for word, label in zip(words, projection.labels, strict=True))
+        return "".join([*rows, "\n"]), projection.conflicts
 
 
 @dataclass
@@ -90,26 +121,25 @@ class SpannedSentence(AnnotatedSentence):
     """Words with spans; `record` is the JSON object in the file."""
 
     words: list[str]
-    spans: list[tuple[Span, dict[str, object]]]  # each with its other JSON keys
+    spans: list[tuple[Span, dict[str, object], tuple[str, str]]]  # each with its other JSON keys, and those of its ends
     record: dict[str, object]
     line: int
     options: ProjectionOptions
     conflicts: list[Conflict] = field(default_factory=list)
 
-    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
+    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
         rows, conflicts = [], list(self.conflicts)
-        begins = [0, *accumulate(len(word) + 1 for word in target)]
-        projector = SpanProjector(links, len(self.words), len(target), split=self.options.split or "largest")
-        for span, rest in self.spans:
-            found = projector.project(span)
-            conflicts += found.conflicts
-            for new in found.spans:
+        projector = SpanProjector(links, len(self.words), len(target.words), split=self.options.split or "largest")
+        for span, rest, names in self.spans:
+            projection = projector.project(span)
+            conflicts += projection.conflicts
+            for new in projection.spans:
                 ends = new.begin, new.end
-                if self.options.characters:
-                    ends = begins[new.begin], begins[new.end] - 1
-                rows.append({**rest, "begin": ends[0], "end": ends[1], "label": new.label})
-        words = target if "tokens" in self.record else " ".join(target)
-        record = {**self.record, "tokens" if "tokens" in self.record else "text": words, "spans": rows}
+                if self.options.in_characters:
+                    ends = target.places[new.begin][0], target.places[new.end - 1][1]
+                rows.append({**rest, **dict(zip(names, ends, strict=True)), "label": new.label})
+        words = {"tokens": target.words} if "tokens" in self.record else {"text": target.line}
+        record = {**self.record, **words, _list_name(self.record): rows}
         return json.dumps(record, ensure_ascii=False) + "\n", conflicts
 
 
@@ -124,9 +154,13 @@ class MarkedLine(AnnotatedSentence):
     def __post_init__(self) -> None:
         self.words = self.sentence.words
 
-    def project(self, target: list[str], links: Points) -> tuple[str, list[Conflict]]:
-        found = project_markup(self.sentence, target, links, split=self.options.split or "repeat")
-        return found.text + "\n", found.conflicts
+    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
+        words = [target.line[begin:end] for begin, end in target.places]
+        ends = [0, *(end for _, end in target.places)]
+        spaces = [target.line[end:begin] for end, (begin, _) in zip(ends, target.places, strict=False)]
+        split = self.options.split or "repeat"
+        translation = project_markup(self.sentence, words, links, split=split, spaces=spaces)
+        return f"{translation.text}{target.line[ends[-1] :]}\n", translation.conflicts
 
 
 class ProjectionCounts(TypedDict):
@@ -151,7 +185,7 @@ def project_files(
 
     Arguments:
         kind: one of KINDS, the content of `source`.
-        target: tokenized text, one line for each annotated sentence.
+        target: one line for each annotated sentence: tokenized text, or raw text if the options process it.
         report: file for the conflicts, one JSON object per line.
 
     """
@@ -169,13 +203,17 @@ def project_files(
     with writing_outputs(places, [source, target, links]) as outputs:
         sentences = list(_READERS[kind](source, options))
         _settle_bio(sentences)
-        src, tgt = _words(sentences, source), Text.read(target)
+        src, (tgt, targets) = _words(sentences, source), _targets(target, options)
         if len(src) != len(tgt):
             what = f"{counted(len(src), 'annotated sentence')}, but {shown(target)} has {counted(len(tgt), 'line')}"
             raise InputError(what, shown(source))
-        points = Links.read(links, src, tgt)
+        try:
+            points = Links.read(links, src, tgt)
+        except InputError as error:
+            _explain_words(error, sentences, src, source, tgt, target)
+            raise
         for s, sentence in enumerate(sentences):
-            text, conflicts = sentence.project(tgt[s], points[s])
+            text, conflicts = sentence.project(targets(s), points[s])
             outputs["--output"].write(text.encode())
             counts.update(conflict.kind for conflict in conflicts)
             if report is not None:
@@ -191,6 +229,26 @@ def _words(sentences: list[AnnotatedSentence], path: AnyPath) -> Text:
         return Text.of([" ".join(sentence.words) for sentence in sentences])
     except InputError as error:
         raise InputError(error.what, shown(path), sentences[(error.line or 1) - 1].line) from error
+
+
+def _targets(path: AnyPath, options: ProjectionOptions) -> tuple[Text, Callable[[int], TargetSentence]]:
+    """The target text, and each of its sentences by number."""
+    if options.processing is None:
+        text = Text.read(path)
+        return text, lambda s: TargetSentence.of(text[s])
+    raw = options.processing.target.read(lines := list(RawLines(path)))
+    return raw, lambda s: TargetSentence(raw[s], lines[s], raw.places_of(s))
+
+
+def _explain_words(
+    error: InputError, sentences: list[AnnotatedSentence], src: Text, source: AnyPath, tgt: Text, target: AnyPath
+) -> None:
+    """Raise an InputError about the words of a sentence if they do not fit its links because they are raw text."""
+    n = (error.line or len(src) + 1) - 1
+    for text, path, line in ((src, source, sentences[n].line), (tgt, target, n + 1)) if n < len(src) else ():
+        if word := next(filter(has_attached_mark, text[n]), ""):
+            what = f"{word!r} is not tokenized, so the links do not fit; give --languages, here and to 'hyperbaton align'"
+            raise InputError(what, shown(path), line) from error
 
 
 def _settle_bio(sentences: list[AnnotatedSentence]) -> None:
@@ -255,40 +313,48 @@ def _check_characters(record: object, line: str) -> None:
 
 
 def _spanned(record: object, line: int, options: ProjectionOptions) -> SpannedSentence:
-    if not isinstance(record, dict) or not isinstance(record.get("spans", []), list):
+    if not isinstance(record, dict) or not isinstance(record.get(_list_name(record), []), list):
         raise InputError("expected an object with tokens or text, and a list of spans")
     tokens, text = record.get("tokens"), record.get("text")
-    if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens) and not options.characters:
+    places = None
+    if isinstance(tokens, list) and all(isinstance(token, str) for token in tokens) and not options.in_characters:
         words = [token.replace(" ", "_") for token in tokens]
-    elif isinstance(text, str) and (tokens is None or options.characters):
+    elif isinstance(text, str) and (tokens is None or options.in_characters):
         words = text.split(" ") if options.characters else text.split()
+        if options.processing is not None:
+            words = options.processing.source.make_tokenizer()(text)[0]
+        if options.in_characters:
+            record.pop("tokens", None)  # of the source text
+            words = [word for word in words if word]
+            places = _Places(locate(text, words))
     else:
-        raise InputError("expected tokens, a list of words, or text" if not options.characters else "expected text")
-    found = SpannedSentence([word for word in words if word], [], record, line, options)
-    places = _Places(words) if options.characters else None
-    for row in record.get("spans", []):
-        keys = ("begin", "end", "label")
-        if not isinstance(row, dict) or any(key not in row for key in keys):
+        raise InputError("expected tokens, a list of words, or text" if not options.in_characters else "expected text")
+    sentence = SpannedSentence(words, [], record, line, options)
+    for row in record.get(_list_name(record), []):
+        names = [next((name for name in known if name in row), "") for known in _ENDS] if isinstance(row, dict) else [""]
+        if not all(names) or "label" not in row:
             raise InputError(f"a span has begin, end and label, not {json.dumps(row, ensure_ascii=False)[:60]}")
-        begin, end, label = (row[key] for key in keys)
-        if any(isinstance(at, bool) or not isinstance(at, int) for at in (begin, end)) or not isinstance(label, str):
+        first, last, label = row[names[0]], row[names[1]], row["label"]
+        if any(isinstance(at, bool) or not isinstance(at, int) for at in (first, last)) or not isinstance(label, str):
             raise InputError("the begin and end of a span must be whole numbers, and its label text")
-        if places is not None:
-            begin, end = places.span(begin, end, label, found.conflicts)
-        if not 0 <= begin < end <= len(found.words):
-            raise InputError(f"the span {row['begin']} to {row['end']} encloses no words of the sentence")
-        found.spans.append((Span(begin, end, label), {key: value for key, value in row.items() if key not in keys}))
-    return found
+        begin, end = (first, last) if places is None else places.span(first, last, label, sentence.conflicts)
+        if not 0 <= begin < end <= len(sentence.words):
+            raise InputError(f"the span {first} to {last} encloses no words of the sentence")
+        rest = {key: value for key, value in row.items() if key not in (*names, "label", "token_start", "token_end")}
+        sentence.spans.append((Span(begin, end, label), rest, (names[0], names[1])))
+    return sentence
+
+
+def _list_name(record: dict[str, object]) -> str:
+    """The key of the spans of a record."""
+    return next((name for name in _LISTS if name in record), _LISTS[0])
 
 
 class _Places:
     """The character positions of the words of a text."""
 
-    def __init__(self, pieces: list[str]) -> None:
-        """`pieces` are the strings between single spaces, some of them empty."""
-        begins = [0, *accumulate(len(piece) + 1 for piece in pieces)]
-        self._starts = [begin for begin, piece in zip(begins, pieces, strict=False) if piece]
-        self._ends = [begin + len(piece) for begin, piece in zip(begins, pieces, strict=False) if piece]
+    def __init__(self, places: list[tuple[int, int]]) -> None:
+        self._starts, self._ends = [begin for begin, _ in places], [end for _, end in places]
 
     def span(self, begin: int, end: int, label: str, conflicts: list[Conflict]) -> tuple[int, int]:
         """The words that overlap a span of characters."""
@@ -299,9 +365,10 @@ class _Places:
 
 
 def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
+    tokenizer = None if options.processing is None else options.processing.source.make_tokenizer()
     for n, line in enumerate(read_lines(path), start=1):
         try:
-            yield MarkedLine(parse_inline(line), n, options)
+            yield MarkedLine(parse_inline(line, tokenizer), n, options)
         except InputError as error:
             raise InputError(error.what, shown(path), n) from error
 

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from hyperbaton.align.normalization import Normalization, read_words
+from hyperbaton.align.normalization import Normalization, Removal, read_words, restore_links
+from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.align.symmetrization import METHODS, symmetrize
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.registry import Registry
+from hyperbaton.base.shown import ShowsChanges
+from hyperbaton.base.store import Kind, read_artefact
 from hyperbaton.corpus import Bitext, Links, Vocabulary
-from hyperbaton.corpus.removal import Removal, restore_links
 
+KIND = "aligner"
+SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not saved
+# Optional methods, and what an aligner without them cannot do.
+_NO_MODELS = "can neither load nor save models"
+_OPTIONAL = {"save": _NO_MODELS, "score": "does not score links: leave out --scores and --format"}
 Vocabularies = tuple[Vocabulary, Vocabulary]
 Removals = tuple[Removal, Removal]
 
 
 @dataclass
-class WordAligner(CheckedOptions, abc.ABC):
-    """Options and steps common to all aligners: normalise words, link in both directions, and symmetrise."""
+class WordAligner(ShowsChanges, CheckedOptions, abc.ABC):
+    """Options and steps common to all aligners: normalise words, link in both directions, and symmetrise.
+
+    An aligner may also define `fit`, if it learns something for other text, `score`, and `save` with `load`. It is saved as
+    an artefact of the kind `aligner` whose detail `aligner` is its name; `load_aligner` opens it.
+    """
 
     symmetrization: str = option("grow-diag-final-and", "how the links of the two directions are combined", choices=METHODS)
     lowercase: bool = option(True, "ignore case")
@@ -29,6 +42,9 @@ class WordAligner(CheckedOptions, abc.ABC):
     drop_source: str | None = option(None, "file of source words to leave without links, such as particles", path=True)
     drop_target: str | None = option(None, "file of target words to leave without links, such as articles", path=True)
     seed: int = field(default=1, kw_only=True)  # for aligners whose training is random
+
+    # Options that choose links, which are not those of the saved model.
+    link_options: ClassVar[tuple[str, ...]] = ("symmetrization",)
 
     @abc.abstractmethod
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
@@ -43,6 +59,35 @@ class WordAligner(CheckedOptions, abc.ABC):
         source, target = self.normalize(bitext)
         forward, backward = self.directed_links(Bitext(source.text, target.text), threads or default_threads(), progress)
         return restore_links(symmetrize(forward, backward, self.symmetrization, threads=threads), source, target)
+
+    def align_pair(self, source: str, target: str) -> list[tuple[int, int]]:
+        """Link the words of one sentence pair, tokenized; for services that receive sentences one at a time."""
+        return self.align(Bitext.of([source], [target]), threads=1)[0]
+
+    def score(
+        self, bitext: Bitext, links: Links | None = None, *, threads: int | None = None, progress: Progress | None = None
+    ) -> AlignmentScores:
+        """Score links, those of the bitext or others, and each sentence pair by the model."""
+        self.require("score")
+        raise NotImplementedError
+
+    def save(self, path: str | PathLike[str], smallest: float = SMALLEST_SAVED) -> None:
+        """Write the model as an artefact; pairs of words with probabilities below `smallest` may be left out."""
+        self.require("save")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> WordAligner:
+        """Open a saved model of this aligner."""
+        raise OptionError(f"the aligner {cls.__name__} {_NO_MODELS}")
+
+    def defines(self, method: str) -> bool:
+        """Whether the aligner has its own version of an optional method: `fit`, `save` or `score`."""
+        return getattr(type(self), method) is not getattr(WordAligner, method)
+
+    def require(self, method: str) -> None:
+        """Raise OptionError if the aligner does not define `save` or `score`."""
+        if not self.defines(method):
+            raise OptionError(f"the aligner {ALIGNERS.name_of(self)} {_OPTIONAL[method]}")
 
     def files(self) -> dict[str, Path]:
         """Files whose content the links depend on, by the option that names them."""
@@ -67,6 +112,12 @@ class WordAligner(CheckedOptions, abc.ABC):
 
 
 ALIGNERS: Registry[WordAligner] = Registry("aligner", "hyperbaton.align.aligners", WordAligner)
+
+
+def load_aligner(path: str | PathLike[str]) -> WordAligner:
+    """Open a saved aligner of any name."""
+    kind = Kind(KIND, about={"details": {"aligner?": str}})
+    return ALIGNERS[read_artefact(path, kind, lambda artefact: artefact.details.get("aligner", "hmm"))].load(path)
 
 
 def align(

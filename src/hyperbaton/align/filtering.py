@@ -30,8 +30,8 @@ from hyperbaton.base.outputs import Destination, check_places
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext, Links, Text
-from hyperbaton.corpus.clean import filtered_lines, output_names
-from hyperbaton.corpus.files import AnyPath, write_files
+from hyperbaton.corpus.clean import output_names, write_pairs
+from hyperbaton.corpus.files import AnyPath
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,6 @@ class FilterReport:
     smallest_gain: float | None
 
     def to_json(self) -> dict[str, object]:
-        """The report as plain values."""
         return {**vars(self)}
 
 
@@ -83,11 +82,10 @@ def cross_logprobs(
     logprobs = np.full((len(bitext), 2), np.nan)
     halves = [np.arange(half, len(bitext), 2) for half in (0, 1)]
     resources = Resources.of(threads, progress)
-    for n, (own, other) in enumerate((halves, halves[::-1])):
+    for n, (half, other) in enumerate((halves, halves[::-1])):
         aligner = Aligner().fit(bitext.select(other), threads=threads, progress=resources.part(n, of=2).progress)
-        part = bitext.select(own)
-        none = Links.of([[] for _ in own])
-        logprobs[own] = aligner.score(part, none, threads=threads).logprobs
+        no_links = Links.of([[]] * len(half))
+        logprobs[half] = aligner.score(bitext.select(half), no_links, threads=threads).logprobs
     return logprobs
 
 
@@ -146,13 +144,7 @@ def filter_files(
         stored.check(len(bitext))
         logprobs = stored.logprobs
     gains = pair_gains(bitext, logprobs)
-    chosen = choose_pairs(gains, options)
-    kept = np.flatnonzero(chosen)
-    contents = [
-        bitext.source.pieces(kept),
-        bitext.target.pieces(kept),
-        *(filtered_lines(path, chosen.astype(np.uint8)) for path in also),
-    ]
-    write_files(dict(zip(names, contents, strict=True)))
+    kept = np.flatnonzero(choose_pairs(gains, options))
+    write_pairs(names, bitext, also, kept)
     smallest = float(gains[kept].min()) if len(kept) else None
     return FilterReport(len(bitext), len(kept), int(np.isnan(gains).sum()), smallest)

@@ -29,6 +29,8 @@ from itertools import accumulate, chain
 from hyperbaton.align.projection import Conflict, Points, check_points, check_split
 from hyperbaton.align.tags import Mark, scan
 from hyperbaton.base.errors import InputError
+from hyperbaton.corpus.raw import locate
+from hyperbaton.corpus.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,11 @@ class MarkedTranslation:
     conflicts: list[Conflict]
 
 
-def parse_inline(line: str) -> MarkedSentence:
-    """Separate tags from words; a `<` that does not start a tag is text.
+def parse_inline(line: str, tokenizer: Tokenizer | None = None) -> MarkedSentence:
+    """Separate tags from words, or from raw text that is then tokenized; a `<` that does not start a tag is text.
 
-    >>> found = parse_inline('das <b class="x">kleine Haus</b> <br/> brennt')
-    >>> found.words, [(e.name, e.begin, e.end) for e in found.elements]
+    >>> sentence = parse_inline('das <b class="x">kleine Haus</b> <br/> brennt')
+    >>> sentence.words, [(e.name, e.begin, e.end) for e in sentence.elements]
     (['das', 'kleine', 'Haus', 'brennt'], [('b', 1, 3), ('br', 3, 3)])
     """
     pieces: list[str] = []
@@ -78,9 +80,10 @@ def parse_inline(line: str) -> MarkedSentence:
             pieces.append(" " if mark.kind == "single" else "")
         length += len(pieces[-1])
     text = "".join(pieces)
-    spans = [(match.start(), match.end()) for match in re.finditer(r"[^ ]+", text)]
+    words = [match[0] for match in re.finditer(r"[^ ]+", text)] if tokenizer is None else tokenizer(text)[0]
+    spans = locate(text, words)
     begins = [begin for begin, _ in spans]
-    found = MarkedSentence([text[begin:end] for begin, end in spans], [])
+    sentence = MarkedSentence(words, [])
     opened: list[int] = []
     for place, mark in marks:
         if mark.kind == "other":
@@ -89,22 +92,22 @@ def parse_inline(line: str) -> MarkedSentence:
         before = bisect_left(begins, place)  # words that begin before the tag
         inside = before > 0 and place < spans[before - 1][1]
         if inside:
-            found.conflicts.append(Conflict("inside", mark.name, (before - 1, before)))
+            sentence.conflicts.append(Conflict("inside", mark.name, (before - 1, before)))
         if mark.kind != "end":
             word = before - inside
             single = mark.kind == "single"
-            found.elements.append(Element(tag, mark.name, word, word, single, opened[-1] if opened else -1))
+            sentence.elements.append(Element(tag, mark.name, word, word, single, opened[-1] if opened else -1))
             if not single:
-                opened.append(len(found.elements) - 1)
+                opened.append(len(sentence.elements) - 1)
             continue
-        if not opened or found.elements[opened[-1]].name != mark.name:
-            expected = f"</{found.elements[opened[-1]].name}>" if opened else "no end tag"
+        if not opened or sentence.elements[opened[-1]].name != mark.name:
+            expected = f"</{sentence.elements[opened[-1]].name}>" if opened else "no end tag"
             raise InputError(f"{tag} where {expected} is expected")
         number = opened.pop()
-        found.elements[number] = replace(found.elements[number], end=before)
+        sentence.elements[number] = replace(sentence.elements[number], end=before)
     if opened:
-        raise InputError(f"{found.elements[opened[-1]].tag} is not closed")
-    return found
+        raise InputError(f"{sentence.elements[opened[-1]].tag} is not closed")
+    return sentence
 
 
 def project_markup(
@@ -216,13 +219,13 @@ def _target_runs(
         if not positions:
             continue
         counts = Counter(stacks.of_words[i] for i in positions)  # in the order of the source words, which settles ties
-        chosen = max(counts, key=counts.__getitem__)
+        stack = max(counts, key=counts.__getitem__)
         if len(counts) > 1:
-            names = " ".join(elements[k].name for k in stacks.difference(-1, chosen)[1])
+            names = " ".join(elements[k].name for k in stacks.difference(-1, stack)[1])
             conflicts.append(Conflict("ambiguous", names, (positions[0], positions[-1] + 1), (j, j + 1)))
-        ending, beginning = stacks.difference(last, chosen)
+        ending, beginning = stacks.difference(last, stack)
         change(ending, end, beginning if end else (k for k in beginning if k not in whole), j)
-        last, end = chosen, j + 1
+        last, end = stack, j + 1
     change((k for k in stacks.difference(last, -1)[0] if k not in whole), end, (), n_target)
     if n_target:
         change(whole, n_target, (), n_target)
@@ -280,8 +283,8 @@ def _render(
     """The pieces of the translation; elements are closed and opened where the elements of words change."""
     beginning: list[list[int]] = [[] for _ in range(len(words) + 1)]
     ending: list[list[int]] = [[] for _ in range(len(words) + 1)]
-    for k, own in enumerate(runs):
-        for begin, end in own:
+    for k, spans in enumerate(runs):
+        for begin, end in spans:
             beginning[begin].append(k)
             ending[end].append(k)
     opened: list[int] = []  # in the order of their numbers: parents have smaller numbers than children

@@ -50,21 +50,13 @@ class LexicalTable:
         >>> LexicalTable.from_links(Bitext.of(["a b"], ["x y"], [[(0, 0)]])).translations("a")
         [('x', 1.0, 1.0)]
         """
-        return cls.from_counts(bitext, *link_counts(bitext, Resources.of(threads, scratch=scratch)))
-
-    @classmethod
-    def from_counts(
-        cls, bitext: Bitext, offsets: Offsets, targets: WordIds, counts: npt.NDArray[np.uint32]
-    ) -> LexicalTable:
-        """Estimate the table from counts of links (`link_counts`)."""
-        source, target = bitext.source, bitext.target
-        sizes = len(source.vocabulary), len(target.vocabulary)
-        sources = np.repeat(np.arange(sizes[0] + 1), np.diff(offsets))
-        by_source = np.bincount(sources, counts, sizes[0] + 1)
-        by_target = np.bincount(targets, counts, sizes[1] + 1)
+        offsets, targets, counts = link_counts(bitext, Resources.of(threads, scratch=scratch))
+        source, target = bitext.source.vocabulary, bitext.target.vocabulary
+        sources = np.repeat(np.arange(len(source) + 1), np.diff(offsets))
+        by_source = np.bincount(sources, counts, len(source) + 1)
+        by_target = np.bincount(targets, counts, len(target) + 1)
         exact = np.stack([counts / by_source[sources], counts / by_target[targets]], axis=1)
-        rounded = np.maximum(np.round(exact, 7), SMALLEST)
-        return cls(source.vocabulary, target.vocabulary, offsets, targets, rounded)
+        return cls(source, target, offsets, targets, np.maximum(np.round(exact, 7), SMALLEST))
 
     @classmethod
     def with_empty_words(

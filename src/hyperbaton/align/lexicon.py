@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape  # not xml.sax, which imports an HTTP client
 from os import fspath
 from typing import NamedTuple, Protocol
@@ -68,11 +69,6 @@ class Entry(NamedTuple):
     p_target: float
     p_source: float
     occurrences: int | None
-
-    @property
-    def shown_count(self) -> str:
-        """The number of occurrences as text, empty if unknown."""
-        return "" if self.occurrences is None else str(self.occurrences)
 
 
 class Names(Protocol):
@@ -211,9 +207,9 @@ class Lexicon:
     def _tsv(self) -> Iterator[bytes]:
         yield ("\t".join(COLUMNS) + "\n").encode()
         for block in self._blocks():
-            yield "".join(
-                f"{e.source}\t{e.target}\t{e.p_target:.6g}\t{e.p_source:.6g}\t{e.shown_count}\n" for e in block
-            ).encode()
+            rows = (f"{e.source}\t{e.target}\t{e.p_target:.6g}\t{e.p_source:.6g}\t" for e in block)
+            counts = ("" if e.occurrences is None else e.occurrences for e in block)
+            yield "".join(f"{row}{count}\n" for row, count in zip(rows, counts, strict=True)).encode()
 
     def _bicleaner(self, direction: int) -> Iterator[bytes]:
         for block in self._blocks():
@@ -224,6 +220,7 @@ class Lexicon:
 
     def _tbx(self, languages: tuple[str, str]) -> Iterator[bytes]:
         src, tgt = (f'"{escape(language)}"' for language in languages)
+        spelled = partial(escape, quote=False)
         yield (
             '<?xml version="1.0" encoding="UTF-8"?>\n'
             f'<tbx xmlns="urn:iso:std:iso:30042:ed-2" type="TBX-Core" style="dca" xml:lang={src}>\n'
@@ -238,12 +235,12 @@ class Lexicon:
                     pieces.append("</langSec></conceptEntry>\n" if number else "")
                     number, last = number + 1, e.source
                     pieces.append(
-                        f'<conceptEntry id="c{number}"><langSec xml:lang={src}><termSec><term>{_xml(e.source)}</term>'
+                        f'<conceptEntry id="c{number}"><langSec xml:lang={src}><termSec><term>{spelled(e.source)}</term>'
                         f"</termSec></langSec><langSec xml:lang={tgt}>"
                     )
                 counted = "" if e.occurrences is None else f", count {e.occurrences}"
                 note = f"p(target|source) {e.p_target:.6g}, p(source|target) {e.p_source:.6g}{counted}"
-                pieces.append(f"<termSec><term>{_xml(e.target)}</term><note>{note}</note></termSec>")
+                pieces.append(f"<termSec><term>{spelled(e.target)}</term><note>{note}</note></termSec>")
             yield "".join(pieces).encode()
         yield (("</langSec></conceptEntry>\n" if number else "") + "</body></text>\n</tbx>\n").encode()
 
@@ -258,7 +255,3 @@ class Lexicon:
             "sources": len(np.unique(self.sources)),
             "targets": len(np.unique(self.targets)),
         }
-
-
-def _xml(text: str) -> str:
-    return escape(text, quote=False)

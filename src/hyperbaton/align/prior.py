@@ -6,20 +6,21 @@ model, from words that are written alike on both sides, and from a first trainin
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.align.base import Vocabularies
 from hyperbaton.base.arrays import Array, offsets_of, ranges
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
-
-Vocabularies = tuple[Vocabulary, Vocabulary]
 
 CHUNK = 500_000  # word pairs derived from stem pairs at a time
 LEAST_KNOWN = 0.2  # a model of the same language knows more than this share of a text's words with letters
@@ -33,13 +34,11 @@ class WordPairCounts:
     targets: WordIds
     values: npt.NDArray[np.float32]  # (number of pairs, 2)
 
-    def __add__(self, other: WordPairCounts) -> WordPairCounts:
-        """Both sets of counts together; a pair may be listed twice."""
-        return WordPairCounts(
-            np.concatenate([self.sources, other.sources]),
-            np.concatenate([self.targets, other.targets]),
-            np.concatenate([self.values, other.values]),
-        )
+    @classmethod
+    def joined(cls, parts: Sequence[WordPairCounts]) -> WordPairCounts:
+        """All counts together; a pair may be listed twice."""
+        columns = ([getattr(part, name) for part in parts] for name in ("sources", "targets", "values"))
+        return cls(*map(np.concatenate, columns))
 
     def by_source(self, n_words: int) -> tuple[Offsets, WordIds, npt.NDArray[np.float32]]:
         """The offsets of the pairs of each source word, their target words and their counts."""
@@ -80,6 +79,15 @@ def renumbered(old: Vocabulary, new: Vocabulary) -> npt.NDArray[np.int64]:
     return np.array([new.lookup.find(word) for word in old.words()], np.int64)
 
 
+def usual_weight(n_prior: int, n_words: int) -> float:
+    """The default weight of a prior model trained on `n_prior` words, for a text of `n_words`.
+
+    >>> [round(usual_weight(400_000, n_words)) for n_words in (2_000, 20_000, 400_000)]
+    [283, 89, 20]
+    """
+    return min(20 * math.sqrt(n_prior / max(n_words, 1)), 1000.0)
+
+
 def translations(
     model: Vocabularies,
     texts: Vocabularies,
@@ -90,12 +98,9 @@ def translations(
     starts, targets, probabilities = lexicon
     of_source, of_target = (renumbered(old, new) for old, new in zip(model, texts, strict=True))
     sources = np.repeat(of_source, np.diff(starts))
-    known = (sources >= 0) & (of_target[targets] >= 0)
-    return WordPairCounts(
-        sources[known].astype(np.uint32),
-        of_target[targets][known].astype(np.uint32),
-        (weight * probabilities[known]).astype(np.float32),
-    )
+    shared = (sources >= 0) & (of_target[targets] >= 0)
+    src, tgt = (side[shared].astype(np.uint32) for side in (sources, of_target[targets]))
+    return WordPairCounts(src, tgt, (weight * probabilities[shared]).astype(np.float32))
 
 
 def stem_translations(
@@ -129,16 +134,9 @@ def stem_translations(
         shares = np.stack([sides[1].shares[target], sides[0].shares[source]], axis=1)
         values = (probabilities[owner] * shares).astype(np.float32)
         kept = (values >= smallest).any(axis=1)
-        parts.append(
-            WordPairCounts(
-                source[kept].astype(np.uint32), target[kept].astype(np.uint32), np.float32(weight) * values[kept]
-            )
-        )
-    return WordPairCounts(
-        np.concatenate([part.sources for part in parts]),
-        np.concatenate([part.targets for part in parts]),
-        np.concatenate([part.values for part in parts]),
-    )
+        src, tgt = (side[kept].astype(np.uint32) for side in (source, target))
+        parts.append(WordPairCounts(src, tgt, np.float32(weight) * values[kept]))
+    return WordPairCounts.joined(parts)
 
 
 class _StemWords:
@@ -159,24 +157,26 @@ class _StemWords:
         return np.asarray(self.words[self.starts[stems] + places])
 
 
-def check_languages(name: str, model: Vocabularies, texts: tuple[Text, Text]) -> None:
-    """Refuse a model that knows few words of the texts, such as one of other languages or of the other direction."""
-    known = [[_known(text, words) for words in model] for text in texts]
-    straight, exchanged = min(known[0][0], known[1][1]), min(known[0][1], known[1][0])
+def check_languages(name: str, model: Vocabularies, texts: tuple[Text, Text]) -> tuple[float, float]:
+    """The shares of words that a model knows, of both texts; refuses one of other languages or of the other direction.
+
+    Arguments:
+        name: what the model is in messages, with its path.
+    """
+    shares = [[_known_share(text, words) for words in model] for text in texts]
+    straight, exchanged = min(shares[0][0], shares[1][1]), min(shares[0][1], shares[1][0])
     if straight >= LEAST_KNOWN:
-        return
+        return shares[0][0], shares[1][1]
     if exchanged >= LEAST_KNOWN:
-        raise OptionError(
-            f"the prior model {name} is for the other direction: its source language is that of the target text"
-        )
-    side = "source" if known[0][0] < LEAST_KNOWN else "target"
+        raise OptionError(f"{name} is for the other direction: its source language is that of the target text")
+    side = "source" if shares[0][0] < LEAST_KNOWN else "target"
     raise OptionError(
-        f"the prior model {name} knows only {straight:.0%} of the words of the {side} text: "
+        f"{name} knows only {straight:.0%} of the words of the {side} text: "
         "it must have been trained on the same languages, tokenized in the same way"
     )
 
 
-def _known(text: Text, vocabulary: Vocabulary) -> float:
+def _known_share(text: Text, vocabulary: Vocabulary) -> float:
     """The fraction of a text's words with letters that are in a vocabulary; 1 if there are no such words."""
     spelled = np.array([any(map(str.isalpha, word)) for word in text.vocabulary.words()], bool)
     counts = np.bincount(text.tokens, minlength=len(spelled)) * spelled

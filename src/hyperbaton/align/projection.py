@@ -75,16 +75,16 @@ def project_labels(labels: Sequence[str], links: Points, n_target: int, *, unlin
     partners: list[list[int]] = [[] for _ in range(n_target)]
     for i, j in sorted(links):
         partners[j].append(i)
-    found = Projection()
+    projection = Projection()
     for j, positions in enumerate(partners):
         counts = Counter(labels[i] for i in positions)  # in the order of the source words, which settles ties
         label = max(counts, key=counts.__getitem__) if counts else unlinked
-        found.labels.append(label)
+        projection.labels.append(label)
         if not counts:
-            found.conflicts.append(Conflict("unlinked", label, None, (j, j + 1)))
+            projection.conflicts.append(Conflict("unlinked", label, None, (j, j + 1)))
         elif len(counts) > 1:
-            found.conflicts.append(Conflict("ambiguous", label, (positions[0], positions[-1] + 1), (j, j + 1)))
-    return found
+            projection.conflicts.append(Conflict("ambiguous", label, (positions[0], positions[-1] + 1), (j, j + 1)))
+    return projection
 
 
 def project_spans(
@@ -100,12 +100,11 @@ def project_spans(
     [Conflict(kind='split', label='PER', source=(0, 2), target=(0, 4))]
     """
     projector = SpanProjector(links, n_source, n_target, split=split)
-    found = Projection()
-    for span in spans:
-        own = projector.project(span)
-        found.spans += own.spans
-        found.conflicts += own.conflicts
-    return found
+    projections = [projector.project(span) for span in spans]
+    return Projection(
+        spans=[span for projection in projections for span in projection.spans],
+        conflicts=[conflict for projection in projections for conflict in projection.conflicts],
+    )
 
 
 class SpanProjector:
@@ -128,16 +127,15 @@ class SpanProjector:
             raise InputError(f"the span {span.begin} to {span.end} is outside the {n_source} words of the sentence")
         runs = self._runs(span)
         whole = (runs[0].begin, runs[-1].end) if runs else None
-        found = Projection()
-        if len(runs) != 1:
-            found.conflicts.append(Conflict("split" if runs else "lost", span.label, (span.begin, span.end), whole))
+        conflict = Conflict("split" if runs else "lost", span.label, (span.begin, span.end), whole)
+        spans = [(run.begin, run.end) for run in runs]
         if whole is not None and self._split == "cover":
-            found.spans.append(Span(*whole, span.label))
-            return found
-        if runs and self._split == "largest":
-            runs = [max(runs, key=lambda run: run.n_links)]
-        found.spans += [Span(run.begin, run.end, span.label) for run in runs]
-        return found
+            spans = [whole]
+        elif runs and self._split == "largest":
+            largest = max(runs, key=lambda run: run.n_links)
+            spans = [(largest.begin, largest.end)]
+        labelled = [Span(begin, end, span.label) for begin, end in spans]
+        return Projection(spans=labelled, conflicts=[] if len(runs) == 1 else [conflict])
 
     def _runs(self, span: Span) -> list[_TargetRun]:
         """The runs of target words linked to the words of a span. Words without any link do not interrupt a run, so it
@@ -169,18 +167,18 @@ def project_bio(labels: Sequence[str], links: Points, n_target: int, *, split: s
     >>> project_bio(["B-PER", "I-PER", "O"], [(0, 2), (1, 3), (2, 0)], 4).labels
     ['O', 'O', 'B-PER', 'I-PER']
     """
-    found = project_spans(bio_spans(labels), links, len(labels), n_target, split=split)
-    found.labels = ["O"] * n_target
+    projection = project_spans(bio_spans(labels), links, len(labels), n_target, split=split)
+    projection.labels = ["O"] * n_target
     kept = []
-    for span in sorted(found.spans, key=lambda span: span.begin - span.end):  # the longest first
+    for span in sorted(projection.spans, key=lambda span: span.begin - span.end):  # the longest first
         # A kept span is at least as long, so it contains an end of any span with which it shares a word.
-        if found.labels[span.begin] != "O" or found.labels[span.end - 1] != "O":
-            found.conflicts.append(Conflict("overlap", span.label, None, (span.begin, span.end)))
+        if projection.labels[span.begin] != "O" or projection.labels[span.end - 1] != "O":
+            projection.conflicts.append(Conflict("overlap", span.label, None, (span.begin, span.end)))
             continue
         kept.append(span)
-        found.labels[span.begin : span.end] = [f"B-{span.label}", *[f"I-{span.label}"] * (span.end - span.begin - 1)]
-    found.spans = sorted(kept, key=lambda span: span.begin)
-    return found
+        projection.labels[span.begin : span.end] = [f"B-{span.label}", *[f"I-{span.label}"] * (span.end - span.begin - 1)]
+    projection.spans = sorted(kept, key=lambda span: span.begin)
+    return projection
 
 
 def is_bio(labels: Iterable[str]) -> bool:

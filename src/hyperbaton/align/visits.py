@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.progress import n_threads
 from hyperbaton.corpus import Links
-from hyperbaton.corpus.text import Offsets, SentenceRows, place
+from hyperbaton.corpus.text import Offsets, SentenceRows
 
 
 class Jumps(NamedTuple):
@@ -27,14 +27,13 @@ class Jumps(NamedTuple):
 
 
 @dataclass(frozen=True)
-class VisitOrders(SentenceRows):
+class VisitOrders(SentenceRows[list[int]]):
     """Visit orders of a bitext: that of pair s is `positions[offsets[s]:offsets[s + 1]]`."""
 
     positions: npt.NDArray[np.uint16]
     offsets: Offsets
 
-    def __getitem__(self, sentence: int) -> list[int]:
-        at = place(sentence, len(self))
+    def item(self, at: int) -> list[int]:
         return [int(i) for i in self.positions[self.offsets[at] : self.offsets[at + 1]]]
 
     def jumps(self, lengths: npt.NDArray[np.int64]) -> Jumps:

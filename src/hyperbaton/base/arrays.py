@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,18 +53,12 @@ def ranges(starts: npt.NDArray[np.int64] | int, lengths: npt.NDArray[np.int64]) 
     return numbers
 
 
-def lines_as_array(lines: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Lines as bytes of UTF-8, a newline after each; no line may contain one.
-
-    >>> array_as_lines(lines_as_array(["a b", "", "ü"]))
-    ['a b', '', 'ü']
-    """
-    return np.frombuffer("".join(f"{line}\n" for line in lines).encode(), np.uint8)
-
-
-def array_as_lines(array: npt.NDArray[np.uint8]) -> list[str]:
-    """The inverse of `lines_as_array`."""
-    return array.tobytes().decode().split("\n")[:-1]
+def array_as_text(array: npt.NDArray[np.uint8]) -> str:
+    """Bytes of UTF-8 as text; DamagedError if they are not."""
+    try:
+        return array.tobytes().decode()
+    except UnicodeDecodeError:
+        raise DamagedError("a text is not UTF-8") from None
 
 
 # The layout of sparse matrices of 64-bit numbers; SciPy chooses the type of the column indices.

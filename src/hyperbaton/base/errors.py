@@ -12,23 +12,13 @@ HyperbatonError
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 
-from hyperbaton._core import Cancelled, HyperbatonError, LineError
-
-__all__ = [
-    "AnnotationError",
-    "ArtefactError",
-    "Cancelled",
-    "DamagedError",
-    "HyperbatonError",
-    "InputError",
-    "LineError",
-    "MissingExtra",
-    "OptionError",
-    "SentenceError",
-    "one_line",
-]
+from hyperbaton._core import Cancelled as Cancelled
+from hyperbaton._core import HyperbatonError as HyperbatonError
+from hyperbaton._core import LineError as LineError
 
 
 def one_line(message: str) -> str:
@@ -115,19 +105,37 @@ class DamagedError(ArtefactError):
         return f"a stored array is damaged ({self.args[0]}); 'hyperbaton verify' names the file"
 
 
+def installing(extra: str) -> str:
+    """How to install an extra. There is no release yet, so it is installed from a checkout."""
+    return f"pip install '.[{extra}]' in a checkout of hyperbaton"
+
+
 class MissingExtra(HyperbatonError):
     """An optional library is not installed.
 
     >>> print(MissingExtra("jieba", "chinese"))
-    jieba is not installed: pip install 'hyperbaton[chinese]'
+    jieba is not installed: pip install '.[chinese]' in a checkout of hyperbaton
     """
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"{library} is not installed: pip install 'hyperbaton[{extra}]'")
+        super().__init__(f"{library} is not installed: {installing(extra)}")
         self.library, self.extra = library, extra
 
     def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
         return MissingExtra, (self.library, self.extra)
+
+
+@contextmanager
+def importing(library: str, extra: str, modules: str) -> Iterator[None]:
+    """Wrap imports of an optional library, which may be missing, or installed but broken.
+
+    Arguments:
+        modules: the names of its modules, separated by spaces.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise import_failure(error, library, extra, modules) from error
 
 
 def import_failure(error: ImportError, library: str, extra: str, modules: str) -> HyperbatonError:
@@ -137,7 +145,7 @@ def import_failure(error: ImportError, library: str, extra: str, modules: str) -
         modules: the names of its modules, separated by spaces.
 
     >>> print(import_failure(ModuleNotFoundError("No module named 'jieba'", name="jieba"), "jieba", "chinese", "jieba"))
-    jieba is not installed: pip install 'hyperbaton[chinese]'
+    jieba is not installed: pip install '.[chinese]' in a checkout of hyperbaton
     >>> print(import_failure(ImportError("libmecab.so.2: no such file"), "fugashi", "japanese", "fugashi"))
     fugashi is installed but cannot be imported (libmecab.so.2: no such file); repair it, or install it again
     """

@@ -16,30 +16,94 @@ a name makes the group optional: `within("table?", PAIRS)` asks for all of its a
 A *form* is a type of JSON values: a type or union; `list[…]`, or `tuple[…]` for a list of that length; `[form]`, a list;
 a mapping from keys to forms; a tuple of alternatives; or a function from a value to its form. In a mapping, a key that
 ends with a question mark may be missing, `*` means all keys, and `#` means all keys, which must be whole numbers.
+A `Limited` is a type with valid names and limits: what an option declares.
+
+`form_fault` checks all of them: the content of manifests and results, options, and the keys of experiment files.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 Layout = Mapping[str, str]
 Form = object
 Json = Any  # a value read from JSON or TOML; its form is checked where it is read
 JsonObject = dict[str, Json]
 
-_LARGEST = 2**62
-_NAMES: dict[object, str] = {
+# The largest whole number of an option that declares no maximum: the core takes numbers of 32 bits.
+LARGEST = 2**31 - 1
+_LARGEST_STORED = 2**62
+NAMES: Mapping[Any, str] = {
     str: "text",
     bool: "true or false",
     int: "a whole number",
     float: "a number",
+    list: "a list",
+    dict: "a table",
     type(None): "null",
 }
+
+
+class Fault(NamedTuple):
+    """A value that is not of its form, or a missing one; as text it describes stored data, `demand` is for users."""
+
+    where: str
+    expected: str = ""
+    value: object = ...  # where there is none
+
+    def __str__(self) -> str:
+        if self.value is ...:
+            return f"{self.where!r} is not {self.expected}" if self.expected else f"no {self.where!r}"
+        kind = type(self.value)
+        name = "an object" if kind is dict else NAMES.get(kind, kind.__name__)
+        what = f"no usable {name.removeprefix('a ')}" if name == self.expected else f"{name}, not {self.expected}"
+        return f"{self.where!r} is {what}" if self.where else f"it is {what}"
+
+    @property
+    def demand(self) -> str:
+        """The required form of the value, in words, for messages."""
+        return f"{self.where} must be {self.expected}, not {number_text(self.value)}".lstrip()
+
+
+@dataclass(frozen=True)
+class Limited:
+    """The form of an option: a type, the valid values, and the limits of a number, which is finite."""
+
+    type: Any
+    choices: Sequence[str] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def expected(self, value: Any) -> str | None:
+        """What the value should be; None if it is valid."""
+        if not _is_of(value, self.type):
+            return NAMES.get(self.type) or str(self.type.__name__)
+        if self.choices is not None and value not in self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if self.type not in (int, float):
+            return None
+        low, high = self.minimum, self.maximum
+        if self.type is int:
+            low, high = -LARGEST if low is None else low, LARGEST if high is None else high
+        elif not math.isfinite(value):
+            return "a finite number"
+        if low is not None and value < low:
+            return f"at least {number_text(low)}"
+        return f"at most {number_text(high)}" if high is not None and value > high else None
+
+
+def number_text(value: object) -> str:
+    """A value for a message; Python refuses to write whole numbers of thousands of digits."""
+    if isinstance(value, int) and abs(value) > 10**40:
+        return "a number of more than 40 digits"
+    return f"{value:.10g}" if isinstance(value, float) and abs(value) >= 1e-4 else repr(value)
 
 
 def within(prefix: str, layout: Layout, **sizes: str) -> dict[str, str]:
@@ -62,14 +126,17 @@ def joined(layouts: Iterable[Layout]) -> dict[str, str]:
     return {name: declared for layout in layouts for name, declared in layout.items()}
 
 
-def layout_fault(layout: Layout, arrays: Mapping[str, tuple[str, Sequence[int]]]) -> str | None:
+def layout_fault(layout: Layout, arrays: Mapping[str, tuple[str, Sequence[int]]], others: bool = True) -> str | None:
     """The first array that is not as declared; `arrays` are types (`<u4`) and shapes by name.
+
+    Arrays that are not declared are a fault unless there may be `others`.
 
     >>> layout_fault({"a": "u4 n", "b?": "f4 n 2"}, {"a": ("<u4", [3])})
     >>> layout_fault({"a": "u4 n", "b?": "f4 n 2"}, {"a": ("<u4", [3]), "b": ("<f4", [2, 2])})
     "array 'b' is f4 [2, 2], not f4 n 2 with n=3"
     """
     sizes: dict[str, int] = {}
+    known: set[str] = set()
     for key, declared in layout.items():
         optional, mark, _ = key.partition("?")
         name = key.replace("?", "")
@@ -79,13 +146,13 @@ def layout_fault(layout: Layout, arrays: Mapping[str, tuple[str, Sequence[int]]]
         for each in names:
             if each not in arrays:
                 return f"no array {each!r}"
+            known.add(each)
             dtype, shape = arrays[each]
             if not _is_declared(dtype[1:], shape, declared, sizes):
                 shared = [size.partition("+")[0] for size in declared.split()[1:]]
-                known = [f"{size}={sizes[size]}" for size in shared if size in sizes]
-                given = f" with {', '.join(known)}" if known else ""
-                return f"array {each!r} is {dtype[1:]} {list(shape)}, not {declared}{given}"
-    return None
+                given = ", ".join(f"{size}={sizes[size]}" for size in shared if size in sizes)
+                return f"array {each!r} is {dtype[1:]} {list(shape)}, not {declared}{given and f' with {given}'}"
+    return next((f"array {name!r} is not declared" for name in arrays if not others and name not in known), None)
 
 
 def _is_declared(dtype: str, shape: Sequence[int], declared: str, sizes: dict[str, int]) -> bool:
@@ -108,13 +175,15 @@ def _is_declared(dtype: str, shape: Sequence[int], declared: str, sizes: dict[st
     return True
 
 
-def form_fault(value: object, form: Form, where: str = "") -> str | None:
+def form_fault(value: object, form: Form, where: str = "") -> Fault | None:
     """The first place where a value is not of a form.
 
-    Numbers are at most 2^62, and text can be written as UTF-8 and has no zero bytes, so that it can name a file.
+    Stored numbers are at most 2^62, and stored text can be written as UTF-8 and has no zero bytes: it may name a file.
 
-    >>> form_fault({"a": [1, "x"]}, {"a": list[int], "b?": str})
+    >>> str(form_fault({"a": [1, "x"]}, {"a": list[int], "b?": str}))
     "'a.1' is text, not a whole number"
+    >>> form_fault(0, Limited(int, minimum=1), "max-length").demand
+    'max-length must be at least 1, not 0'
     """
     if isinstance(form, types.FunctionType):
         form = form(value)
@@ -123,44 +192,52 @@ def form_fault(value: object, form: Form, where: str = "") -> str | None:
         return None if None in faults else faults[0]
     if isinstance(form, Mapping):
         if not isinstance(value, dict):
-            return _wrong(value, "an object", where)
+            return Fault(where, "an object", value)
         inner: list[tuple[str, object, Form]] = []
         for key, of_key in form.items():
             name = key.removesuffix("?")
             if name == "#" and (odd := next((other for other in value if not _is_whole(other)), None)) is not None:
-                return f"{_below(where, odd)!r} is not named by a whole number"
+                return Fault(_below(where, odd), "named by a whole number")
             if name in ("*", "#"):
                 inner += [(other, item, of_key) for other, item in value.items()]
             elif name in value:
                 inner.append((name, value[name], of_key))
             elif not key.endswith("?"):
-                return f"no {_below(where, name)!r}"
+                return Fault(_below(where, name))
     elif getattr(form, "__origin__", None) is tuple:
         kinds = typing.get_args(form)
         if not isinstance(value, list) or len(value) != len(kinds):
-            return _wrong(value, f"a list of {len(kinds)}", where)
+            return Fault(where, f"a list of {len(kinds)}", value)
         inner = [(str(i), item, kind) for i, (item, kind) in enumerate(zip(value, kinds, strict=True))]
     elif isinstance(form, list) or getattr(form, "__origin__", None) is list:
         if not isinstance(value, list):
-            return _wrong(value, "a list", where)
+            return Fault(where, "a list", value)
         (of_item,) = form if isinstance(form, list) else typing.get_args(form)
         inner = [(str(i), item, of_item) for i, item in enumerate(value)]
+    elif isinstance(form, Limited):
+        expected = form.expected(value)
+        return None if expected is None else Fault(where, expected, value)
     else:
         kinds = typing.get_args(form) if isinstance(form, types.UnionType) else (form,)
-        if any(_is_of(value, kind) for kind in kinds):
+        if any(_is_stored(value, kind) for kind in kinds):
             return None
-        return _wrong(value, " or ".join(_NAMES.get(kind, str(kind)) for kind in kinds), where)
+        return Fault(where, " or ".join(NAMES.get(kind, str(kind)) for kind in kinds), value)
     return next((fault for name, item, of in inner if (fault := form_fault(item, of, _below(where, name)))), None)
 
 
-def _is_of(value: object, kind: Form) -> bool:
-    if kind is str:
-        return isinstance(value, str) and "\0" not in value and is_text(value)
-    if kind is int or (kind is float and isinstance(value, int)):
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
-    if isinstance(kind, type) and not typing.get_args(kind):
-        return isinstance(value, kind)
-    return form_fault(value, kind) is None
+def _is_of(value: object, kind: Any) -> bool:
+    """Whether a value is of a type; every whole number is a number, and true is none."""
+    if isinstance(value, bool) and kind in (int, float):
+        return False
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def _is_stored(value: object, kind: Form) -> bool:
+    if not isinstance(kind, type) or typing.get_args(kind):
+        return form_fault(value, kind) is None
+    if isinstance(value, str) and ("\0" in value or not is_text(value)):
+        return False
+    return _is_of(value, kind) and not (isinstance(value, int) and abs(value) > _LARGEST_STORED)
 
 
 def _is_whole(text: str) -> bool:
@@ -178,10 +255,3 @@ def is_text(value: str) -> bool:
 
 def _below(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
-
-
-def _wrong(value: object, expected: str, where: str) -> str:
-    names = {**_NAMES, dict: "an object", list: "a list"}
-    found = names.get(type(value), type(value).__name__)
-    found = f"no usable {found.removeprefix('a ')}" if found == expected else f"{found}, not {expected}"
-    return f"{where!r} is {found}" if where else f"it is {found}"

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as in typing, which takes a while to import
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 
 class LazyNames:
     """The public names of a package, imported when they are first used.
 
-    The package lists them once, for type checkers, as lines of the form `from module import name as name` under
-    `if TYPE_CHECKING:`. They are read from its source when one is asked for. The package gets its `__all__`, and `dir`
-    lists nothing else.
+    The package lists them twice, and a test compares the lists: here, and for type checkers as imports under
+    `if TYPE_CHECKING:`. The package gets its `__all__`, and `dir` lists nothing else.
 
     Arguments:
         module: the `globals()` of the package.
+        names: the names, separated by blanks, by their module inside hyperbaton.
         own: public names that the package defines itself.
 
     >>> from hyperbaton import align
@@ -27,30 +27,20 @@ class LazyNames:
     ('hyperbaton.align.visits', True)
     """
 
-    def __init__(self, module: dict[str, Any], own: Sequence[str] = ()) -> None:
-        self._module, self._own = module, own
-        self._homes: dict[str, str] = {}
-        module |= {"__dir__": self.public, "__getattr__": self.get}
-
-    def homes(self) -> dict[str, str]:
-        """The module of each name."""
-        if not self._homes:
-            source = self._module["__loader__"].get_data(self._module["__file__"]).decode()
-            lines = (line.split() for line in source.splitlines() if line.startswith("    from ") and " as " in line)
-            self._homes = {name: module for _, module, _, name, _, _ in lines}
-        return self._homes
+    def __init__(self, module: dict[str, Any], names: Mapping[str, str], own: Sequence[str] = ()) -> None:
+        self.homes = {name: f"hyperbaton.{home}" for home, listed in names.items() for name in listed.split()}
+        self._module = module
+        module |= {"__all__": sorted([*self.homes, *own]), "__dir__": self.public, "__getattr__": self.get}
 
     def public(self) -> list[str]:
-        """The names in alphabetical order; the package's `__dir__` and `__all__`."""
-        return sorted([*self.homes(), *self._own])
+        """The names in alphabetical order; the package's `__dir__`."""
+        return list(self._module["__all__"])
 
     def get(self, name: str) -> Any:
         """Import a name; the package's `__getattr__`."""
-        if name == "__all__":
-            return self.public()
-        if name not in self.homes():
+        if name not in self.homes:
             raise AttributeError(f"module {self._module['__name__']!r} has no attribute {name!r}")
         import importlib
 
-        value = self._module[name] = getattr(importlib.import_module(self._homes[name]), name)
+        value = self._module[name] = getattr(importlib.import_module(self.homes[name]), name)
         return value

@@ -29,16 +29,15 @@ from functools import cache
 from typing import Any, Protocol, Self, TypeVar
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import LARGEST as LARGEST
+from hyperbaton.base.forms import NAMES, Limited, form_fault, number_text
 
 T = TypeVar("T")
 
 Arguments = dict[str, Any]  # arguments by name, passed on with **
 
-# The largest whole number of an option that declares no maximum: the core takes numbers of 32 bits.
-LARGEST = 2**31 - 1
 _SWITCHES = {"yes": True, "true": True, "no": False, "false": False}
 _LONGEST_SHOWN = 80  # characters of a value in a message
-_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
 
 
 class Plugins(Protocol):
@@ -63,17 +62,19 @@ def option(
     maximum: float | None = None,
     plugins: Plugins | None = None,
     path: bool = False,
+    metavar: str = "",
 ) -> Any:
     """Declare an option: its default, one line of help, and the valid values.
 
     A function as `choices` is called when the choices are first needed: the names of a registry are slow to find.
 
-    With `path` the value names a file or folder that is read, which no output of a command may replace.
+    With `path` the value names a file or folder that is read, which no output of a command may replace. `metavar` is what
+    help shows for the value of a text option.
 
     With `plugins` the value is a plug-in with its options, `name:option=value:option=value`, or in Python an instance.
     Options set by the default apply to any plug-in that has them, unless they are given.
     """
-    metadata = {"help": help, "choices": choices, "minimum": minimum, "maximum": maximum, "plugins": plugins, "path": path}
+    metadata = {name: value for name, value in locals().items() if name != "default"}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -90,6 +91,7 @@ class Option:
     maximum: float | None = None
     plugins: Plugins | None = None
     path: bool = False
+    metavar: str = ""
 
     @property
     def flag(self) -> str:
@@ -100,9 +102,9 @@ class Option:
     def range(self) -> str:
         """The limits in words, for the end of a help text; empty for ordinary limits."""
         if self.maximum is not None:
-            low = "at most" if self.minimum is None else f"{_number(self.minimum)} to"
-            return f" [{low} {_number(self.maximum)}]"
-        return f" [at least {_number(self.minimum)}]" if self.minimum else ""
+            low = "at most" if self.minimum is None else f"{number_text(self.minimum)} to"
+            return f" [{low} {number_text(self.maximum)}]"
+        return f" [at least {number_text(self.minimum)}]" if self.minimum else ""
 
     def check(self, value: Any) -> Any:
         """Return the value in the option's type, or raise OptionError naming the option."""
@@ -117,32 +119,18 @@ class Option:
             return value
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value) if abs(value) < 10**300 else math.inf
-        is_switch = isinstance(value, bool) and kind in (int, float)
-        if is_switch or (isinstance(kind, type) and not isinstance(value, kind)):
-            raise OptionError(f"{self.flag} must be {_NAMES.get(kind, kind.__name__)}, not {value!r}")
-        if self.choices is not None and value not in self.choices:
-            raise OptionError(f"{self.flag} must be one of {', '.join(self.choices)}, not {value!r}")
-        if kind in (int, float):
-            self._check_range(value)
+        form = Limited(kind, self.choices, self.minimum, self.maximum)
+        if (fault := form_fault(value, form, self.flag)) is not None:
+            raise OptionError(fault.demand)
         return value
 
-    def _check_range(self, value: float) -> None:
-        low, high = self.minimum, self.maximum
-        if isinstance(value, int):
-            low, high = -LARGEST if low is None else low, LARGEST if high is None else high
-        elif not math.isfinite(value):
-            raise OptionError(f"{self.flag} must be a finite number, not {value}")
-        if low is not None and value < low:
-            raise OptionError(f"{self.flag} must be at least {_number(low)}, not {_number(value)}")
-        if high is not None and value > high:
-            raise OptionError(f"{self.flag} must be at most {_number(high)}, not {_number(value)}")
-
-
-def _number(value: float) -> str:
-    """A number as text; Python refuses to write whole numbers of thousands of digits."""
-    if isinstance(value, int) and abs(value) > 10**40:
-        return "a number of more than 40 digits"
-    return str(value) if isinstance(value, int) or abs(value) < 1e-4 else f"{value:.10g}"
+    def parse(self, value: Any) -> Any:
+        """The value of a text, checked; values other than text are only checked."""
+        try:
+            value = parse_value(plain_type(self.type), value)
+        except ValueError as error:
+            raise OptionError(f"{self.flag} {error}") from error
+        return self.check(value)
 
 
 def _unwrap(kind: Any) -> tuple[Any, bool]:
@@ -173,7 +161,6 @@ def _options_of(cls: type) -> tuple[Option, ...]:
 
 
 def _resolved(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata of an option with its choices as a list."""
     choices = metadata["choices"]
     return {**metadata, "choices": choices() if callable(choices) else choices}
 
@@ -210,11 +197,11 @@ class CheckedOptions:
     def __new__(cls, *args: Any, **options: Any) -> Self:
         if options:
             parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
-            known = [parameter.name for parameter in parameters]
+            names = [parameter.name for parameter in parameters]
             takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
             for name in () if takes_any else options:
-                if name not in known:
-                    raise OptionError(f"{cls.__name__}: {unknown('option', name, known)}")
+                if name not in names:
+                    raise OptionError(f"{cls.__name__}: {unknown('option', name, names)}")
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -235,14 +222,18 @@ def hint_at(name: str, known: Iterable[str]) -> str:
 
 def from_mapping(cls: type[T], values: Mapping[str, object]) -> T:
     """Build an options class from keys as in an experiment file."""
-    known = {opt.flag: opt for opt in options_of(cls)}
-    chosen = {}
+    return _built(cls, values, Option.check)
+
+
+def _built(cls: type[T], values: Mapping[str, object], read: Callable[[Option, Any], Any]) -> T:
+    options = {opt.flag: opt for opt in options_of(cls)}
+    arguments: Arguments = {}
     for key, value in values.items():
-        flag = key.replace("_", "-")
-        if flag not in known:
-            raise OptionError(unknown("option", key, known))
-        chosen[known[flag].name] = known[flag].check(value)
-    return cls(**chosen)
+        opt = options.get(key.replace("_", "-"))
+        if opt is None:
+            raise OptionError(unknown("option", key, options))
+        arguments[opt.name] = read(opt, value)
+    return cls(**arguments)
 
 
 def parse_settings(cls: type[T], settings: Sequence[str]) -> T:
@@ -255,15 +246,12 @@ def parse_settings(cls: type[T], settings: Sequence[str]) -> T:
     >>> parse_settings(Cleaning, ["max-length=50"])
     Cleaning(max_length=50)
     """
-    known = {opt.flag: opt for opt in options_of(cls)}
-    values: Arguments = {}
+    values = {}
     for setting in settings:
-        key, equals, value = setting.partition("=")
+        key, equals, values[key] = setting.partition("=")
         if not equals:
             raise OptionError(f"options are written option=value, not {setting!r}")
-        opt = known.get(key.replace("_", "-"))
-        values[key] = value if opt is None else _parsed(opt, value)
-    return from_mapping(cls, values)
+    return _built(cls, values, Option.parse)
 
 
 def settings_of(instance: object) -> list[str]:
@@ -287,13 +275,6 @@ def _written(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _parsed(opt: Option, value: str) -> Any:
-    try:
-        return parse_value(plain_type(opt.type), value)
-    except ValueError as error:
-        raise OptionError(f"{opt.flag} {error}") from error
-
-
 def parse_value(kind: Any, value: Any) -> Any:
     """A value of a type from its text; ValueError says what it must be. Values other than text are returned unchanged.
 
@@ -309,7 +290,7 @@ def parse_value(kind: Any, value: Any) -> Any:
     try:
         return _SWITCHES[value.lower()] if kind is bool else kind(value)
     except (KeyError, ValueError):
-        names = "one of " + ", ".join(kind) if isinstance(kind, EnumType) else _NAMES[kind]
+        names = "one of " + ", ".join(kind) if isinstance(kind, EnumType) else NAMES[kind]
         shown = repr(value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}…")
         raise ValueError(f"must be {names}, not {shown}") from None
 

@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -57,8 +57,10 @@ def check_places(outputs: Sequence[Destination], inputs: Iterable[AnyPath] = ())
         for source in sources:
             _check_source(output, place, source)
     for output in outputs:
-        if output.kind in _CHECKS:
-            _CHECKS[output.kind](output.path)
+        if output.kind == "file":
+            check_file(output.path)
+        elif output.kind == "folder":
+            check_text_folder(output.path)
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,6 @@ class _Source:
     place: Path
     status: os.stat_result
     is_artefact: bool
-
-    @property
-    def name(self) -> str:
-        return shown(self.path)
 
 
 def _sources(path: AnyPath) -> Iterator[_Source]:
@@ -100,25 +98,18 @@ def _check_apart(one: Destination, other: Destination) -> None:
 
 
 def _check_source(output: Destination, place: Path, source: _Source) -> None:
-    if _is_same(output, source):
+    status, name = _status(output.path, sys.stdout), shown(source.path)
+    if status is not None and os.path.samestat(status, source.status):  # even by another name such as a link
         adds_files = output.kind == "folder" and not source.is_artefact and source.place.is_dir()
         is_update = output.kind == "artefact" and source.is_artefact and output.updates == source.path
         if not adds_files and not is_update:
-            raise OptionError(f"{output.option} would write to {source.name}, which is also an input; choose another name")
+            raise OptionError(f"{output.option} would write to {name}, which is also an input; choose another name")
     elif source.is_artefact and source.place in place.parents:
-        raise OptionError(
-            f"{output.option} would write into {source.name}, which is an input artefact; choose a place outside it"
-        )
+        raise OptionError(f"{output.option} would write into {name}, which is an input artefact; choose a place outside it")
     elif output.kind == "artefact" and place in source.place.parents:
         raise OptionError(
-            f"{output.option} would replace {output.path}, which contains the input {source.name}; choose another name"
+            f"{output.option} would replace {output.path}, which contains the input {name}; choose another name"
         )
-
-
-def _is_same(output: Destination, source: _Source) -> bool:
-    """Whether an output is an input, even by another name such as a link."""
-    own = _status(output.path, sys.stdout)
-    return own is not None and os.path.samestat(own, source.status)
 
 
 def _place(path: AnyPath) -> Path:
@@ -138,8 +129,8 @@ def is_stream(path: AnyPath) -> bool:
 
 def is_stdout(path: AnyPath) -> bool:
     """Whether a path is stdout, by the name - or by another one such as /dev/stdout."""
-    own, stdout = _status(path, sys.stdout), _status("-", sys.stdout)
-    return is_stream(path) or (own is not None and stdout is not None and os.path.samestat(own, stdout))
+    place, stdout = _status(path, sys.stdout), _status("-", sys.stdout)
+    return is_stream(path) or (place is not None and stdout is not None and os.path.samestat(place, stdout))
 
 
 def _status(path: AnyPath, standard: TextIO) -> os.stat_result | None:
@@ -182,9 +173,6 @@ def check_file(path: AnyPath) -> None:
         raise ArtefactError(f"{path}: a folder with that name already exists")
     if file.is_file() or not file.exists():
         _check_parent(file)
-
-
-_CHECKS: dict[Kind, Callable[[AnyPath], None]] = {"file": check_file, "folder": check_text_folder}
 
 
 def _check_parent(path: AnyPath) -> None:

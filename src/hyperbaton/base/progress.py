@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
-__all__ = ["Bar", "Bars", "LiveLine", "Progress", "default_threads", "is_terminal", "n_threads"]
+__all__ = ["Bar", "Bars", "LiveLine", "Phases", "Progress", "default_threads", "is_terminal", "n_threads"]
 
 
 class Progress(Protocol):
@@ -70,7 +71,7 @@ class Bar:
     """The progress of one stage; restarting a stage restarts its clock."""
 
     def __init__(self, bars: RichProgress | None, name: str) -> None:
-        self._bars, self._done = bars, 0
+        self._bars, self._done, self.name = bars, 0, name
         self._task = None if bars is None else bars.add_task(name, total=None)
 
     def __call__(self, done: int, total: int) -> None:
@@ -85,6 +86,40 @@ class Bar:
         """Show another name from now on."""
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, description=name)
+
+
+class Phases:
+    """One progress for consecutive phases: a bar shows `train dpr 3/4: global model`, and the time left for all phases.
+
+    `shares` has the phases in order, with the expected share of the time of each.
+
+    >>> phases = Phases(lambda done, total: print(done, total), {"features": 1, "weights": 3})
+    >>> phases.begin("features")(5, 10)
+    125 1000
+    >>> phases.begin("weights")(5, 10)
+    625 1000
+    """
+
+    def __init__(self, progress: Progress | None, shares: Mapping[str, float]) -> None:
+        self._progress, self._shares, self._most = progress, dict(shares), 0
+        self._lock = threading.Lock()  # the core reports from several threads
+
+    def begin(self, name: str) -> Progress | None:
+        """The progress of one phase, which may start again within its share."""
+        if (whole := self._progress) is None:
+            return None
+        names, sizes = list(self._shares), list(self._shares.values())
+        number = names.index(name)
+        before, share = (1000 * part / sum(sizes) for part in (sum(sizes[:number]), sizes[number]))
+        if isinstance(whole, Bar) and len(names) > 1:
+            whole.rename(f"{whole.name} {number + 1}/{len(names)}: {name}")
+
+        def report(done: int, total: int) -> bool | None:
+            with self._lock:
+                self._most = max(self._most, int(before + share * min(done / max(total, 1), 1)))
+                return whole(self._most, 1000)
+
+        return report
 
 
 class LiveLine:

@@ -64,14 +64,15 @@ class Registry(Display, Generic[T]):
         return sorted(self._files() | {point.name for point in self._points()})
 
     def _files(self) -> set[str]:
-        """The names in the folder."""
         folder = importlib.import_module(self.package)
         modules = [module for module in pkgutil.iter_modules(folder.__path__) if not module.ispkg]
         return {module.name for module in modules if not module.name.startswith("_")}
 
     def facts(self) -> dict[str, list[str]]:
-        """Every name."""
         return {f"{self.kind}s": self.names()}
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.names()
 
     def __len__(self) -> int:
         return len(self.names())

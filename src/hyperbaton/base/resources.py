@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.errors import Cancelled
-from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.progress import Phases, Progress, n_threads
 from hyperbaton.base.scratch import Scratch
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Here, Sharding
+from hyperbaton.base.workers import Workers
 
 
 @dataclass(frozen=True)
 class Resources:
-    """Threads of this process, progress, storage for large arrays, and how work is distributed, if it is.
+    """Threads of this process, progress, storage for large arrays, and the workers of tasks.
 
     >>> resources = Resources.of(2, progress=lambda done, total: print(done, total))
     >>> resources.part(1, of=3).report(5, 10)
@@ -28,17 +25,16 @@ class Resources:
     10 15
     >>> resources.items(20, of=30).report(5, 10)
     25 30
-    >>> resources.split().shards
-    1
-    >>> resources.tasks() is resources, resources.driver().progress
-    (True, None)
+    >>> resources.tasks() is resources
+    True
     """
 
     threads: int
     progress: Progress | None = None
     scratch: Scratch = field(default_factory=Scratch)
-    sharding: Sharding | None = None
+    workers: Workers = Workers()
     stages: Callable[[str], Progress] | None = None  # progress by the name of a stage
+    phases: Phases | None = None
 
     @classmethod
     def of(
@@ -46,14 +42,18 @@ class Resources:
         threads: int | None = None,
         progress: Progress | None = None,
         scratch: Scratch | None = None,
-        sharding: Sharding | None = None,
+        workers: Workers | None = None,
     ) -> Resources:
         """Resources from a function's keywords; by default all processors, and unlimited memory."""
-        return cls(n_threads(threads), progress, scratch or Scratch(), sharding)
+        return cls(n_threads(threads), progress, scratch or Scratch(), workers or Workers())
 
     def stage(self, name: str) -> Resources:
         """Resources for one stage of the work, with separate progress if stages have it."""
         return self if self.stages is None else replace(self, progress=self.stages(name))
+
+    def phase(self, name: str) -> Resources:
+        """Resources for one phase of a stage, with its share of the progress."""
+        return self if self.phases is None else replace(self, progress=self.phases.begin(name))
 
     def part(self, number: int, of: int, size: int = 1) -> Resources:
         """Resources for one of several consecutive parts of equal size, or for `size` of them from `number` on."""
@@ -72,16 +72,6 @@ class Resources:
         if self.progress is not None and self.progress(done, total) is False:
             raise Cancelled("cancelled")
 
-    def split(self) -> Sharding | Here:
-        """How work is split: according to `sharding`, or as one shard in the memory of this process."""
-        from hyperbaton.base.executors import Here  # imported here: much work is not split
-
-        return Here(self.threads) if self.sharding is None else self.sharding
-
     def tasks(self) -> Resources:
-        """Resources of each task of split work: these, or those of a worker, which reports no progress."""
-        return self if self.sharding is None else Resources(self.sharding.threads)
-
-    def driver(self) -> Resources:
-        """Resources of the process that splits work; progress counts tasks, or is reported by the only one."""
-        return self if self.sharding is not None else replace(self, progress=None)
+        """Resources of a task: these in this process; elsewhere, those of a worker, which reports no progress."""
+        return self if self.workers.executor is None else Resources(self.workers.threads)

@@ -27,12 +27,10 @@ class Rows:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
         return len(self.indptr) - 1
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_rows, n_features)."""
         return self.n_rows, self.n_features
 
     def at(self, numbers: Integers) -> Rows:

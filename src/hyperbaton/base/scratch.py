@@ -200,7 +200,7 @@ class Column:
         return self._own
 
     def finish(self) -> Array:
-        """The whole array; nothing can be added after this."""
+        """Return the whole array; nothing can be added afterwards."""
         shape = (self._n, *self._shape)
         if self._file is None:
             if self._own is None:

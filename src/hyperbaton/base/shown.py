@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from dataclasses import fields
+from typing import Any, ClassVar
 
 from hyperbaton.base.counted import counted
 
@@ -22,6 +23,19 @@ class Display:
 
     def _repr_html_(self) -> str:
         return facts_table(type(self).__name__, self.facts())
+
+
+class ShowsChanges:
+    """Base of data classes of options: their `repr` has only the options that differ from the defaults, as in code."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = ShowsChanges.__repr__  # type: ignore[method-assign]  # not the one that dataclasses make
+
+    def __repr__(self) -> str:
+        options: Iterable[Any] = fields(self)  # type: ignore[arg-type]  # derived classes are data classes
+        changed = {opt.name: getattr(self, opt.name) for opt in options if getattr(self, opt.name) != opt.default}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
 class Drawing:

@@ -11,16 +11,17 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays, check_numbers
+from hyperbaton.base.store import check_numbers
 
 _LARGEST = 255  # that fits in one byte
 
 
 @dataclass(frozen=True)
-class SmallNumbers:
+class SmallNumbers(ArrayFields):
     """Numbers of 32 bits: number i is `small[i]`, or `large[k]` if i is `rows[k]`.
 
     >>> numbers = SmallNumbers.of([np.array([1, 2, 700, 3])])
@@ -75,7 +76,6 @@ class SmallNumbers:
 
     @property
     def core(self) -> _core.SmallNumbers:
-        """The numbers in the form of the core."""
         return _core.SmallNumbers(small=self.small, rows=self.rows, large=self.large)
 
     def sum(self) -> int:
@@ -87,15 +87,6 @@ class SmallNumbers:
         check_numbers(self.rows, len(self), "row")
         if (np.diff(self.rows) <= 0).any() or self.small[self.rows].any():
             raise DamagedError("the rows of large numbers do not fit")
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"{prefix}.{name}": getattr(self, name) for name in self.LAYOUT}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> SmallNumbers:
-        """The inverse of `arrays`, names without the prefix; `check` checks the numbers."""
-        return cls(arrays["small"], arrays["rows"], arrays["large"])
 
 
 class SmallNumbersColumn:

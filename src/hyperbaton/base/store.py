@@ -25,12 +25,10 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from math import prod
 from os import PathLike
 from pathlib import Path
-from types import UnionType
-from typing import BinaryIO, NamedTuple, TypedDict, TypeVar, cast
+from typing import BinaryIO, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,46 +37,9 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError, OptionError
-from hyperbaton.base.forms import Form, Json, JsonObject, Layout, form_fault, layout_fault
-from hyperbaton.base.writing import (
-    MANIFEST,
-    being_replaced,
-    check_folder,
-    fsync,
-    is_open_as,
-    remove_leftovers,
-    writing_file,
-    writing_files,
-    writing_folder,
-)
-
-__all__ = [
-    "FORMAT",
-    "MANIFEST",
-    "REFERENCE",
-    "Arrays",
-    "Artefact",
-    "Audit",
-    "Kind",
-    "StoredItems",
-    "audit",
-    "check_folder",
-    "check_numbers",
-    "check_offsets",
-    "fsync",
-    "group",
-    "hash_arrays",
-    "manifest_checksum",
-    "read_artefact",
-    "referred_artefacts",
-    "remove_artefact",
-    "remove_leftovers",
-    "save",
-    "verify",
-    "writing_file",
-    "writing_files",
-    "writing_folder",
-]
+from hyperbaton.base.forms import Fault, Form, Json, JsonObject, Layout, form_fault, layout_fault
+from hyperbaton.base.writing import MANIFEST as MANIFEST
+from hyperbaton.base.writing import being_replaced, is_open_as, writing_folder
 
 FORMAT = 4
 
@@ -116,29 +77,46 @@ class Manifest(TypedDict):
     checksum: str
 
 
+# A reference to another artefact: its path, the prefix of the arrays in question, and a digest.
+REFERENCE: Form = {"path": str, "arrays": str, "digest": str}
+# What every manifest contains; the format is checked before.
+_FORM: Form = {
+    **dict.fromkeys(("kind", "version", "checksum"), str),
+    "options": {},
+    "inputs": {"*": str},
+    "seed": int | None,
+    "details": {"references?": {"*": REFERENCE}},
+    "arrays": {"*": {"dtype": str, "shape": list[int], "checksum": str}},
+    "parts": {"*": {"checksum": str}},
+}
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of artefact: its name and the form of its content (`forms.py`).
 
     Arguments:
-        arrays: the layout of its arrays, or a function that makes it from a manifest; other arrays may be there too.
+        arrays: the layout of its arrays, or a function that makes it from a manifest; an empty layout allows any.
         about: the form of its manifest: what `details`, `options`, `inputs` and `seed` must be.
+        others: whether there may be arrays that are not declared.
     """
 
     name: str
     arrays: Layout | Callable[[Manifest], Layout] = field(default_factory=dict)
     about: Mapping[str, Form] = field(default_factory=dict)
+    others: bool = False
 
     def fault(self, manifest: Manifest) -> str | None:
         """The first fault in a manifest of this kind, if any."""
-        fault = form_fault(manifest, self.about)
-        if fault is not None:
-            return fault
-        return _layout_fault(self.arrays(manifest) if callable(self.arrays) else self.arrays, manifest)
+        if fault := form_fault(manifest, self.about):
+            return str(fault)
+        layout = self.arrays(manifest) if callable(self.arrays) else self.arrays
+        return _layout_fault(layout, manifest, self.others or not layout)
 
 
-def _layout_fault(layout: Layout, manifest: Manifest) -> str | None:
-    return layout_fault(layout, {name: (entry["dtype"], entry["shape"]) for name, entry in manifest["arrays"].items()})
+def _layout_fault(layout: Layout, manifest: Manifest, others: bool = True) -> str | None:
+    arrays = {name: (entry["dtype"], entry["shape"]) for name, entry in manifest["arrays"].items()}
+    return layout_fault(layout, arrays, others)
 
 
 class StoredItems(dict[str, T]):
@@ -253,7 +231,7 @@ class Artefact:
         self._refuse(kind.fault(self.manifest))
 
     def require(self, layout: Layout) -> Artefact:
-        """This artefact, if its arrays are as declared; for code that reads some arrays of several kinds of artefacts."""
+        """Check that the arrays are as declared, and return this artefact: for code that reads arrays of several kinds."""
         self._refuse(_layout_fault(layout, self.manifest))
         return self
 
@@ -262,7 +240,7 @@ class Artefact:
         self._refuse(form_fault(self.manifest["details"], {name: form}, "details"))
         return self.manifest["details"][name]
 
-    def _refuse(self, fault: str | None) -> None:
+    def _refuse(self, fault: Fault | str | None) -> None:
         if fault is not None:
             raise ArtefactError(f"{self.path / MANIFEST}: damaged ({fault}); {_AGAIN}")
 
@@ -277,6 +255,11 @@ class Artefact:
     @property
     def options(self) -> StoredItems[Json]:
         return StoredItems(self.manifest["options"], self.path / MANIFEST, "option")
+
+    @property
+    def references(self) -> dict[str, Json]:
+        """The other artefacts that this one refers to, by name: `REFERENCE` has the form of each."""
+        return dict(self.manifest["details"].get("references", {}))
 
     def __contains__(self, name: str) -> bool:
         return name in self.manifest["arrays"]
@@ -396,12 +379,44 @@ def _with_folder(path: Path, attempt: Callable[[int], T]) -> T:
     raise AssertionError("the last attempt returns or raises")
 
 
-class Audit(NamedTuple):
+@dataclass
+class Verification:
     """The result of reading artefacts whole: the amount read, and every fault, one line each, with its file."""
 
-    n_arrays: int
-    n_bytes: int
-    faults: list[str]
+    n_arrays: int = 0
+    n_bytes: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def read(self, artefact: Artefact, prefix: str) -> None:
+        """Read arrays of an artefact, and without a prefix also the artefacts inside it and those that it refers to."""
+        for name in artefact._entries(prefix):
+            with self._noting_faults():
+                self.n_bytes += artefact.check(name)
+                self.n_arrays += 1
+        if prefix:
+            return
+        for name in artefact.manifest["parts"]:
+            with self._noting_faults():
+                self.add(audit(artefact.part(name)))
+        for name, entry in artefact.references.items():
+            with self._noting_faults():
+                path = _referred(artefact, entry)
+                if Artefact(path).digest(entry["arrays"]) != entry["digest"]:
+                    raise ArtefactError(f"{artefact.path}: its part {name} ({path}) is no longer what it was built with")
+                self.add(audit(path, entry["arrays"]))
+
+    def add(self, other: Verification) -> None:
+        """Add the findings about another artefact."""
+        self.n_arrays += other.n_arrays
+        self.n_bytes += other.n_bytes
+        self.faults += other.faults
+
+    @contextlib.contextmanager
+    def _noting_faults(self) -> Iterator[None]:
+        try:
+            yield
+        except ArtefactError as error:
+            self.faults.append(str(error))
 
 
 def verify(path: str | PathLike[str]) -> None:
@@ -412,58 +427,35 @@ def verify(path: str | PathLike[str]) -> None:
         raise ArtefactError(faults[0] + more)
 
 
-def audit(path: str | PathLike[str], prefix: str = "") -> Audit:
+def audit(path: str | PathLike[str], prefix: str = "") -> Verification:
     """Read an artefact whole and list all faults, of the arrays whose names start with `prefix.`, or of all arrays."""
-    findings = Audit(0, 0, [])
+    findings = Verification()
 
     def attempt(folder: int) -> None:
         nonlocal findings
-        findings = _audit(Path(path), folder, prefix)
+        findings = Verification()
+        findings.read(Artefact(path, folder=folder), prefix)
         if findings.faults:  # repeat the audit if the artefact was replaced meanwhile
             raise ArtefactError(findings.faults[0])
 
     try:
         _with_folder(Path(path), attempt)
     except ArtefactError as error:
-        return findings if findings.faults else Audit(0, 0, [str(error)])
+        findings.faults = findings.faults or [str(error)]
     return findings
 
 
-def _audit(path: Path, folder: int, prefix: str) -> Audit:
-    n_arrays, n_bytes, faults = 0, 0, []
-    try:
-        artefact = Artefact(path, folder=folder)
-        checks = [partial(artefact.check, name) for name in artefact._entries(prefix)]
-        audits = [] if prefix else [partial(_audit_part, artefact, name) for name in artefact.manifest["parts"]]
-        if not prefix:
-            audits += [partial(_audit_reference, artefact, name) for name in _references(artefact)]
-    except ArtefactError as error:
-        return Audit(0, 0, [str(error)])
-    for check in checks:
-        try:
-            n_bytes += check()
-            n_arrays += 1
-        except ArtefactError as error:
-            faults.append(str(error))
-    for inside in (find() for find in audits):
-        n_arrays, n_bytes, faults = n_arrays + inside.n_arrays, n_bytes + inside.n_bytes, faults + inside.faults
-    return Audit(n_arrays, n_bytes, faults)
-
-
-def _audit_part(artefact: Artefact, name: str) -> Audit:
-    try:
-        return audit(artefact.part(name))
-    except ArtefactError as error:
-        return Audit(0, 0, [str(error)])
-
-
-# A reference to another artefact: its path, the prefix of the arrays in question, and a digest.
-REFERENCE: Form = {"path": str, "arrays": str, "digest": str}
-
-
-def _references(artefact: Artefact) -> dict[str, Json]:
-    references = artefact.details.get("references", {})
-    return references if isinstance(references, dict) else {}
+def stored_bytes(path: str | PathLike[str], prefix: str = "") -> int:
+    """The size of the arrays of an artefact, with its parts and those it refers to, or of those below `prefix.`."""
+    artefact = Artefact(path)
+    entries = artefact._entries(prefix).values()
+    size = sum(prod(entry["shape"]) * np.dtype(entry["dtype"]).itemsize for entry in entries)
+    if prefix:
+        return size
+    others = [(_referred(artefact, entry), entry["arrays"]) for entry in artefact.references.values()]
+    return size + sum(
+        stored_bytes(*other) for other in [*((artefact.part(n), "") for n in artefact.manifest["parts"]), *others]
+    )
 
 
 def referred_artefacts(path: str | PathLike[str]) -> list[Path]:
@@ -471,25 +463,13 @@ def referred_artefacts(path: str | PathLike[str]) -> list[Path]:
     try:
         artefact = Artefact(path)
         with artefact.reading():
-            return [_referred(artefact, entry) for entry in _references(artefact).values()]
+            return [_referred(artefact, entry) for entry in artefact.references.values()]
     except ArtefactError:
         return []
 
 
 def _referred(artefact: Artefact, entry: Json) -> Path:
     return Path(os.path.normpath(Path(os.path.realpath(artefact.path)) / entry["path"]))
-
-
-def _audit_reference(artefact: Artefact, name: str) -> Audit:
-    try:
-        entry = _references(artefact)[name]
-        artefact._refuse(form_fault(entry, REFERENCE, f"details.references.{name}"))
-        path = _referred(artefact, entry)
-        if Artefact(path).digest(entry["arrays"]) != entry["digest"]:
-            raise ArtefactError(f"{artefact.path}: its part {name} ({path}) is no longer what it was built with")
-        return audit(path, entry["arrays"])
-    except ArtefactError as error:
-        return Audit(0, 0, [str(error)])
 
 
 def _read_manifest(path: Path, folder: int | None = None) -> Manifest:
@@ -544,33 +524,23 @@ def _first_line(error: BaseException) -> str:
 
 def _manifest_fault(manifest: JsonObject) -> str | None:
     """The first fault in the form of a manifest, if any."""
-    kinds: dict[str, type | UnionType] = {"kind": str, "version": str, "checksum": str, "seed": int | None}
-    kinds |= dict.fromkeys(("options", "inputs", "details", "arrays", "parts"), dict)
-    for name, kind in kinds.items():
-        if not isinstance(manifest.get(name, 0.5), kind):
-            return f"no usable {name!r}"
+    if fault := form_fault(manifest, _FORM):
+        return str(fault)
+    for what, names in (("a kind", [manifest["kind"]]), ("an array", manifest["arrays"]), ("a part", manifest["parts"])):
+        for name in names:
+            if not _is_plain_name(name):
+                return f"{what} cannot be called {_short(name)}"
     for name, entry in manifest["arrays"].items():
-        if not _is_plain_name(name) or not isinstance(entry, dict):
-            return f"an array cannot be called {_short(name)}"
-        dtype, shape = entry.get("dtype"), entry.get("shape")
-        if not isinstance(dtype, str) or dtype not in _DTYPES:
+        dtype, shape = entry["dtype"], entry["shape"]
+        if dtype not in _DTYPES:
             return f"array {name!r}: no type {_short(dtype)}"
-        if not isinstance(shape, list) or not 1 <= len(shape) <= 3 or not all(map(_is_size, shape)):
+        if not 1 <= len(shape) <= 3 or min(shape) < 0 or 8 * prod(shape) > _LARGEST:
             return f"array {name!r}: no shape {_short(shape)}"
-        if 8 * prod(shape) > _LARGEST or not isinstance(entry.get("checksum"), str):
-            return f"array {name!r}: too large, or without checksum"
-    for name, entry in manifest["parts"].items():
-        if not _is_plain_name(name) or not isinstance(entry, dict) or not isinstance(entry.get("checksum"), str):
-            return f"no usable part {_short(name)}"
     return None
 
 
 def _is_plain_name(name: str) -> bool:
     return name != "" and not name.startswith(".") and not set(name) & {"/", "\0"} and name.isprintable()
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
 def _short(value: object) -> str:
@@ -632,6 +602,12 @@ def check_numbers(numbers: Array, n: int, what: str) -> None:
         part = numbers[at : at + step]
         if part.size and (part.max() >= n or part.min() < 0):
             raise DamagedError(f"the number of a {what} is out of range")
+
+
+def check_finite(numbers: Array, what: str) -> None:
+    """Raise DamagedError if one of the numbers is infinite or none at all."""
+    if not np.isfinite(numbers).all():
+        raise DamagedError(f"{what} is not a number")
 
 
 def group(items: Mapping[str, T], prefix: str) -> dict[str, T]:

@@ -6,7 +6,8 @@ exchange two folders in one step (Linux), the writer does so. Elsewhere the old 
 `NAME.PID-RANDOM.replaced`; if the writer is killed then, the next one restores it.
 
 A writer locks its incomplete file or folder. The lock ends with its process, so anything unlocked is left over, and the
-next writer of the target removes it.
+next writer of the target removes it. Writers lock the target's folder while they remove leftovers, and while they put
+their data in place, so that these steps do not overlap.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ MANIFEST = "manifest.json"
 INCOMPLETE, REPLACED = "incomplete", "replaced"
 
 _LONGEST_NAME = 200  # bytes; most file systems allow 255, and the mark needs some
-_ATTEMPTS = 1000  # to replace a folder that other writers replace at the same time
 
 
 @contextlib.contextmanager
@@ -43,13 +43,14 @@ def writing_folder(path: str | PathLike[str], mark: str = MANIFEST) -> Iterator[
         path = real_place(path)
         check_folder(path, mark, shown)
         path.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(path, mark)
-        with _claimed(path, folder=True) as aside:
+        with _claimed(path, mark) as aside:
             yield aside
             for file in aside.rglob("*"):
                 fsync(file)
             fsync(aside)
-            _replace_folder(aside, path, shown, mark)
+            with _locked([path.parent]):
+                check_folder(path, mark, shown)
+                _replace_folder(aside, path)
             fsync(path.parent)
     except OSError as error:
         raise ArtefactError(f"{shown}: cannot be written: {error.strerror or error}") from error
@@ -79,14 +80,13 @@ def writing_files(paths: Sequence[str | PathLike[str]]) -> Iterator[list[Path]]:
                     asides.append(path)
                     continue
                 stack.enter_context(_with_folder(path.parent))
-                remove_leftovers(path)
-                asides.append(stack.enter_context(_claimed(path, folder=False)))
+                asides.append(stack.enter_context(_claimed(path)))
             moves = [(aside, path) for aside, path in zip(asides, finals, strict=True) if aside != path]
             yield asides
             for aside, _ in moves:
                 fsync(aside)
             folders = sorted({path.parent for _, path in moves})
-            with _locked(folders if len(moves) > 1 else []):
+            with _locked(folders):
                 _move_all(moves)
             for folder in folders:
                 fsync(folder)
@@ -126,8 +126,6 @@ def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
     done: list[tuple[Path, Path | None]] = []
     try:
         for aside, path in moves:
-            for stale in _leftovers(path, REPLACED):  # no other writer moves files now
-                _remove(stale)
             old = None
             if path.exists():
                 old = aside.with_suffix(f".{REPLACED}")
@@ -148,54 +146,32 @@ def _move_all(moves: Sequence[tuple[Path, Path]]) -> None:
 
 def check_folder(path: str | PathLike[str], mark: str = MANIFEST, shown: str | PathLike[str] | None = None) -> None:
     """Raise ArtefactError unless `path` is missing, empty, or an artefact (a folder with the file `mark`)."""
-    shown, path = shown or path, Path(path)
-    while True:
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
-            return
-        except NotADirectoryError as error:
-            raise ArtefactError(f"{shown}: a file with that name already exists") from error
-        try:
-            names = os.listdir(handle)  # noqa: PTH208 - of this very folder, even if it is renamed
-            if not names or mark in names:
-                return
-            # Another writer may have just replaced this folder, and be removing its files.
-            if is_open_as(handle, path):
-                raise ArtefactError(f"{shown}: the folder contains files that are not an artefact; choose another name")
-        finally:
-            os.close(handle)
+    # Looked for first: another writer may replace the folder, and remove its files, while they are listed.
+    if Path(path, mark).exists():
+        return
+    try:
+        names = [file.name for file in Path(path).iterdir()]
+    except FileNotFoundError:
+        return
+    except NotADirectoryError as error:
+        raise ArtefactError(f"{shown or path}: a file with that name already exists") from error
+    if names and mark not in names:
+        raise ArtefactError(f"{shown or path}: the folder contains files that are not an artefact; choose another name")
 
 
-def _replace_folder(aside: Path, path: Path, shown: str | PathLike[str], mark: str) -> None:
-    """Move a folder into place, replacing any artefact there."""
-    old = aside.with_suffix(f".{REPLACED}")
-    for _ in range(_ATTEMPTS):
-        try:
-            aside.rename(path)  # works unless the target exists
-            return
-        except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
-                raise
-        check_folder(path, mark, shown)
-        try:
-            if _exchange(aside, path):
-                return
-            path.rename(old)
-        except FileNotFoundError:
-            continue  # another writer has just put it aside
+def _replace_folder(aside: Path, path: Path) -> None:
+    """Move a folder into place; an old one there is removed, or takes the place of the new one."""
+    if not path.exists():
+        aside.rename(path)
+    elif not _exchange(aside, path):
+        old = aside.with_suffix(f".{REPLACED}")
+        path.rename(old)
         try:
             aside.rename(path)
-        except BaseException as error:
-            with contextlib.suppress(OSError):
-                old.rename(path)
-            if isinstance(error, OSError) and error.errno in (errno.EEXIST, errno.ENOTEMPTY):
-                _remove(old)
-                continue
+        except BaseException:
+            old.rename(path)
             raise
         _remove(old)
-        return
-    raise ArtefactError(f"{shown}: other processes keep writing to it")
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -227,22 +203,17 @@ def _renameat2() -> Callable[..., int] | None:
 
 
 @contextlib.contextmanager
-def _claimed(path: Path, *, folder: bool) -> Iterator[Path]:
-    """Create a temporary file or folder next to a path, locked by this writer, and remove it at the end."""
-    while True:
-        aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{os.urandom(4).hex()}.{INCOMPLETE}")
-        if folder:
-            aside.mkdir()
-            try:
-                handle = os.open(aside, os.O_RDONLY)
-            except FileNotFoundError:  # already removed as left over, see below
-                continue
+def _claimed(path: Path, mark: str | None = None) -> Iterator[Path]:
+    """Create a temporary file, or with `mark` a folder, next to a path, locked by this writer; remove it at the end."""
+    aside = path.with_name(f"{_stem(path)}.{os.getpid()}-{os.urandom(4).hex()}.{INCOMPLETE}")
+    with _locked([path.parent]):
+        _remove_leftovers(path, mark)
+        if mark is None:
+            aside.touch(exist_ok=False)
         else:
-            handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        # Another writer may have removed it as left over before it was locked.
-        if _lock(handle) is not False and is_open_as(handle, aside):
-            break
-        os.close(handle)
+            aside.mkdir()
+        handle = os.open(aside, os.O_RDONLY)
+        _lock(handle)
     try:
         yield aside
     finally:
@@ -255,35 +226,30 @@ def remove_leftovers(path: Path, mark: str | None = None) -> None:
 
     With `mark`, the file that marks a complete folder, restore a folder that a killed writer had moved aside.
     """
-    if mark is not None:
-        replaced = _leftovers(path, REPLACED)
-        for old in (*replaced, path.with_name(f"{path.name}.{REPLACED}")):  # the last is the name in earlier versions
-            with _locked_leftover(old.with_suffix(f".{INCOMPLETE}")) as is_left:
-                if is_left and (old / mark).exists() and not path.exists():
-                    with contextlib.suppress(OSError):
-                        old.rename(path)
-                if is_left and old in replaced:
-                    _remove(old)
+    with _locked([path.parent]):
+        _remove_leftovers(path, mark)
+
+
+def _remove_leftovers(path: Path, mark: str | None) -> None:
+    replaced = _leftovers(path, REPLACED)
+    for old in (*replaced, path.with_name(f"{path.name}.{REPLACED}")):  # the last is the name in earlier versions
+        if mark is not None and (old / mark).exists() and not path.exists():
+            old.rename(path)
+        elif old in replaced:
+            _remove(old)
     for aside in _leftovers(path, INCOMPLETE):
-        # Locked until it is removed, so that a writer that has just created it notices.
-        with _locked_leftover(aside) as is_left:
-            if is_left:
-                _remove(aside)
+        if _is_abandoned(aside):
+            _remove(aside)
 
 
-@contextlib.contextmanager
-def _locked_leftover(aside: Path) -> Iterator[bool]:
-    """Whether a temporary file or folder no longer has a writer; it is locked until the end of the block."""
+def _is_abandoned(aside: Path) -> bool:
+    """Whether a temporary file or folder no longer has a writer."""
     try:
         handle = os.open(aside, os.O_RDONLY)
-    except FileNotFoundError:
-        yield True
-        return
     except OSError:
-        yield False
-        return
+        return False
     try:
-        yield bool(_lock(handle))
+        return _lock(handle)
     finally:
         os.close(handle)
 
@@ -300,20 +266,18 @@ def _leftovers(path: Path, ending: str) -> list[Path]:
         return [path.with_name(entry.name) for entry in entries if pattern.fullmatch(entry.name)]
 
 
-def _lock(handle: int) -> bool | None:
-    """Lock a file or folder; False if another process has, None if the file system has no locks."""
+def _lock(handle: int) -> bool:
+    """Lock a file or folder; False if another process has, or the file system has no locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
     except OSError:
-        return None
+        return False
     return True
 
 
 @contextlib.contextmanager
 def _locked(folders: Sequence[Path]) -> Iterator[None]:
-    """Prevent other writers of several files from moving theirs into these folders at the same time.
+    """Prevent other writers from removing leftovers in these folders, and from moving data into them, at the same time.
 
     A folder that is itself being written belongs to one writer, which has locked it.
     """

@@ -9,14 +9,12 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from hyperbaton.base.counted import counted
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import InputError, one_line
 from hyperbaton.base.progress import is_terminal
-from hyperbaton.base.registry import Registry
 from hyperbaton.base.store import MANIFEST, verify
-from hyperbaton.corpus.files import Output, read_pieces, shown
+from hyperbaton.corpus.files import shown
 
 log = logging.getLogger("hyperbaton")
 
@@ -47,25 +45,19 @@ def at_terminal(source: str, outputs: Collection[str]) -> bool:
     return (source == "-" and is_terminal(sys.stdin)) or ("-" in outputs and is_terminal(sys.stdout))
 
 
-def append_parts(outputs: Mapping[str, Output], parts: Mapping[str, Path]) -> None:
-    """Append a shard's outputs to the final ones, which are known by their flags, and remove the shard's files."""
-    for name, part in parts.items():
-        for piece in read_pieces(part):
-            outputs[f"--{name}"].write(piece)
-        part.unlink()
-
-
 def print_json(value: object) -> None:
     """Print a result for programs to stdout."""
     print(json.dumps(value, ensure_ascii=False, indent=1))
 
 
-def list_plugins(registry: Registry[Any], as_json: bool) -> None:
-    """Print the names and descriptions of all plug-ins of one kind."""
-    rows = [{"name": name, "about": registry.describe(name)} for name in registry]
-    print_table(rows, as_json)
-    if not rows and not as_json:
-        say(f"no {registry.kind}s installed yet")
+def print_result(value: object, shown: str | Sequence[Mapping[str, object]], as_json: bool, quiet: bool = False) -> None:
+    """Print a result: as JSON for programs; for people, rows as a table on stdout, a sentence on stderr."""
+    if as_json:
+        print_json(value)
+    elif isinstance(shown, str):
+        say(shown, quiet)
+    else:
+        print_table(shown)
 
 
 NEVER_WRAPPED = 24  # columns of narrower cells, including all numbers, are never wrapped
@@ -83,7 +75,7 @@ def print_table(rows: Sequence[Mapping[str, object]], as_json: bool = False) -> 
     if as_json or not rows:
         return
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    cells = [[str(row.get(column, "")) for column in columns] for row in rows]
+    cells = [[one_line(str(row.get(column, ""))) for column in columns] for row in rows]
     if not sys.stdout.isatty():
         for line in (columns, *cells):
             print("\t".join(line))

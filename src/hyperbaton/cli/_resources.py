@@ -1,23 +1,20 @@
-"""Options for the resources of commands: threads, memory, shards, and the display of progress.
+"""Options for the resources of commands: threads, memory, an executor, and the display of progress.
 
-A command takes one of these classes as a parameter; work that can be distributed gets its `Resources` from it.
+A command takes one of these classes as a parameter, and gets the `Resources` of its work from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from hyperbaton.base.progress import Bars, n_threads
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.scratch import limited
-from hyperbaton.cli import ExecutorAddress, Memory, Quiet, Shards, SharedOptions, Threads
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding
+from hyperbaton.base.scratch import Scratch, limited
+from hyperbaton.base.workers import Workers
+from hyperbaton.cli._parameters import ExecutorAddress, Memory, Quiet, SharedOptions, Threads
 
 
 @dataclass(frozen=True)
@@ -36,43 +33,43 @@ class ThreadOptions(SharedOptions):
         """Progress bars on the terminal, silent if `quiet` is set here or on the command line."""
         return Bars(self.quiet or quiet)
 
+    @contextmanager
+    def open(self, output: str | PathLike[str] | None = None, bars: Bars | None = None) -> Iterator[Resources]:
+        """The resources of the command; files of tasks are in the output's folder, and removed at the end of the block."""
+        with bars or self.bars() as shown, self._open_workers(output) as workers:
+            yield Resources(self.n_threads, scratch=self._scratch(), workers=workers, stages=shown.stage)
+
+    def _open_workers(self, output: str | PathLike[str] | None) -> AbstractContextManager[Workers]:
+        return nullcontext(Workers())
+
+    def _scratch(self) -> Scratch:
+        return Scratch()
+
 
 @dataclass(frozen=True)
-class ShardOptions(ThreadOptions):
+class ExecutorOptions(ThreadOptions):
     """Options of commands whose work can be distributed."""
 
     executor: ExecutorAddress = None
-    shards: Shards = 0
 
-    @property
-    def in_shards(self) -> bool:
-        """Whether the work is split."""
-        return self.executor is not None or self.shards > 1
+    def _open_workers(self, output: str | PathLike[str] | None) -> AbstractContextManager[Workers]:
+        if self.executor is None:
+            return super()._open_workers(output)
+        from hyperbaton.base.executors import open_workers  # imported here: most work is done by this process
 
-    @contextmanager
-    def open(self, output: str | PathLike[str] | None = None, bars: Bars | None = None) -> Iterator[Resources]:
-        """The resources of the command; files of shards are in the output's folder, and removed at the end of the block."""
-        with (
-            bars or self.bars() as shown,
-            self._open_sharding(output) as sharding,
-        ):
-            yield Resources(self.n_threads, sharding=sharding, stages=shown.stage)
-
-    def _open_sharding(self, output: str | PathLike[str] | None) -> AbstractContextManager[Sharding | None]:
-        if not self.in_shards:
-            return nullcontext()
-        from hyperbaton.base.executors import open_sharding  # imported here: most work is not split
-
-        return open_sharding(self.executor, self.shards, self.threads, output)
+        return open_workers(self.executor, self.threads or 1, output)
 
 
 @dataclass(frozen=True)
-class MemoryOptions(ShardOptions):
-    """Options of commands whose memory can also be limited."""
+class MemoryOptions(ThreadOptions):
+    """Options of commands whose memory can be limited."""
 
     memory: Memory = None
 
-    @contextmanager
-    def open(self, output: str | PathLike[str] | None = None, bars: Bars | None = None) -> Iterator[Resources]:
-        with super().open(output, bars) as resources:
-            yield replace(resources, scratch=limited(self.memory))
+    def _scratch(self) -> Scratch:
+        return limited(self.memory)
+
+
+@dataclass(frozen=True)
+class ExecutorAndMemoryOptions(ExecutorOptions, MemoryOptions):
+    """Options of commands whose work can be distributed, and the memory of the command itself limited."""

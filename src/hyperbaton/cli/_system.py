@@ -8,13 +8,11 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError, SentenceError
 from hyperbaton.base.options import option, options_of
 from hyperbaton.cli._common import need_as_many_lines
-from hyperbaton.cli._paths import READS, Reads
+from hyperbaton.cli._parameters import READS, Flag, Reads
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import Decoding, System, annotate
@@ -24,19 +22,15 @@ if TYPE_CHECKING:
     from hyperbaton.corpus.processing import TextProcessing, TextSide
 
 Weights = Annotated[
-    list[str] | None, typer.Option("--weight", help="Weight of a feature, NAME=V or NAME=V,V,…; may be repeated.")
+    list[str] | None, Flag("Weight of a feature, or several, NAME=V,V,…; may be repeated.", metavar="NAME=VALUE")
 ]
 
-Copy = Annotated[bool, typer.Option("--copy", help="Copy all parts into the system instead of referring to them.")]
+Copy = Annotated[bool, Flag("Copy all parts into the system instead of referring to them.")]
 
-SourceTags = Annotated[
-    str | None, typer.Option("--source-tags", help="Tags of the source words, for models trained with tags."), READS
-]
+SourceTags = Annotated[str | None, Flag("Tags of the source words, for models trained with tags."), READS]
 
 SourceTrees = Annotated[
-    str | None,
-    typer.Option("--source-trees", help="Trees of the source sentences, bracketed or .conllu, for models that use them."),
-    READS,
+    str | None, Flag("Trees of the source sentences, bracketed or .conllu, for models that use them."), READS
 ]
 
 _LEARN = ":learn="
@@ -50,14 +44,14 @@ def _learned_from(settings: str) -> list[str]:
 
 SourceText = Annotated[
     str | None,
-    typer.Option(
-        "--source-text",
-        help="How raw source text is processed: ja:tokenizer=fugashi, en:tokenizer=sacremoses:casing=truecase:learn=FILE.",
+    Flag(
+        "How raw source text is processed, e.g. ja:tokenizer=fugashi or en:casing=truecase:learn=FILE.",
+        metavar="XX:OPTION=VALUE…",
     ),
     Reads(_learned_from),
 ]
 TargetText = Annotated[
-    str | None, typer.Option("--target-text", help="How raw target text is processed."), Reads(_learned_from)
+    str | None, Flag("How raw target text is processed.", metavar="XX:OPTION=VALUE…"), Reads(_learned_from)
 ]
 
 # Decoding options; those not given keep the system's values.
@@ -68,11 +62,7 @@ DecodingFlags = dataclasses.make_dataclass(
             opt.name,
             opt.type | None,
             option(
-                None,
-                f"{opt.help} [default: the system's]",
-                choices=opt.choices,
-                minimum=opt.minimum,
-                maximum=opt.maximum,
+                None, f"{opt.help} [default: the system's]", choices=opt.choices, minimum=opt.minimum, maximum=opt.maximum
             ),
         )
         for opt in options_of(Decoding)
@@ -85,7 +75,7 @@ DecodingFlags = dataclasses.make_dataclass(
 
 def read_beside(path: str, source: str, n_lines: int) -> list[str]:
     """A file with a line for each sentence of the source."""
-    lines = list(read_sentences(path))
+    lines = list(read_sentences(path, lenient=True))
     need_as_many_lines(path, len(lines), source, n_lines)
     return lines
 

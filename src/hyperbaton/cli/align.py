@@ -1,30 +1,24 @@
-"""The command `align`."""
-
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from typing import Annotated
 
-import typer
-
-from hyperbaton.align.aligners.hmm import KIND, Aligner
-from hyperbaton.align.base import ALIGNERS, WordAligner
-from hyperbaton.align.shards import LinkOutputs, align_shards
-from hyperbaton.align.streaming import GROUP, read_groups, read_pair_groups
-from hyperbaton.align.writing import FORMATS, PLAIN
+from hyperbaton.align.base import ALIGNERS, KIND, WordAligner, load_aligner
+from hyperbaton.align.link_files import FORMATS, PLAIN
+from hyperbaton.align.linking import PART, LinkOutputs
+from hyperbaton.align.pair_text import GROUP, PairText
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.cli import Force, Verify
-from hyperbaton.cli._common import append_parts, at_terminal, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FILE, Writes, names_plugin
-from hyperbaton.cli._resources import ShardOptions
+from hyperbaton.cli._common import at_terminal, verify_artefacts
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Force, Verify, Writes, names_plugin
+from hyperbaton.cli._raw import ADVICE, Languages, Tokenized, parse_languages, warn_of_raw
+from hyperbaton.cli._resources import ExecutorOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import writing_outputs
 
-HELP_GROUP = "Links and words"
 PLUGINS = ALIGNERS
 
 HMM = "hmm"
@@ -34,39 +28,31 @@ def chosen_options(words: Sequence[str]) -> dict[str, type]:
     """The options of the aligner named on the command line."""
     named = [after for word, after in pairwise([*words, ""]) if word == "--aligner"]
     named += [word.partition("=")[2] for word in words if word.startswith("--aligner=")]
-    return {"options": _class_of(named[-1].partition(":")[0] if named else HMM)}
-
-
-def _class_of(name: str) -> type[WordAligner]:
-    """The aligner with a name; unknown names are reported later."""
-    return ALIGNERS[name if name in ALIGNERS else HMM]
+    name = named[-1].partition(":")[0] if named else HMM
+    return {"options": ALIGNERS[name if name in ALIGNERS else HMM]}  # unknown names are reported later
 
 
 def align(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, lines of pairs."), READS],
-    target: Annotated[
-        str | None, typer.Argument(metavar="TGT", help="Target text, its translation line by line."), READS
-    ] = None,
+    source: Annotated[str, Argument("SRC", "Source text; alone, lines of pairs."), READS],
+    target: Annotated[str | None, Argument("TGT", "Target text, its translation line by line."), READS] = None,
     *,
     options: WordAligner,
     aligner: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Aligner; its options also as NAME:OPTION=VALUE."),
-        names_plugin(ALIGNERS),
+        str, Flag("Aligner; its options also as NAME:OPTION=VALUE.", metavar="NAME"), names_plugin(ALIGNERS)
     ] = HMM,
-    model: Annotated[str | None, typer.Option(help="Align with this saved model instead of training one."), READS] = None,
-    save_model: Annotated[
-        str | None, typer.Option(help="Folder for the trained model."), Writes("artefact", updates="prior")
-    ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
-    format: Annotated[str, typer.Option(help=f"Format of the links ({', '.join(FORMATS)}).")] = PLAIN,
+    model: Annotated[str | None, Flag("Align with this saved model instead of training one."), READS] = None,
+    save_model: Annotated[str | None, Flag("Folder for the trained model."), Writes("artefact", updates="prior")] = None,
+    output: Annotated[str, Flag("File to write; - is stdout.", "-o"), WRITES_FILE] = "-",
+    format: Annotated[str, Flag("Format of the links.", choices=FORMATS)] = PLAIN,
+    languages: Languages = None,
+    tokenized: Tokenized = False,
     scores: Annotated[
-        str | None, typer.Option(help="Write log-probabilities of pairs and posteriors of links; - is stdout."), WRITES_FILE
+        str | None, Flag("Write log-probabilities of pairs and posteriors of links; - is stdout."), WRITES_FILE
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of neural; the other aligners have none.", min=0)] = 1,
+    seed: Annotated[int, Flag("Seed of an aligner whose training is random.", minimum=0)] = 1,
     force: Force = False,
     verify: Verify = False,
-    common: ShardOptions,
+    common: ExecutorOptions,
 ) -> None:
     """Align the words of a bitext.
 
@@ -75,78 +61,76 @@ def align(
     --for, --symmetrization, --confidence, --threshold and --precision apply; everything else is as in training. Text
     of any length is then aligned in little memory. Without TGT, each line of SRC is a pair, with a tab or ||| between
     its sides, and is answered at once. --scores writes a line for each pair: log p of target and source in nats per
-    word, and the mean posterior of each link. To train the aligner neural, install hyperbaton[torch].
+    word, and the mean posterior of each link. The aligner neural needs the extra torch.
+
+    SRC and TGT are tokenized, or raw text with --languages. The words of raw text and their characters in its lines are
+    in the output of --format json.
 
     Examples:
 
         hyperbaton align train.zh train.en > train.links
-
-        hyperbaton align train.zh train.en --save-model aligner --scores train.scores -o train.links.gz
-
+        hyperbaton align raw.de raw.en --languages de en --format json > links.jsonl
+        hyperbaton align a.zh a.en --save-model aligner --scores a.scores -o a.links
         hyperbaton align new.zh new.en --model aligner --format json > new.jsonl
-
         hyperbaton align small.zh small.en --prior aligner > small.links
-
         hyperbaton align --model aligner - < pairs.tsv > new.links
-
-        hyperbaton align web.zh web.en --model aligner -o web.links --executor dask://10.0.0.1:8786 --shards 200
+        hyperbaton align a.zh a.en --model aligner --executor dask://HOST:8786
     """
     learner = _merged(aligner, options)
     learner.seed = seed
-    own = learner if isinstance(learner, Aligner) else None  # other programs save no models and score no links
-    _check(None if own is not None else aligner, target, model, save_model, scores, format)
-    if own is not None and own.prior is not None and model is not None:
+    _check(learner, target, model, save_model, scores, format)
+    prior = learner.files().get("prior")
+    if prior is not None and model is not None:
         raise OptionError("--model and --prior: a saved model is not trained, so a prior has no effect")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
-    if common.in_shards and (own is None or target is None):
-        raise OptionError("--executor and --shards need the aligner hmm or neural, and the two sides in separate files")
+    if common.executor is not None and not learner.defines("save"):
+        raise OptionError("--executor needs an aligner with saved models")
     if save_model is not None:
         check_artefact(save_model, KIND, force=force)
     hidden = model is not None and at_terminal(source, places.values())
+    quiet = common.quiet or tokenized or languages is not None
     with common.open(output, common.bars(hidden)) as resources, ExitStack() as stack:
-        sharding, n = resources.sharding, resources.threads
+        n, size = resources.threads, resources.workers.size(GROUP, PART)
+        text = PairText(source, target, parse_languages(languages, tokenized))
         if model is not None:
             verify_artefacts(verify, model)
-            chosen: WordAligner = _loaded(model, learner)
-            groups = read_pair_groups(source) if target is None else read_groups(source, target)
-            total = 0
+            chosen = _loaded(model, learner)
+            groups, total = _warned(text.groups(size), quiet), 0
         else:
-            verify_artefacts(verify, *([] if own is None or own.prior is None else [own.prior]))
-            bitext = Bitext.read(source, str(target), empty=True)
-            learning = resources.stage("learn").progress
-            if own is not None:
-                chosen = own.fit(bitext, threads=n, progress=learning, sharding=sharding)
-            else:
-                chosen = learner.fit(bitext, threads=n, progress=learning)
+            verify_artefacts(verify, *([] if prior is None else [str(prior.parent)]))
+            (bitext,) = _warned([text.read(n)], quiet)
+            chosen = learner.fit(bitext, threads=n, progress=resources.stage("learn").progress)
             # An aligner that trains and links in one step needs all of the text at once.
-            groups, total = bitext.groups(len(bitext) if own is None else GROUP), len(bitext)
-        if own is not None and save_model is not None:
-            own.save(save_model)
+            groups, total = bitext.groups(size if learner.defines("fit") else len(bitext)), len(bitext)
+        if save_model is not None:
+            chosen.save(save_model)
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
         wanted, linking = LinkOutputs(tuple(places), format), resources.stage("link")
-        if sharding is not None and isinstance(chosen, Aligner):
-            for result in align_shards(chosen, source, str(target), wanted, sharding=sharding, progress=linking.progress):
-                append_parts(outputs, result.value)
-            return
         done = 0
-        for size, pieces in wanted.write(chosen, groups, threads=n):
+        for n_pairs, pieces in wanted.write(chosen, groups, linking):
             for name, piece in pieces.items():
                 outputs[f"--{name}"].write(piece)
                 outputs[f"--{name}"].flush()
-            done += size
+            done += n_pairs
             linking.report(done, total or done)
 
 
+def _warned(groups: Iterable[Bitext], quiet: bool) -> Iterator[Bitext]:
+    """The groups, with a warning if the first looks like raw text."""
+    for n, group in enumerate(groups):
+        for side in (group.source, group.target):
+            warn_of_raw(side.path or "", side, quiet or n > 0, ADVICE)
+        yield group
+
+
 def _check(
-    other: str | None, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
+    learner: WordAligner, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
 ) -> None:
-    """Refuse incompatible options; `other` is the aligner if it is not the built-in one."""
-    if format not in FORMATS:
-        raise OptionError(f"unknown link format {format!r}; known: {', '.join(FORMATS)}")
-    if other and (model or save_model):
-        raise OptionError(f"the aligner {other} can neither load nor save models")
-    if other and (scores or format != PLAIN):
-        raise OptionError(f"the aligner {other} does not score links: leave out --scores and --format")
+    """Refuse incompatible options."""
+    if model or save_model:
+        learner.require("save")
+    if scores or format != PLAIN:
+        learner.require("score")
     if target is None and model is None:
         raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
     if model is not None and save_model is not None:
@@ -155,22 +139,22 @@ def _check(
 
 def _merged(named: str, flags: WordAligner) -> WordAligner:
     """The aligner with the options from its flags and those given with its name."""
-    made = ALIGNERS.make(named)
-    if type(flags) is not type(made):
+    aligner = ALIGNERS.make(named)
+    if type(flags) is not type(aligner):
         raise OptionError(f"give --aligner {named} once, as a word of the command line")
-    for opt in options_of(type(made)):
-        by_name, by_flag = getattr(made, opt.name), getattr(flags, opt.name)
+    for opt in options_of(type(aligner)):
+        by_name, by_flag = getattr(aligner, opt.name), getattr(flags, opt.name)
         if by_flag == opt.default:
             continue
         if by_name not in (opt.default, by_flag):
             raise OptionError(f"--aligner {named} and --{opt.flag} {by_flag} set the same option; leave out one of them")
-        setattr(made, opt.name, by_flag)
-    return made
+        setattr(aligner, opt.name, by_flag)
+    return aligner
 
 
-def _loaded(model: str, options: WordAligner) -> Aligner:
+def _loaded(model: str, options: WordAligner) -> WordAligner:
     """Load a saved aligner; the options for choosing links are not part of the model."""
-    aligner = Aligner.load(model)
-    for name in ("for_", "symmetrization", "confidence", "threshold", "precision"):
-        setattr(aligner, name, getattr(options, name))
+    aligner = load_aligner(model)
+    for name in aligner.link_options:
+        setattr(aligner, name, getattr(options, name, getattr(aligner, name)))
     return aligner

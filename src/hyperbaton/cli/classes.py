@@ -1,30 +1,23 @@
-"""The command `classes`."""
-
 from __future__ import annotations
 
 import json as json_format
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.counted import counted
-from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import say
-from hyperbaton.cli._paths import READS, WRITES_FILE
-from hyperbaton.cli._resources import ShardOptions
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Json, Seed
+from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.classes import Clustering, cluster_words
 from hyperbaton.corpus.text import Text
 
-HELP_GROUP = "Links and words"
-
 
 def classes(
-    text: Annotated[str, typer.Argument(help="Tokenized text, one sentence per line."), READS],
+    text: Annotated[str, Argument("TEXT", "Tokenized text, one sentence per line."), READS],
     *,
     clustering: Clustering,
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
+    output: Annotated[str, Flag("File to write; - is stdout.", "-o"), WRITES_FILE] = "-",
     seed: Seed = 1,
-    common: ShardOptions,
+    common: ThreadOptions,
     json: Json = False,
 ) -> None:
     """Group the words of TEXT into classes by the words around them, as mkcls does.
@@ -35,10 +28,7 @@ def classes(
     Examples:
 
         hyperbaton classes train.en > train.en.classes
-
-        hyperbaton classes train.en --classes 100 --runs 5 --threads 4 -o train.en.classes.gz
-
-        hyperbaton classes train.en --runs 40 -o train.en.classes --executor dask://10.0.0.1:8786
+        hyperbaton classes train.en --classes 100 --runs 5 -t 4 -o train.en.classes.gz
     """
     words = Text.read(text)
     with common.open(output) as resources:

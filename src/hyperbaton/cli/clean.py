@@ -1,52 +1,46 @@
-"""The command `clean`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json, print_table, say
-from hyperbaton.cli._pairs import Compress, new_files, suffix
-from hyperbaton.cli._paths import READS, Writes, names_plugin
+from hyperbaton.base.options import Arguments
+from hyperbaton.base.outputs import AnyPath, Kind
+from hyperbaton.cli._common import print_result, say
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Writes
+from hyperbaton.cli._raw import Languages, parse_languages
 from hyperbaton.cli._resources import ThreadOptions
-from hyperbaton.corpus.clean import Cleaning, clean_files
-from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
+from hyperbaton.corpus.clean import Cleaning, clean_files, output_names
 
-HELP_GROUP = "Start here"
+Compress = Annotated[str | None, Flag("Compress the new files.", choices=("gz", "xz", "zst"))]
+
+
+def suffix(compress: str | None) -> str:
+    """The suffixes of the new files."""
+    return "" if compress is None else f".{compress}"
+
+
+def new_files(values: Arguments) -> dict[AnyPath, Kind]:
+    """The files that -o PREFIX writes."""
+    source, target, also = values["source"], values["target"], values["also"] or []
+    names = output_names(source, target, also, values["output"], suffix(values["compress"]))
+    return dict.fromkeys(names, "file")
 
 
 def clean(
-    source: Annotated[Path, typer.Argument(metavar="SRC"), READS],
-    target: Annotated[Path, typer.Argument(metavar="TGT"), READS],
+    source: Annotated[Path, Argument("SRC", "Source text, tokenized unless --languages are given."), READS],
+    target: Annotated[Path, Argument("TGT", "Target text, its translation line by line."), READS],
     output: Annotated[
-        Path,
-        typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files."),
-        Writes("file", destinations=new_files),
+        Path, Flag("Prefix of the new files.", "-o", metavar="PREFIX"), Writes("file", destinations=new_files)
     ],
     options: Cleaning,
     also: Annotated[
         list[Path] | None,
-        typer.Option("--also", metavar="FILE", help="Filter this parallel file (links, tags, trees) too; may be repeated."),
+        Flag("Filter this parallel file (links, tags, trees) too; may be repeated.", metavar="FILE"),
         READS,
     ] = None,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Drop broken lines (not UTF-8, NUL, |||) and fix BOM, CR and tabs.")
-    ] = False,
-    tokenizer_source: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Tokenizer for SRC, if it is raw text."), names_plugin(TOKENIZERS)
-    ] = None,
-    tokenizer_target: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Tokenizer for TGT, if it is raw text."), names_plugin(TOKENIZERS)
-    ] = None,
-    language_source: Annotated[str | None, typer.Option(metavar="XX", help="Language of SRC, for its tokenizer.")] = None,
-    language_target: Annotated[str | None, typer.Option(metavar="XX", help="Language of TGT, for its tokenizer.")] = None,
-    placeholders: Annotated[
-        bool,
-        typer.Option("--placeholders", help="Write @number@ and @address@ where both sides have the same one."),
-    ] = False,
+    repair: Annotated[bool, Flag("Drop broken lines (not UTF-8, NUL, |||) and fix BOM, CR and tabs.")] = False,
+    languages: Languages = None,
+    placeholders: Annotated[bool, Flag("Write @number@ and @address@ where both sides have the same one.")] = False,
     compress: Compress = None,
     *,
     common: ThreadOptions,
@@ -62,11 +56,10 @@ def clean(
     Examples:
 
         hyperbaton clean train.zh.xz train.en.xz -o clean
-
-        hyperbaton clean train.zh train.en -o clean --also train.links --also train.zh.pos --max-length 80
-
-        hyperbaton clean raw.ja raw.en -o clean --tokenizer-source fugashi --tokenizer-target sacremoses --repair
+        hyperbaton clean a.zh a.en -o clean --also a.links --max-length 80
+        hyperbaton clean raw.de raw.en -o clean --languages de en --repair
     """
+    text = parse_languages(languages)
     report = clean_files(
         source,
         target,
@@ -74,15 +67,12 @@ def clean(
         options,
         also=also or [],
         repair=repair,
-        source_tokenizer=None if tokenizer_source is None else make_tokenizer(tokenizer_source, language_source),
-        target_tokenizer=None if tokenizer_target is None else make_tokenizer(tokenizer_target, language_target),
+        source_tokenizer=None if text is None else text.source.make_tokenizer(),
+        target_tokenizer=None if text is None else text.target.make_tokenizer(),
         placeholders=placeholders,
         compression=suffix(compress),
         n_processes=common.n_threads,
     )
     for warning in report.warnings:
         say(f"warning: --{warning}", common.quiet)
-    if json:
-        print_json(report.to_json())
-    else:
-        print_table(report.rows())
+    print_result(report.to_json(), report.rows(), json)

@@ -1,25 +1,18 @@
-"""The command `demo`."""
-
 from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.cli._paths import WRITES_FOLDER
-from hyperbaton.cli._resources import ShardOptions, ThreadOptions
-from hyperbaton.cli._run import carry_out
-
-HELP_GROUP = "Start here"
+from hyperbaton.cli._parameters import WRITES_FOLDER, Flag
+from hyperbaton.cli._resources import ExecutorOptions, ThreadOptions
+from hyperbaton.cli.run import carry_out
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the run."), WRITES_FOLDER] = Path("demo"),
+    output: Annotated[Path, Flag("Folder for the run.", "-o"), WRITES_FOLDER] = Path("demo"),
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the demo's experiment; may be repeated."),
+        list[str] | None, Flag("Change a key of the demo's experiment; may be repeated.", "--set", metavar="KEY=VALUE")
     ] = None,
     *,
     common: ThreadOptions,
@@ -32,8 +25,7 @@ def demo(
     Examples:
 
         hyperbaton demo
-
         hyperbaton demo --set corpus.generate.style=chinese -o chinese
     """
     with resources.as_file(resources.files("hyperbaton.run") / "demo.toml") as experiment:
-        carry_out(experiment, output, settings or [], ShardOptions(common.threads, common.quiet))
+        carry_out(experiment, output, settings or [], ExecutorOptions(common.threads, common.quiet))

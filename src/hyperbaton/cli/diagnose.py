@@ -1,17 +1,12 @@
-"""The command `diagnose`."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from hyperbaton.base.counted import counted
-from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
-from hyperbaton.cli._paths import READS
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Verify
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.cli._system import (
     DecodingFlags,
@@ -30,17 +25,15 @@ from hyperbaton.decode import System
 from hyperbaton.decode.diagnose import JUMPS
 from hyperbaton.decode.diagnose import diagnose as run
 
-HELP_GROUP = "Translate"
-
 
 def diagnose(
-    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
-    reference: Annotated[str, typer.Argument(metavar="REF", help="Its reference translations."), READS],
+    system: Annotated[Path, Argument("SYSTEM", "A translation system."), READS],
+    source: Annotated[str, Argument("SRC", "Tokenized source text."), READS],
+    reference: Annotated[str, Argument("REF", "Its reference translations."), READS],
     *,
     links: Annotated[
         str | None,
-        typer.Option(help="Word links of SRC and REF: also test orientation models on phrase pairs extracted from them."),
+        Flag("Word links of SRC and REF: also test orientation models on phrase pairs extracted from them."),
         READS,
     ] = None,
     source_tags: SourceTags = None,
@@ -59,13 +52,12 @@ def diagnose(
     Examples:
 
         hyperbaton diagnose system dev.zh dev.en --distortion-limit 6
-
         hyperbaton diagnose system dev.zh dev.en --links dev.links
     """
     verify_artefacts(verify, system)
     loaded = System.load(system).with_weights(parse_weights(weight))
     with common.bars() as bars, naming_inputs(source, source_tags, source_trees):
-        lines = list(read_sentences(source))
+        lines = list(read_sentences(source, lenient=True))
         references = read_beside(reference, source, len(lines))
         diagnosis = run(
             loaded,
@@ -98,12 +90,12 @@ def diagnose(
 def _prediction_rows(figures: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows for all phrases of each kind, and for those of each class that occurs."""
     for entry in figures:
-        for name, own in {"all": entry, **entry["classes"]}.items():
-            if own["n"]:
+        for name, sums in {"all": entry, **entry["classes"]}.items():
+            if sums["n"]:
                 yield {
                     **{key: entry[key] for key in ("model", "side", "phrases")},
                     "class": name,
-                    "n": own["n"],
-                    **{key: round(own[key], 1) for key in ("correct", "confidence")},
-                    "log p": round(own["mean_logprob"], 3),
+                    "n": sums["n"],
+                    **{key: round(sums[key], 1) for key in ("correct", "confidence")},
+                    "log p": round(sums["mean_logprob"], 3),
                 }

@@ -1,42 +1,29 @@
-"""The command `evaluate`."""
-
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli import Json, Verify
 from hyperbaton.cli._common import print_table, say, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FOLDER
+from hyperbaton.cli._parameters import READS, WRITES_FOLDER, Argument, Flag, Json, Verify
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.evaluate import Evaluation, HeldOut
 from hyperbaton.evaluate import evaluate as measure
 from hyperbaton.models import load_model
 
-HELP_GROUP = "Phrases and models"
-
 
 def evaluate(
     arguments: Annotated[
-        list[str],
-        typer.Argument(metavar="DIR… SRC TGT LINKS", help="Trained models, then the held-out bitext with links."),
-        READS,
+        list[str], Argument("DIR… SRC TGT LINKS", "Trained models, then the held-out bitext with links."), READS
     ],
     *,
-    max_length: Annotated[int, typer.Option(help="Longest phrase, in words, on either side.", min=1, max=255)] = 8,
-    max_distance: Annotated[int, typer.Option(help="Skip phrase pairs that move farther; 0 keeps all.", min=0)] = 15,
-    source_tags: Annotated[
-        str | None, typer.Option(help="Tags of the source words, for models trained with tags."), READS
-    ] = None,
-    source_trees: Annotated[
-        str | None, typer.Option(help="Trees of the source sentences, for models that use them."), READS
-    ] = None,
-    plots: Annotated[Path | None, typer.Option(help="Folder for pictures."), WRITES_FOLDER] = None,
+    max_length: Annotated[int, Flag("Longest phrase, in words, on either side.", minimum=1, maximum=255)] = 8,
+    max_distance: Annotated[int, Flag("Skip phrase pairs that move farther; 0 keeps all.", minimum=0)] = 15,
+    source_tags: Annotated[str | None, Flag("Tags of the source words, for models trained with tags."), READS] = None,
+    source_trees: Annotated[str | None, Flag("Trees of the source sentences, for models that use them."), READS] = None,
+    plots: Annotated[Path | None, Flag("Folder for pictures."), WRITES_FOLDER] = None,
     verify: Verify = False,
     common: ThreadOptions,
     as_json: Json = False,
@@ -49,10 +36,8 @@ def evaluate(
     Examples:
 
         hyperbaton evaluate lr mms test.zh test.en test.links
-
         hyperbaton evaluate lr mms test.zh test.en test.links --json --plots pictures
-
-        hyperbaton evaluate pair sequence test.ja test.en test.links --source-tags test.ja.pos
+        hyperbaton evaluate pair sequence a.ja a.en a.links --source-tags a.pos
     """
     if len(arguments) < 4:
         raise OptionError("give at least one model, and the three files SRC TGT LINKS")

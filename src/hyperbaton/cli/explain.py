@@ -1,5 +1,3 @@
-"""The command `explain`."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,13 +5,10 @@ from dataclasses import fields, make_dataclass
 from pathlib import Path
 from typing import Annotated, get_args, get_type_hints
 
-import typer
-
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, options_of
-from hyperbaton.cli import Json, Verify, flags_of
 from hyperbaton.cli._common import print_json, print_table, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Json, Verify
 from hyperbaton.evaluate import Question
 from hyperbaton.evaluate import explain as ask
 from hyperbaton.models import MODELS, Questions, ReorderingModel, load_model
@@ -26,7 +21,7 @@ def chosen_options(words: Sequence[str]) -> dict[str, type]:
     All models are imported only if the command line has a flag that the command itself does not define.
     """
     declared = {name: get_args(kind)[1:2] for name, kind in get_type_hints(explain, include_extras=True).items()}
-    own = {flag for name, infos in declared.items() for info in infos for flag in flags_of(name, info)}
+    own = {flag for name, infos in declared.items() for info in infos for flag in info.flags(name)}
     if {word.partition("=")[0] for word in words if word.startswith("-")} <= own:
         return {}
     kinds = dict.fromkeys(MODELS[name].questions for name in MODELS)
@@ -34,29 +29,22 @@ def chosen_options(words: Sequence[str]) -> dict[str, type]:
     return {"about": make_dataclass("AnyQuestions", columns, bases=(Questions,), frozen=True)}
 
 
-HELP_GROUP = "Phrases and models"
-
-
 def explain(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A trained model, or hierarchical rules."), READS],
+    folder: Annotated[str, Argument("DIR", "A trained model, or hierarchical rules."), READS],
     *,
-    phrase: Annotated[str | None, typer.Option(help="Source phrase to explain.")] = None,
-    sentence: Annotated[str | None, typer.Option(help="Source sentence to explain.")] = None,
-    span: Annotated[
-        str | None, typer.Option(help="Explain only this span of the sentence, e.g. 2-4 for words 2 and 3.")
-    ] = None,
-    target: Annotated[str, typer.Option(help="Target phrase of the span.")] = "",
+    phrase: Annotated[str | None, Flag("Source phrase to explain.", metavar="WORDS")] = None,
+    sentence: Annotated[str | None, Flag("Source sentence to explain.", metavar="WORDS")] = None,
+    span: Annotated[str | None, Flag("Explain only this span, e.g. 2-4 for words 2 and 3.", metavar="N-N")] = None,
+    target: Annotated[str, Flag("Target phrase of the span.", metavar="WORDS")] = "",
     translated: Annotated[
-        str | None, typer.Option(help="Words already translated, for models that use the coverage, e.g. 0-3,5.")
+        str | None, Flag("Words already translated, for models that use the coverage, e.g. 0-3,5.", metavar="N-N,…")
     ] = None,
-    top: Annotated[int, typer.Option(help="Number of phrases to show, and of features for each.", min=1)] = 5,
-    everything: Annotated[bool, typer.Option("--all", help="Show every phrase of the sentence, with all classes.")] = False,
-    source_tags: Annotated[str | None, typer.Option(help="A tag for each word of the sentence, as text.")] = None,
-    links: Annotated[str | None, typer.Option(help="Links of the sentence to a translation, e.g. '0-0 2-1 1-2'.")] = None,
+    top: Annotated[int, Flag("Number of phrases to show, and of features for each.", minimum=1)] = 5,
+    everything: Annotated[bool, Flag("Show every phrase of the sentence, with all classes.", "--all")] = False,
+    source_tags: Annotated[str | None, Flag("A tag for each word of the sentence, as text.", metavar="TAGS")] = None,
+    links: Annotated[str | None, Flag("Links to a translation, e.g. '0-0 2-1 1-2'.", metavar="LINKS")] = None,
     about: Questions,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture of the jumps: .svg, .png or .pdf."), WRITES_FILE
-    ] = None,
+    output: Annotated[Path | None, Flag("Picture of the jumps: .svg, .png or .pdf.", "-o"), WRITES_FILE] = None,
     verify: Verify = False,
     as_json: Json = False,
 ) -> None:
@@ -73,17 +61,11 @@ def explain(
     Examples:
 
         hyperbaton explain mms --phrase "的 规定"
-
         hyperbaton explain mms --sentence "依 本 法 的 规定" --span 3-5 --target provisions
-
-        hyperbaton explain dpr-possible --sentence "依 本 法 的 规定" --span 3-5 --translated 0-1
-
-        hyperbaton explain pair --sentence "kare wa hon o katta" --links "0-0 4-1 2-2" -o jumps.svg
-
-        hyperbaton explain block --family sibling-word --phrase 的 --sort count --top 20
-
+        hyperbaton explain dpr --sentence "依 本 法 的 规定" --span 3-5 --translated 0-1
+        hyperbaton explain pair --sentence "hon o katta" --links "0-1 2-0" -o jump.svg
+        hyperbaton explain block --family sibling-word --phrase 的 --sort count --top 9
         hyperbaton explain block --tag NT -o nt.svg
-
         hyperbaton explain rules --sentence "依 本 法 的 规定" --top 20
     """
     verify_artefacts(verify, folder)
@@ -102,8 +84,8 @@ def explain(
     )
     answer = ask(model, question)
     if output is not None:
-        from hyperbaton.report.answers import figure_of
         from hyperbaton.report.figures import write_figure
+        from hyperbaton.report.jumps import figure_of
 
         write_figure(figure_of(answer), output)
     if as_json:

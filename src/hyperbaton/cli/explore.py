@@ -1,21 +1,14 @@
-"""The command `explore`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.counted import counted
 from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import Kind
-from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_json, say
-from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Writes
 from hyperbaton.cli._resources import ThreadOptions
-
-HELP_GROUP = "Experiments"
 
 
 def _page(values: Arguments) -> dict[Path, Kind]:
@@ -23,27 +16,21 @@ def _page(values: Arguments) -> dict[Path, Kind]:
 
 
 def explore(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run."), READS],
+    run: Annotated[Path, Argument("RUN", "The folder of a finished run."), READS],
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page."), Writes("file", destinations=_page)] = Path(
-        "page.html"
-    ),
-    system: Annotated[
-        list[str] | None, typer.Option("--system", help="Show this system only; may be repeated.", metavar="NAME")
-    ] = None,
-    sentences: Annotated[
-        int, typer.Option(help="Number of test sentences to show, from the first; 0 shows all.", min=0)
-    ] = 100,
+    output: Annotated[Path, Flag("The page.", "-o"), Writes("file", destinations=_page)] = Path("page.html"),
+    system: Annotated[list[str] | None, Flag("Show this system only; may be repeated.", metavar="NAME")] = None,
+    sentences: Annotated[int, Flag("Number of test sentences to show, from the first; 0 shows all.", minimum=0)] = 100,
     limit: Annotated[
-        int | None, typer.Option(help="Show translations with this distortion limit, -1 for none; default: the report's.")
+        int | None, Flag("Show translations with this distortion limit, -1 for none [default: the report's].")
     ] = None,
-    nbest: Annotated[int, typer.Option(help="Number of translations of each sentence.", min=0, max=100)] = 3,
+    nbest: Annotated[int, Flag("Number of translations of each sentence.", minimum=0, maximum=100)] = 3,
     errors: Annotated[
-        bool, typer.Option("--errors/--no-errors", help="Distinguish model errors from search errors, which takes longer.")
+        bool, Flag("Distinguish model errors from search errors, which takes longer.", "--errors/--no-errors")
     ] = True,
     others: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="Another run, for comparing its jumps with those of this one; may be repeated."),
+        Flag("Another run, for comparing its jumps with those of this one; may be repeated.", "--with"),
         READS,
     ] = None,
     common: ThreadOptions,
@@ -58,9 +45,7 @@ def explore(
     Examples:
 
         hyperbaton explore demo -o page.html
-
         hyperbaton explore kyoto --system msd --system sequence --sentences 300
-
         hyperbaton explore japanese --with chinese
     """
     from hyperbaton.explore import PageSelection, Run, collect, write_page

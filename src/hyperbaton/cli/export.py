@@ -1,27 +1,19 @@
-"""The command `export`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.base.errors import OptionError
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet, Verify
-from hyperbaton.cli._common import print_json, say, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FOLDER
+from hyperbaton.cli._common import print_result, verify_artefacts
+from hyperbaton.cli._parameters import READS, WRITES_FOLDER, Argument, Json, Quiet, Verify
 from hyperbaton.decode import System
 from hyperbaton.decode.moses import export_moses
 
-HELP_GROUP = "Artefacts"
-
 
 def export(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Output format: moses.")],
-    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write to."), WRITES_FOLDER],
+    form: Annotated[str, Argument("FORMAT", "Output format.", choices=("moses",))],
+    system: Annotated[Path, Argument("SYSTEM", "A translation system."), READS],
+    folder: Annotated[Path, Argument("DIR", "Folder to write to."), WRITES_FOLDER],
     *,
     verify: Verify = False,
     quiet: Quiet = False,
@@ -33,12 +25,8 @@ def export(
 
         hyperbaton export moses system model
     """
-    if form != "moses":
-        raise OptionError(f"unknown format {form!r}; known: moses")
     verify_artefacts(verify, system)
     with Bars(quiet) as bars:
         ini = export_moses(System.load(system), folder, bars.stage("export"))
-    if as_json:
-        print_json({"ini": str(ini), "files": sorted(file.name for file in folder.iterdir())})
-    else:
-        say(f"wrote {ini}", quiet)
+    files = sorted(file.name for file in folder.iterdir())
+    print_result({"ini": str(ini), "files": files}, f"wrote {ini}", as_json, quiet)

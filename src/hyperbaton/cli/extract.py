@@ -1,5 +1,3 @@
-"""The command `extract`."""
-
 from __future__ import annotations
 
 import os
@@ -7,16 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import settings_of
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.cli import Force, Json
-from hyperbaton.cli._common import log, print_json, say
-from hyperbaton.cli._paths import READS, WRITES_ARTEFACT, WRITES_FOLDER
-from hyperbaton.cli._resources import MemoryOptions
+from hyperbaton.cli._common import log, print_result
+from hyperbaton.cli._parameters import READS, WRITES_ARTEFACT, WRITES_FOLDER, Argument, Flag, Force, Json
+from hyperbaton.cli._resources import ExecutorAndMemoryOptions
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import (
     ExtractedPhrases,
@@ -28,44 +23,33 @@ from hyperbaton.phrases import (
     extract_rules,
     reordering_probabilities,
 )
-from hyperbaton.phrases.extracted import KIND
+from hyperbaton.phrases.extraction import KIND, extract_phrases
 from hyperbaton.phrases.moses import write_moses
-from hyperbaton.phrases.rules import DECODED_SPAN
+from hyperbaton.phrases.rules import DECODED_SPAN, write_rules
 from hyperbaton.phrases.rules import KIND as RULES
-from hyperbaton.phrases.shards import extract_phrases
-
-HELP_GROUP = "Phrases and models"
 
 FOR_SPAN = f"rules: longest span of that text that a rule may cover, as in translate; 0: any [default: {DECODED_SPAN}]."
 
 
 def extract(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links, i-j, one line per sentence pair."), READS],
-    more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,  # further types after --reordering
+    source: Annotated[str, Argument("SRC", "Tokenized source text."), READS],
+    target: Annotated[str, Argument("TGT", "Tokenized target text."), READS],
+    links: Annotated[str, Argument("LINKS", "Word links, i-j, one line per sentence pair."), READS],
     *,
     extraction: Extraction,
     scoring: Scoring,
-    hierarchical: Annotated[
-        bool, typer.Option("--hierarchical", help="Extract rules with gaps, for chart decoding.")
-    ] = False,
+    hierarchical: Annotated[bool, Flag("Extract rules with gaps, for chart decoding.")] = False,
     rules: RuleLimits,
-    for_: Annotated[
-        str | None,
-        typer.Option("--for", help="rules: keep only those that match a sentence of this text."),
-        READS,
-    ] = None,
-    for_span: Annotated[int | None, typer.Option(help=FOR_SPAN, min=0)] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Artefact to write."), WRITES_ARTEFACT] = None,
-    moses: Annotated[Path | None, typer.Option(help="Folder for Moses' text tables."), WRITES_FOLDER] = None,
+    for_: Annotated[str | None, Flag("rules: keep only those that match a sentence of this text."), READS] = None,
+    for_span: Annotated[int | None, Flag(FOR_SPAN, minimum=0)] = None,
+    output: Annotated[Path | None, Flag("Artefact to write.", "-o"), WRITES_ARTEFACT] = None,
+    moses: Annotated[Path | None, Flag("Folder for Moses' text tables."), WRITES_FOLDER] = None,
     reordering: Annotated[
-        list[str] | None,
-        typer.Option(help="Reordering table to write to --moses, e.g. hier-mslr-bidirectional-fe; may be repeated."),
+        list[str] | None, Flag("Reordering tables to write to --moses, e.g. hier-mslr-bidirectional-fe.", metavar="TYPE...")
     ] = None,
-    reordering_smoothing: Annotated[float, typer.Option(help="Pseudo-count of each orientation.", min=0)] = 0.5,
+    reordering_smoothing: Annotated[float, Flag("Pseudo-count of each orientation.", minimum=0)] = 0.5,
     force: Force = False,
-    common: MemoryOptions,
+    common: ExecutorAndMemoryOptions,
     as_json: Json = False,
 ) -> None:
     """Extract phrase pairs with movements and scores, or rules with gaps, from an aligned bitext.
@@ -73,22 +57,17 @@ def extract(
     Examples:
 
         hyperbaton extract train.zh train.en train.links -o phrases
-
-        hyperbaton extract train.zh train.en train.links --max-length 7 --moses model --reordering wbe-msd-bidirectional-fe
-
-        hyperbaton extract web.zh web.en web.links -o phrases --executor dask://10.0.0.1:8786 --shards 200
-
-        hyperbaton extract train.zh train.en train.links -o rules --hierarchical --for test.zh
+        hyperbaton extract a.zh a.en a.links --moses model --reordering msd-fe
+        hyperbaton extract a.zh a.en a.links -o phrases --executor dask://HOST:8786
+        hyperbaton extract a.zh a.en a.links -o rules --hierarchical --for test.zh
     """
     if output is None and moses is None:
         raise OptionError("no output: give -o PHRASES, --moses DIR or both")
-    if more and not reordering:
-        raise OptionError(f"unexpected argument {more[0]!r}: expected three files, SRC TGT LINKS")
     if reordering and moses is None:
         raise OptionError("--reordering needs --moses DIR")
     _check_kind(hierarchical, extraction, scoring, rules, for_, for_span, reordering)
     span = DECODED_SPAN if for_span is None else for_span
-    kinds = [ReorderingType.parse(name) for name in (reordering or []) + (more or [])]
+    kinds = [ReorderingType.parse(name) for name in reordering or []]
     if output is not None:
         check_artefact(output, RULES if hierarchical else KIND, force=force)
     with common.open(output or moses) as resources:
@@ -107,20 +86,20 @@ def extract(
                 threads=resources.threads,
                 progress=extracting.progress,
                 scratch=scratch,
-                sharding=resources.sharding,
             )
             log.info("writing %d rules", len(table_of_rules))
             if output is not None:
-                options = {"min-count": scoring.min_count, "for": _written_name(for_), "for-span": span}
+                text_name = for_ and os.fsencode(for_).decode(errors="replace")  # a manifest is UTF-8
+                options = {"min-count": scoring.min_count, "for": text_name, "for-span": span}
                 details = {"n_sentences": len(bitext)}
                 table_of_rules.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
             if moses is not None:
-                table_of_rules.write_moses(moses, progress=resources.stage("write").progress)
+                write_rules(moses, table_of_rules, progress=resources.stage("write").progress)
             _summarize(_rule_sizes(bitext, table_of_rules), as_json, common.quiet)
             return
 
         def found() -> ExtractedPhrases:
-            extracted = extract_phrases(bitext, extracting, extraction, scoring)
+            extracted = extract_phrases(bitext, extraction, scoring, resources=extracting)
             log.info("writing %d phrase pairs", len(extracted.table))
             return extracted
 
@@ -176,11 +155,6 @@ def _check_kind(
         raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
 
 
-def _written_name(path: str | None) -> str | None:
-    """The name of a file as UTF-8, which a manifest needs; other bytes are replaced."""
-    return None if path is None else os.fsencode(path).decode(errors="replace")
-
-
 def _rule_sizes(bitext: Bitext, rules: RuleTable) -> dict[str, int]:
     table = rules.table
     return {
@@ -192,7 +166,5 @@ def _rule_sizes(bitext: Bitext, rules: RuleTable) -> dict[str, int]:
 
 
 def _summarize(summary: dict[str, int], as_json: bool, quiet: bool) -> None:
-    if as_json:
-        print_json(summary)
-    else:
-        say(", ".join(counted(value, name.removesuffix("s").replace("_", " ")) for name, value in summary.items()), quiet)
+    sizes = ", ".join(counted(value, name.removesuffix("s").replace("_", " ")) for name, value in summary.items())
+    print_result(summary, sizes, as_json, quiet)

@@ -1,41 +1,28 @@
-"""The command `filter`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hyperbaton.align.filtering import Filtering, filter_files
-from hyperbaton.cli import Json
-from hyperbaton.cli._common import print_json, print_table
-from hyperbaton.cli._pairs import Compress, new_files, suffix
-from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._common import print_result
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Writes
 from hyperbaton.cli._resources import ThreadOptions
-
-HELP_GROUP = "Links and words"
+from hyperbaton.cli.clean import Compress, new_files, suffix
 
 
 def filter_(
-    source: Annotated[Path, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
-    target: Annotated[Path, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
+    source: Annotated[Path, Argument("SRC", "Tokenized source text."), READS],
+    target: Annotated[Path, Argument("TGT", "Tokenized target text."), READS],
     output: Annotated[
-        Path,
-        typer.Option("-o", "--output", metavar="PREFIX", help="Prefix of the new files."),
-        Writes("file", destinations=new_files),
+        Path, Flag("Prefix of the new files.", "-o", metavar="PREFIX"), Writes("file", destinations=new_files)
     ],
     options: Filtering,
     scores: Annotated[
-        Path | None,
-        typer.Option(help="Output of 'align --scores' for these texts, with a model trained on other pairs."),
-        READS,
+        Path | None, Flag("Output of 'align --scores' for these texts, with a model trained on other pairs."), READS
     ] = None,
     also: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--also", metavar="FILE", help="Filter this parallel file (links, scores, tags) too; may be repeated."
-        ),
+        Flag("Filter this parallel file (links, scores, tags) too; may be repeated.", metavar="FILE"),
         READS,
     ] = None,
     compress: Compress = None,
@@ -54,10 +41,8 @@ def filter_(
     Examples:
 
         hyperbaton filter web.zh web.en -o good
-
-        hyperbaton align web.zh web.en --model aligner --scores web.scores -o web.links
-
-        hyperbaton filter web.zh web.en --scores web.scores --also web.links --keep 0.8 -o good --json
+        hyperbaton align web.zh web.en --model aligner --scores web.scores > web.links
+        hyperbaton filter web.zh web.en --scores web.scores --keep 0.8 -o good
     """
     with common.bars() as bars:
         report = filter_files(
@@ -71,7 +56,4 @@ def filter_(
             threads=common.n_threads,
             progress=bars.stage("score"),
         )
-    if json:
-        print_json(report.to_json())
-    else:
-        print_table([report.to_json()])
+    print_result(report.to_json(), [report.to_json()], json)

@@ -1,34 +1,23 @@
-"""The command `generate`."""
-
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hyperbaton import data
 from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet, Seed
-from hyperbaton.cli._common import print_json, say
-from hyperbaton.cli._paths import WRITES_FOLDER
+from hyperbaton.cli._common import print_result
+from hyperbaton.cli._parameters import WRITES_FOLDER, Flag, Json, Quiet, Seed
 from hyperbaton.data import Language
-
-HELP_GROUP = "Start here"
 
 
 def generate(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to."), WRITES_FOLDER],
+    output: Annotated[Path, Flag("Folder to write to.", "-o"), WRITES_FOLDER],
     language: Language,
-    sentences: Annotated[int, typer.Option("--sentences", "-n", help="Total number of sentence pairs.", min=1)] = 10_000,
-    dev: Annotated[
-        int | None, typer.Option("--dev", help="Pairs for tuning; default: 500 or a tenth, whichever is less.", min=0)
-    ] = None,
-    test: Annotated[
-        int | None, typer.Option("--test", help="Pairs for testing; default: 500 or a tenth, whichever is less.", min=0)
-    ] = None,
+    sentences: Annotated[int, Flag("Total number of sentence pairs.", "-n", minimum=1)] = 10_000,
+    dev: Annotated[int | None, Flag("Pairs for tuning [default: 500 or a tenth, whichever is less].", minimum=0)] = None,
+    test: Annotated[int | None, Flag("Pairs for testing [default: 500 or a tenth, whichever is less].", minimum=0)] = None,
     seed: Seed = 1,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -42,18 +31,12 @@ def generate(
     Examples:
 
         hyperbaton generate -o corpus
-
         hyperbaton generate -o corpus --style japanese --sentences 50000 --noise 0.1
     """
     with Bars(quiet) as bars:
         generated = data.generate(sentences, seed=seed, progress=bars.stage("generate"), **dataclasses.asdict(language))
         parts = generated.write(output, dev, test)
     n_source, n_target = generated.bitext.source.n_tokens, generated.bitext.target.n_tokens
-    if as_json:
-        sizes = {name: len(part) for name, part in parts.items()}
-        print_json({"sentences": sizes, "source_words": n_source, "target_words": n_target})
-    else:
-        say(
-            f"{output}: {counted(sentences, 'sentence pair')}, {n_source:,} source and {counted(n_target, 'target word')}",
-            quiet,
-        )
+    sizes = {name: len(part) for name, part in parts.items()}
+    size = f"{output}: {counted(sentences, 'sentence pair')}, {n_source:,} source and {counted(n_target, 'target word')}"
+    print_result({"sentences": sizes, "source_words": n_source, "target_words": n_target}, size, as_json, quiet)

@@ -1,28 +1,20 @@
-"""The command `import`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.base.errors import OptionError
 from hyperbaton.base.outputs import check_artefact
-from hyperbaton.cli import Force, Json, Quiet
-from hyperbaton.cli._paths import READS, WRITES_ARTEFACT
+from hyperbaton.cli._parameters import READS, WRITES_ARTEFACT, Argument, Flag, Force, Json, Quiet
 from hyperbaton.cli.system import tell
 from hyperbaton.decode.moses import import_moses
 from hyperbaton.decode.system import KIND
 
-HELP_GROUP = "Artefacts"
-
 
 def import_(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Input format: moses.")],
-    path: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a moses.ini, or the file itself."), READS],
+    form: Annotated[str, Argument("FORMAT", "Input format.", choices=("moses",))],
+    path: Annotated[Path, Argument("DIR", "Folder with a moses.ini, or the file itself."), READS],
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="System to write."), WRITES_ARTEFACT],
+    output: Annotated[Path, Flag("System to write.", "-o"), WRITES_ARTEFACT],
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -33,9 +25,7 @@ def import_(
 
         hyperbaton import moses model -o system
     """
-    if form != "moses":
-        raise OptionError(f"unknown format {form!r}; known: moses")
     check_artefact(output, KIND, force=force)
-    made = import_moses(path)
-    made.save(output)
-    tell(made, quiet, as_json)
+    system = import_moses(path)
+    system.save(output)
+    tell(system, quiet, as_json)

@@ -1,5 +1,3 @@
-"""The command `inspect`."""
-
 from __future__ import annotations
 
 import shutil
@@ -7,54 +5,35 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.align import Aligner, StoredScores, pair_gains
+from hyperbaton.align import Aligner, StoredScores, load_aligner, pair_gains
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.cli import Json, Seed, Verify
 from hyperbaton.cli._common import print_json, say, verify_artefacts
-from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Json, Seed, Verify
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import read_sentences, write_pieces
-from hyperbaton.decode import NBest, System, Translator
-
-HELP_GROUP = "Links and words"
+from hyperbaton.decode import NBest, System, TokenTranslator
 
 
 def inspect(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
-    target: Annotated[
-        str | None,
-        typer.Argument(metavar="TGT", help="Tokenized target text; not with --system.", show_default=False),
-        READS,
-    ] = None,
-    links: Annotated[
-        str | None, typer.Argument(metavar="LINKS", help="Word links; not with --system.", show_default=False), READS
-    ] = None,
+    source: Annotated[str, Argument("SRC", "Tokenized source text."), READS],
+    target: Annotated[str | None, Argument("TGT", "Tokenized target text; not with --system."), READS] = None,
+    links: Annotated[str | None, Argument("LINKS", "Word links; not with --system."), READS] = None,
     *,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Picture to write, .svg, .png or .pdf; .html with --sample."),
-        WRITES_FILE,
+        Path | None, Flag("Picture to write, .svg, .png or .pdf; .html with --sample.", "-o"), WRITES_FILE
     ] = None,
-    line: Annotated[int, typer.Option("--line", "-n", help="Number of the sentence pair, from 1.", min=1)] = 1,
-    max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
-    every_box: Annotated[bool, typer.Option("--all", help="Draw every phrase pair, not only the smallest.")] = False,
-    system: Annotated[
-        Path | None, typer.Option(help="Draw the line of SRC as translated by this system instead."), READS
-    ] = None,
+    line: Annotated[int, Flag("Number of the sentence pair, from 1.", "-n", minimum=1)] = 1,
+    max_length: Annotated[int, Flag("Longest phrase, in words.", minimum=1, maximum=255)] = 8,
+    every_box: Annotated[bool, Flag("Draw every phrase pair, not only the smallest.", "--all")] = False,
+    system: Annotated[Path | None, Flag("Draw the line of SRC as translated by this system instead."), READS] = None,
     sample: Annotated[
-        int | None, typer.Option(help="Write a page of this many sentence pairs, the least certain first.", min=1)
+        int | None, Flag("Write a page of this many sentence pairs, the least certain first.", minimum=1)
     ] = None,
-    worst: Annotated[
-        bool, typer.Option("--worst", help="With --sample: the worst pairs of the text instead of random ones.")
-    ] = False,
-    scores: Annotated[
-        str | None, typer.Option(help="With --sample: scores of these links, written by 'align --scores'."), READS
-    ] = None,
-    model: Annotated[Path | None, typer.Option(help="With --sample: a saved aligner that scores the links."), READS] = None,
+    worst: Annotated[bool, Flag("With --sample: the worst pairs of the text instead of random ones.")] = False,
+    scores: Annotated[str | None, Flag("With --sample: scores of these links, written by 'align --scores'."), READS] = None,
+    model: Annotated[Path | None, Flag("With --sample: a saved aligner that scores the links."), READS] = None,
     verify: Verify = False,
     seed: Seed = 0,
     common: ThreadOptions,
@@ -74,11 +53,8 @@ def inspect(
     Examples:
 
         hyperbaton inspect train.zh train.en train.links --line 12
-
         hyperbaton inspect train.zh train.en train.links --line 12 -o pair.svg
-
-        hyperbaton inspect train.zh train.en train.links --sample 50 --worst -o page.html
-
+        hyperbaton inspect a.zh a.en a.links --sample 50 --worst -o page.html
         hyperbaton inspect test.zh --system hiero --line 12 -o derivation.svg
     """
     verify_artefacts(verify, *(path for path in (system, model) if path is not None))
@@ -99,12 +75,12 @@ def inspect(
         raise OptionError(f"--line {line}: {source} has {counted(len(bitext), 'line')}")
     if output is not None:
         from hyperbaton.report.figures import write_figure
-        from hyperbaton.report.pair import draw_pair
+        from hyperbaton.report.picture import draw_pair
 
         write_figure(draw_pair(bitext, line - 1, max_length=max_length, every_box=every_box), output)
         say(f"wrote {output}", common.quiet)
     if as_json:
-        from hyperbaton.report.boxes import describe_pair
+        from hyperbaton.report.pair_text import describe_pair
 
         print_json(describe_pair(bitext, line - 1, max_length=max_length, every_box=every_box))
     elif output is None:
@@ -118,22 +94,22 @@ def _draw_translation(
     source: str, system: Path, line: int, output: Path | None, common: ThreadOptions, as_json: bool
 ) -> None:
     """Translate one line and draw the derivation."""
-    lines = list(islice(read_sentences(source), line))
+    lines = list(islice(read_sentences(source, lenient=True), line))
     if line > len(lines):
         raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")
-    found = Translator(System.load(system), threads=common.n_threads).translate_batch(lines[-1:], NBest())
+    translations = TokenTranslator(System.load(system), threads=common.n_threads).translate_batch(lines[-1:], NBest())
 
     from hyperbaton.report.derivation import best_path, derivation_text, describe_derivation, draw_derivation
     from hyperbaton.report.figures import write_figure
 
-    path = best_path(found)
+    path = best_path(translations)
     if output is not None:
-        write_figure(draw_derivation(found, path), output)
+        write_figure(draw_derivation(translations, path), output)
         say(f"wrote {output}", common.quiet)
     if as_json:
-        print_json(describe_derivation(found, path))
+        print_json(describe_derivation(translations, path))
     elif output is None:
-        print(derivation_text(found, path), end="")
+        print(derivation_text(translations, path), end="")
 
 
 def _write_page(
@@ -157,17 +133,17 @@ def _write_page(
     bitext = Bitext.read(source, target, links, empty=True)
     if len(bitext) == 0:
         raise InputError("no sentence pairs to show", bitext.source.path)
-    own = bitext.need_links()
+    linked = bitext.need_links()
     if scores is not None:
-        found = StoredScores.read(scores)
-        found.check(len(bitext), own)
+        stored = StoredScores.read(scores)
+        stored.check(len(bitext), linked)
     else:
         with common.bars() as bars:
-            aligner = Aligner.load(model) if model is not None else Aligner()
+            aligner = load_aligner(model) if model is not None else Aligner()
             if model is None:
                 aligner.fit(bitext, threads=common.n_threads, progress=bars.stage("learn"))
             judged = aligner.score(bitext, threads=common.n_threads, progress=bars.stage("score"))
-        found = StoredScores(judged.logprobs, judged.confidences, own.offsets)
-    chosen = choose_shown(pair_gains(bitext, found.logprobs), sample, worst=worst, seed=seed)
-    write_pieces(output, [pair_page(bitext, found, chosen, f"{Path(source).name} – {Path(target).name}").encode()])
+        stored = StoredScores(judged.logprobs, judged.confidences, linked.offsets)
+    chosen = choose_shown(pair_gains(bitext, stored.logprobs), sample, worst=worst, seed=seed)
+    write_pieces(output, [pair_page(bitext, stored, chosen, f"{Path(source).name} – {Path(target).name}").encode()])
     say(f"wrote {output}", common.quiet)

@@ -1,29 +1,23 @@
-"""The command `lexicon`."""
-
 from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from hyperbaton.align.aligners.hmm import KIND as ALIGNER
 from hyperbaton.align.aligners.hmm import Aligner
+from hyperbaton.align.base import KIND as ALIGNER
 from hyperbaton.align.lexicon import FORMATS, Lexicon, Selection, file_names
 from hyperbaton.base.counted import counted, with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
 from hyperbaton.base.options import Arguments
 from hyperbaton.base.outputs import AnyPath, Kind
 from hyperbaton.base.store import Artefact
-from hyperbaton.cli import Json, Verify
-from hyperbaton.cli._common import print_json, say, verify_artefacts
-from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._common import print_result, verify_artefacts
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Verify, Writes
+from hyperbaton.cli._raw import ADVICE, Languages, Tokenized, parse_languages, warn_of_raw
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases.extracted import KIND as PHRASES
-from hyperbaton.phrases.extracted import ExtractedPhrases
-from hyperbaton.phrases.lexicon import phrase_lexicon
-
-HELP_GROUP = "Links and words"
+from hyperbaton.phrases.extraction import KIND as PHRASES
+from hyperbaton.phrases.extraction import ExtractedPhrases
+from hyperbaton.phrases.table import phrase_lexicon
 
 
 def _files(values: Arguments) -> dict[AnyPath, Kind]:
@@ -31,20 +25,18 @@ def _files(values: Arguments) -> dict[AnyPath, Kind]:
 
 
 def lexicon(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Source text; alone, an aligner or phrases."), READS],
-    target: Annotated[str | None, typer.Argument(metavar="TGT", help="Target text."), READS] = None,
-    links: Annotated[str | None, typer.Argument(metavar="LINKS", help="Word links."), READS] = None,
+    source: Annotated[str, Argument("SRC", "Source text; alone, an aligner or phrases."), READS],
+    target: Annotated[str | None, Argument("TGT", "Target text."), READS] = None,
+    links: Annotated[str | None, Argument("LINKS", "Word links."), READS] = None,
     *,
     selection: Selection,
-    null: Annotated[bool, typer.Option("--null", help="Also list the empty word, NULL.")] = False,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the words of SRC and TGT.")] = False,
-    format: Annotated[str, typer.Option(help=f"Output format ({', '.join(FORMATS)}).")] = "tsv",
-    source_language: Annotated[str, typer.Option(metavar="XX", help="Code of the source language, for tbx.")] = "und",
-    target_language: Annotated[str, typer.Option(metavar="XX", help="Code of the target language, for tbx.")] = "und",
+    null: Annotated[bool, Flag("Also list the empty word, NULL.")] = False,
+    lowercase: Annotated[bool, Flag("Lower-case the words of SRC and TGT.")] = False,
+    format: Annotated[str, Flag("Output format.", choices=FORMATS)] = "tsv",
+    languages: Languages = None,
+    tokenized: Tokenized = False,
     output: Annotated[
-        str,
-        typer.Option("--output", "-o", help="File to write, the prefix of two for bicleaner; - is stdout."),
-        Writes("file", destinations=_files),
+        str, Flag("File to write, the prefix of two for bicleaner; - is stdout.", "-o"), Writes("file", destinations=_files)
     ] = "-",
     verify: Verify = False,
     common: ThreadOptions,
@@ -56,35 +48,37 @@ def lexicon(
     probabilities; from the folder of phrases (extract -o) those of phrases. Sorted by source word, the most probable
     translation first. With --json and -o, print the number of entries.
 
+    With --languages, SRC and TGT are raw text, tokenized as by 'align --languages', unless --tokenized is given. The
+    format tbx names the languages.
+
     Examples:
 
-        hyperbaton lexicon train.zh train.en train.links --min-count 3 --top 5 > lexicon.tsv
-
-        hyperbaton lexicon train.en train.es train.links --lowercase --relative 0.1 --format bicleaner -o dictionary
-
-        hyperbaton lexicon phrases --min-count 5 --format tbx --source-language zh --target-language en -o phrases.tbx
+        hyperbaton lexicon a.zh a.en a.links --min-count 3 --top 5 > lexicon.tsv
+        hyperbaton lexicon a.en a.es a.links --lowercase --format bicleaner -o words
+        hyperbaton lexicon raw.de raw.en a.links --languages de en --top 5 > words.tsv
+        hyperbaton lexicon phrases --format tbx --languages zh en -o phrases.tbx
     """
-    if format not in FORMATS:
-        raise OptionError(f"unknown format of lexicons {format!r}; known: {', '.join(FORMATS)}")
+    text = parse_languages(languages)
     if format == "bicleaner" and output == "-":
         raise OptionError("the format bicleaner is two files: give -o PREFIX")
     if target is None:
         if lowercase:
             raise OptionError("--lowercase is for SRC TGT LINKS; a trained model cannot be lowercased")
         verify_artefacts(verify, source)
-        found = _stored(source, null)
+        entries = _stored(source, null)
     elif links is None:
         raise OptionError("give SRC TGT LINKS, or the folder of an aligner or of phrases")
     else:
-        bitext = Bitext.read(source, target, links, empty=True)
-        found = Lexicon.from_links(bitext, null=null, lowercase=lowercase, threads=common.n_threads)
-    chosen = found.select(selection)
-    chosen.write(output, format, languages=(source_language, target_language))
+        raw = None if tokenized else text
+        bitext = Bitext.read(source, target, links, languages=raw, empty=True, processes=common.n_threads)
+        quiet = common.quiet or tokenized or raw is not None
+        for path, side in ((source, bitext.source), (target, bitext.target)):
+            warn_of_raw(path, side, quiet, ADVICE)
+        entries = Lexicon.from_links(bitext, null=null, lowercase=lowercase, threads=common.n_threads)
+    chosen = entries.select(selection)
+    chosen.write(output, format, languages=("und", "und") if text is None else (text.source.language, text.target.language))
     if output != "-":
-        if json:
-            print_json(chosen.summary())
-        else:
-            say(counted(len(chosen), "entry", "entries"), common.quiet)
+        print_result(chosen.summary(), counted(len(chosen), "entry", "entries"), json, common.quiet)
 
 
 def _stored(path: str, null: bool) -> Lexicon:

@@ -1,51 +1,40 @@
-"""The command `order`."""
-
 from __future__ import annotations
 
 import math
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.cli import Json, Seed
 from hyperbaton.cli._common import print_json, print_table, say
-from hyperbaton.cli._paths import READS, WRITES_FILE
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Json, Seed
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext, Dependencies, Tags
-from hyperbaton.evaluate.word_order import LIMITS, Value, WordOrder, jumps_by_tag, measure_order, order_by_relation
-
-HELP_GROUP = "Links and words"
+from hyperbaton.evaluate.word_order import LIMITS, WordOrder, jumps_by_tag, measure_order, order_by_relation
 
 UNITS = {"crossings": "per link", "mean_distance": "words"}
 
 
 def order(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized source text."), READS],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links."), READS],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture to write: .svg, .png or .pdf."), WRITES_FILE
-    ] = None,
-    per_line: Annotated[bool, typer.Option("--per-line", help="Print the measures of each sentence pair.")] = False,
-    tags: Annotated[str | None, typer.Option(help="Tags of the source words: also print jumps by tag."), READS] = None,
+    source: Annotated[str, Argument("SRC", "Tokenized source text."), READS],
+    target: Annotated[str, Argument("TGT", "Tokenized target text."), READS],
+    links: Annotated[str, Argument("LINKS", "Word links."), READS],
+    output: Annotated[Path | None, Flag("Picture to write: .svg, .png or .pdf.", "-o"), WRITES_FILE] = None,
+    per_line: Annotated[bool, Flag("Print the measures of each sentence pair.")] = False,
+    tags: Annotated[str | None, Flag("Tags of the source words: also print jumps by tag."), READS] = None,
     dependencies: Annotated[
-        str | None, typer.Option(help="CoNLL-U file of SRC: also print the order of head and dependent by relation."), READS
+        str | None, Flag("CoNLL-U file of SRC: also print the order of head and dependent by relation."), READS
     ] = None,
     against: Annotated[
-        tuple[str, str, str] | None,
-        typer.Option(metavar="SRC TGT LINKS", help="Compare with another text or pair of languages."),
-        READS,
+        tuple[str, str, str] | None, Flag("Compare with another text or pair of languages.", metavar="SRC TGT LINKS"), READS
     ] = None,
-    limits: Annotated[
-        str, typer.Option(help="Comma-separated distortion limits; phrase pairs beyond each are counted.")
-    ] = ",".join(map(str, LIMITS)),
-    max_length: Annotated[int, typer.Option(help="Longest phrase, in words.", min=1, max=255)] = 8,
-    samples: Annotated[int, typer.Option(help="Number of bootstrap samples for the intervals.", min=1)] = 1000,
+    limits: Annotated[str, Flag("Distortion limits; phrase pairs beyond each are counted.", metavar="N,N,…")] = ",".join(
+        map(str, LIMITS)
+    ),
+    max_length: Annotated[int, Flag("Longest phrase, in words.", minimum=1, maximum=255)] = 8,
+    samples: Annotated[int, Flag("Number of bootstrap samples for the intervals.", minimum=1)] = 1000,
     seed: Seed = 0,
     *,
     common: ThreadOptions,
@@ -61,9 +50,7 @@ def order(
     Examples:
 
         hyperbaton order train.zh train.en train.links
-
-        hyperbaton order train.ja train.en train.links --tags train.ja.pos -o order.svg --against zh.zh zh.en zh.links
-
+        hyperbaton order a.ja a.en a.links -o order.svg --against b.zh b.en b.links
         hyperbaton order train.zh train.en train.links --per-line > train.order.tsv
     """
     chosen, n = _limits(limits), common.n_threads
@@ -71,9 +58,9 @@ def order(
         raise OptionError("--per-line prints the measures of each pair and nothing else")
     with common.bars() as bars:
         bitext = Bitext.read(source, target, links, empty=True)
-        found = measure_order(bitext, max_length=max_length, limits=chosen, threads=n, progress=bars.stage("measure"))
+        measured = measure_order(bitext, max_length=max_length, limits=chosen, threads=n, progress=bars.stage("measure"))
         if per_line:
-            _print_lines(found, bitext)
+            _print_lines(measured, bitext)
             return
         other = None
         if against is not None:
@@ -87,25 +74,22 @@ def order(
             )
         jumps = [] if tags is None else jumps_by_tag(bitext, Tags.read(tags, bitext.source), threads=n)
         trees = None if dependencies is None else Dependencies.read(dependencies, bitext.source)
-        relations = [] if trees is None else order_by_relation(bitext, trees)
-        result = _result(found, other, len(bitext), samples, seed)
+        result = _result(measured, other, len(bitext), samples, seed)
+        result |= {"tags": _plain(jumps), "relations": [] if trees is None else _plain(order_by_relation(bitext, trees))}
     if output is not None:
         from hyperbaton.report.figures import write_figure
         from hyperbaton.report.movements import draw_order
 
-        names = {source: found} | ({} if other is None or against is None else {against[0]: other})
+        names = {source: measured} | ({} if other is None or against is None else {against[0]: other})
         write_figure(draw_order(names, jumps), output)
         say(f"wrote {output}", common.quiet)
     if as_json:
-        print_json(result | {"tags": list(map(_plain, jumps)), "relations": list(map(_plain, relations))})
+        print_json(result)
         return
     print_table(_rows(result))
-    if jumps:
+    for rows in filter(None, (result["tags"], result["relations"])):
         print()
-        print_table([_rounded({k: v for k, v in asdict(row).items() if k != "by_distance"}) for row in jumps])
-    if relations:
-        print()
-        print_table([_rounded(asdict(row)) for row in relations])
+        print_table([_rounded({name: cell for name, cell in row.items() if name != "by_distance"}) for row in rows])
 
 
 def _limits(text: str) -> list[int]:
@@ -118,34 +102,30 @@ def _limits(text: str) -> list[int]:
     return limits
 
 
-def _result(found: WordOrder, other: WordOrder | None, n_pairs: int, samples: int, seed: int) -> JsonObject:
+def _result(measured: WordOrder, other: WordOrder | None, n_pairs: int, samples: int, seed: int) -> JsonObject:
     """The measures, for JSON."""
-    estimates = found.estimates(samples=samples, seed=seed)
     result: JsonObject = {
         "pairs": n_pairs,
-        "links": found.n_links,
-        "phrase_pairs": found.n_phrases,
-        "measures": {name: _value(value) for name, value in estimates.items()},
+        "links": measured.n_links,
+        "phrase_pairs": measured.n_phrases,
+        "measures": measured.estimates(samples=samples, seed=seed),
     }
     if other is not None:
-        values, differences = other.values(), found.differences(other, samples=samples, seed=seed)
-        result["against"] = {
-            name: {"value": _number(values[name]), "delta": _value(differences[name])} for name in found.names
-        }
-    return result
+        values, differences = other.values(), measured.differences(other, samples=samples, seed=seed)
+        result["against"] = {name: {"value": values[name], "delta": differences[name]} for name in measured.names}
+    plain: JsonObject = _plain(result)
+    return plain
 
 
-def _value(value: Value) -> JsonObject:
-    return {"value": _number(value.value), "interval": [_number(end) for end in value.interval]}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _plain(row: Any) -> JsonObject:
-    values = asdict(row)
-    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}
+def _plain(value: Any) -> Any:
+    """A value for JSON, with None for NaN."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(member) for member in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _rows(result: JsonObject) -> list[JsonObject]:
@@ -170,15 +150,12 @@ def _shown(value: float | None) -> str:
 
 
 def _rounded(row: JsonObject) -> JsonObject:
-    return {
-        name: ("" if math.isnan(value) else round(value, 1)) if isinstance(value, float) else value
-        for name, value in row.items()
-    }
+    return {name: "" if cell is None else round(cell, 1) if isinstance(cell, float) else cell for name, cell in row.items()}
 
 
-def _print_lines(found: WordOrder, bitext: Bitext) -> None:
+def _print_lines(measured: WordOrder, bitext: Bitext) -> None:
     n_links = (bitext.need_links().offsets[1:] - bitext.need_links().offsets[:-1]).tolist()
-    sys.stdout.write("\t".join(["line", "links", *found.names]) + "\n")
-    for line, (n, values) in enumerate(zip(n_links, found.per_pair().tolist(), strict=True), start=1):
+    sys.stdout.write("\t".join(["line", "links", *measured.names]) + "\n")
+    for line, (n, values) in enumerate(zip(n_links, measured.per_pair().tolist(), strict=True), start=1):
         cells = ("" if math.isnan(value) else f"{value:.4g}" for value in values)
         sys.stdout.write("\t".join([str(line), str(n), *cells]) + "\n")

@@ -1,27 +1,20 @@
-"""The command `perplexity`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import n_threads
-from hyperbaton.cli import Json, Threads, Verify
 from hyperbaton.cli._common import print_json, verify_artefacts
-from hyperbaton.cli._paths import READS
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Threads, Verify
 from hyperbaton.corpus import Text
 from hyperbaton.lm import LanguageModel
 
-HELP_GROUP = "Phrases and models"
-
 
 def perplexity(
-    lm: Annotated[Path, typer.Argument(metavar="LM", help="A stored model, or an ARPA file."), READS],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line."), READS],
-    sentences: Annotated[bool, typer.Option(help="Print the natural log of each sentence's probability instead.")] = False,
+    lm: Annotated[Path, Argument("LM", "A stored model, or an ARPA file."), READS],
+    text: Annotated[str, Argument("TEXT", "Tokenized text, one sentence per line."), READS],
+    sentences: Annotated[bool, Flag("Print the natural log of each sentence's probability instead.")] = False,
     verify: Verify = False,
     threads: Threads = 0,
     json: Json = False,
@@ -33,7 +26,6 @@ def perplexity(
     Examples:
 
         hyperbaton perplexity lm test.en
-
         hyperbaton perplexity lm.arpa.gz test.en --json
     """
     verify_artefacts(verify, lm)

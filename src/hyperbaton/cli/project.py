@@ -1,44 +1,34 @@
-"""The command `project`."""
-
 from __future__ import annotations
 
 from typing import Annotated
-
-import typer
 
 from hyperbaton.align.annotation_files import KINDS, ProjectionOptions, project_files
 from hyperbaton.align.projection import SPLITS
 from hyperbaton.base.counted import counted
 from hyperbaton.base.progress import Bars
-from hyperbaton.cli import Json, Quiet
-from hyperbaton.cli._common import print_json, say
-from hyperbaton.cli._paths import READS, WRITES_FILE
-
-HELP_GROUP = "Links and words"
+from hyperbaton.cli._common import print_result
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Json, Quiet
+from hyperbaton.cli._raw import Languages, parse_languages
 
 
 def project(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"Kind of annotation to project ({', '.join(KINDS)}).")],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Annotated source sentences."), READS],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="Tokenized target text."), READS],
-    links: Annotated[str, typer.Argument(metavar="LINKS", help="Word links."), READS],
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write; - is stdout."), WRITES_FILE] = "-",
+    kind: Annotated[str, Argument("KIND", "Kind of annotation to project.", choices=KINDS)],
+    source: Annotated[str, Argument("SRC", "Annotated source sentences."), READS],
+    target: Annotated[str, Argument("TGT", "Target text, tokenized unless --languages are given."), READS],
+    links: Annotated[str, Argument("LINKS", "Word links."), READS],
+    output: Annotated[str, Flag("File to write; - is stdout.", "-o"), WRITES_FILE] = "-",
     report: Annotated[
-        str | None,
-        typer.Option(help="File for annotations that could not be projected unchanged, as JSON lines."),
-        WRITES_FILE,
+        str | None, Flag("File for annotations that could not be projected unchanged, as JSON lines."), WRITES_FILE
     ] = None,
     split: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Spans whose words are not adjacent: {', '.join(SPLITS)}. [default: largest; repeat for markup]"
-        ),
+        str | None, Flag("Spans whose words are not adjacent. [default: largest; repeat for markup]", choices=SPLITS)
     ] = None,
     column: Annotated[
-        int | None, typer.Option(help="tags: column of the tag; default: the last, or the fourth of .conllu.", min=1)
+        int | None, Flag("tags: column of the tag [default: the last, or the fourth of .conllu].", minimum=1)
     ] = None,
-    unlinked: Annotated[str, typer.Option(metavar="TAG", help="tags: tag of words without a link.")] = "_",
-    characters: Annotated[bool, typer.Option("--characters", help="spans: count characters of text, not words.")] = False,
+    unlinked: Annotated[str, Flag("tags: tag of words without a link.", metavar="TAG")] = "_",
+    characters: Annotated[bool, Flag("spans: count characters of text, not words.")] = False,
+    languages: Languages = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -46,23 +36,23 @@ def project(
 
     SRC contains the source words with their annotation. tags: a CoNLL file with one word and its columns per line and an
     empty line after each sentence; BIO tags are projected as spans. spans: JSON lines with tokens (or text) and spans of
-    begin, end (half-open, words from 0) and label. markup: lines of tokens with HTML or XML tags. Ambiguous, split, lost
-    or crossing annotations are settled by fixed rules, counted on stderr and listed by --report. With --json and -o,
-    print the counts.
+    begin (or start), end (half-open, words from 0) and label. markup: lines of tokens with HTML or XML tags. Ambiguous,
+    split, lost or crossing annotations are settled by fixed rules, counted on stderr and listed by --report. With --json
+    and -o, print the counts.
+
+    With --languages, SRC (its text or markup) and TGT are raw text, spans are characters of it, and so is the output. The
+    links are those of 'align --languages'.
 
     Examples:
 
         hyperbaton project tags train.en.conll train.de train.links > train.de.conll
-
-        hyperbaton project spans names.en.jsonl train.de train.links --report conflicts.jsonl -o names.de.jsonl
-
-        hyperbaton project markup page.en page.de page.links --split largest > page.de.marked
+        hyperbaton project spans en.jsonl a.de a.links --report conflicts -o de.jsonl
+        hyperbaton project spans raw.jsonl raw.de a.links --languages en de > de.jsonl
+        hyperbaton project markup page.en page.de page.links --split largest > marked
     """
-    options = ProjectionOptions(split, column, unlinked, characters)
+    options = ProjectionOptions(split, column, unlinked, characters, parse_languages(languages))
     with Bars(quiet) as bars:
-        found = project_files(kind, source, target, links, output, options, report=report, progress=bars.stage("project"))
-    if json and output != "-":
-        print_json(found)
-    else:
-        counts = ", ".join(f"{n:,} {name}" for name, n in found["conflicts"].items())
-        say(f"{counted(found['sentences'], 'sentence')}; {counts or 'no conflicts'}", quiet)
+        counts = project_files(kind, source, target, links, output, options, report=report, progress=bars.stage("project"))
+    conflicts = ", ".join(f"{n:,} {name}" for name, n in counts["conflicts"].items())
+    summary = f"{counted(counts['sentences'], 'sentence')}; {conflicts or 'no conflicts'}"
+    print_result(counts, summary, json and output != "-", quiet)

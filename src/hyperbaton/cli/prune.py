@@ -1,45 +1,36 @@
-"""The command `prune`."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-import typer
-
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.store import Artefact
-from hyperbaton.cli import Force, Json
 from hyperbaton.cli._common import print_table
-from hyperbaton.cli._paths import READS, Writes
+from hyperbaton.cli._parameters import READS, Argument, Flag, Force, Json, Writes
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import shown
 from hyperbaton.phrases import ExtractedPhrases, Extraction, Pruning, RuleTable, Scoring
 from hyperbaton.phrases import prune as prune_phrases
-from hyperbaton.phrases.extracted import KIND, STORED
+from hyperbaton.phrases.extraction import KIND, STORED
 from hyperbaton.phrases.pruning import prune_rules
 from hyperbaton.phrases.rules import KIND as RULES
 from hyperbaton.phrases.rules import STORED as STORED_RULES
-
-HELP_GROUP = "Phrases and models"
 
 T = TypeVar("T")
 
 
 def prune(
-    phrases: Annotated[Path, typer.Argument(metavar="PHRASES", help="Output of 'hyperbaton extract -o'."), READS],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="The source text that it was extracted from."), READS],
-    target: Annotated[str, typer.Argument(metavar="TGT", help="The target text."), READS],
+    phrases: Annotated[Path, Argument("PHRASES", "Output of 'hyperbaton extract -o'."), READS],
+    source: Annotated[str, Argument("SRC", "The source text that it was extracted from."), READS],
+    target: Annotated[str, Argument("TGT", "The target text."), READS],
     *,
     pruning: Pruning,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Artefact to write."), Writes("artefact", updates="phrases")
-    ],
+    output: Annotated[Path, Flag("Artefact to write.", "-o"), Writes("artefact", updates="phrases")],
     force: Force = False,
     common: ThreadOptions,
     as_json: Json = False,
@@ -53,11 +44,8 @@ def prune(
     Examples:
 
         hyperbaton prune phrases train.zh train.en -o pruned
-
-        hyperbaton prune phrases train.zh train.en -o pruned --significance a+e --top 20
-
-        hyperbaton prune phrases train.zh train.en -o pruned --significance none --relative-entropy 1
-
+        hyperbaton prune phrases a.zh a.en -o pruned --significance a+e --top 20
+        hyperbaton prune phrases a.zh a.en -o pruned --relative-entropy 1
         hyperbaton prune rules train.zh train.en -o pruned --top 20
     """
     is_rules = RuleTable.is_saved_at(phrases)

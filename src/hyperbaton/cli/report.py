@@ -1,25 +1,16 @@
-"""The command `report`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.cli import Quiet
 from hyperbaton.cli._common import say
-from hyperbaton.cli._paths import READS, WRITES_FOLDER
-
-HELP_GROUP = "Experiments"
+from hyperbaton.cli._parameters import READS, WRITES_FOLDER, Argument, Flag, Quiet
 
 
 def report(
-    results: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder, or its results.json."), READS],
+    results: Annotated[Path, Argument("DIR", "A run's folder, or its results.json."), READS],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder for the report; default: report/ next to results.json."),
-        WRITES_FOLDER,
+        Path | None, Flag("Folder for the report [default: report/ next to results.json].", "-o"), WRITES_FOLDER
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -30,7 +21,6 @@ def report(
     Examples:
 
         hyperbaton report experiment
-
         hyperbaton report experiment/results.json -o paper/appendix
     """
     from hyperbaton.report import write_report

@@ -1,58 +1,44 @@
-"""The command `score`."""
-
 from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli import Json, Quiet, Seed
 from hyperbaton.cli._common import print_json, print_table, say
-from hyperbaton.cli._paths import READS, Reads
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Quiet, Reads, Seed
 from hyperbaton.corpus.files import shown
 from hyperbaton.evaluate.translations import MetricVerdict, compare_systems, read_outputs, score_translations
-from hyperbaton.metrics import METRICS, Outputs, make_metric
-
-HELP_GROUP = "Translate"
+from hyperbaton.metrics import METRICS, Outputs, length_ratio, length_warning, make_metric
 
 
 def score(
-    hypotheses: Annotated[str, typer.Argument(metavar="HYP", help="Translations, one per line."), READS],
-    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Reference translations."), READS],
+    hypotheses: Annotated[str, Argument("HYP", "Translations, one per line."), READS],
+    references: Annotated[list[str], Argument("REF...", "Reference translations."), READS],
     against: Annotated[
-        list[str] | None, typer.Option(help="Translations of another system; repeat for each of its runs."), READS
+        list[str] | None, Flag("Translations of another system; repeat for each of its runs."), READS
     ] = None,
-    run: Annotated[
-        list[str] | None, typer.Option(help="Translations of another tuning run of the same system."), READS
-    ] = None,
+    run: Annotated[list[str] | None, Flag("Translations of another tuning run of the same system."), READS] = None,
     systems: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE...",
-            help="Translations of other systems, each compared with HYP; FILE,FILE,… are runs of one system.",
+        Flag(
+            "Translations of other systems, each compared with HYP; FILE,FILE,… are runs of one system.", metavar="FILE..."
         ),
         Reads(lambda value: value.split(",")),
     ] = None,
     source_links: Annotated[
-        list[str] | None,
-        typer.Option(help="Source-translation links, i-j; one file for HYP and for each --run, in order."),
-        READS,
+        list[str] | None, Flag("Source-translation links, i-j; one file for HYP and for each --run, in order."), READS
     ] = None,
-    reference_links: Annotated[
-        list[str] | None, typer.Option(help="Source-reference links; one file for each REF."), READS
-    ] = None,
+    reference_links: Annotated[list[str] | None, Flag("Source-reference links; one file for each REF."), READS] = None,
     against_links: Annotated[
-        list[str] | None, typer.Option(help="Source-translation links; one file for each --against."), READS
+        list[str] | None, Flag("Source-translation links; one file for each --against."), READS
     ] = None,
     metrics: Annotated[
         str | None,
-        typer.Option(help="Comma-separated metrics, with options as in bleu:tokenize=none; by default all."),
+        Flag("Comma-separated metrics, with options as in bleu:tokenize=none; by default all."),
         Reads(lambda _: [], METRICS),
     ] = None,
-    test: Annotated[str, typer.Option(help="Significance test: bootstrap or randomization.")] = "bootstrap",
-    samples: Annotated[int, typer.Option(help="Number of samples drawn for intervals and p-values.", min=1)] = 1000,
+    test: Annotated[str, Flag("Significance test.", choices=("bootstrap", "randomization"))] = "bootstrap",
+    samples: Annotated[int, Flag("Number of samples drawn for intervals and p-values.", minimum=1)] = 1000,
     seed: Seed = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -66,17 +52,16 @@ def score(
     is p corrected for the number of systems. Intervals and p of systems with several runs include the differences between
     runs. Metrics of word order need the links of translations and references to the source.
 
+    Length is the number of words of the translations for each word of the references; a ratio outside 0.95–1.05 is
+    reported, because it changes BLEU and TER by itself.
+
     Examples:
 
         hyperbaton score out.en test.en
-
-        hyperbaton score out.en test.en --against baseline.en --metrics bleu,ter --json
-
-        hyperbaton score out1.en test.en --run out2.en --run out3.en --against base1.en --against base2.en
-
-        hyperbaton score base.en test.en --systems hier.en dpr.en both.1.en,both.2.en --metrics bleu,ribes
-
-        hyperbaton score out.en test.en --source-links out.links --reference-links test.links
+        hyperbaton score out.en test.en --against base.en --metrics bleu,ter --json
+        hyperbaton score a1.en test.en --run a2.en --against b1.en --against b2.en
+        hyperbaton score base.en test.en --systems hier.en dpr.en both.1.en,both.2.en
+        hyperbaton score a.en b.en --source-links a.links --reference-links b.links
     """
     if len(references) > 1:
         remark = "; another system's translations are given with --against, another run's with --run"
@@ -94,13 +79,21 @@ def score(
             raise OptionError("--systems compares texts with HYP: do not give --against or --source-links with it")
         named = {name: _read(name.split(","), references, None, None, "--systems") for name in systems}
         compared = compare_systems(chosen, runs, named, test=test, samples=samples, seed=seed)
+        for name, outputs in {shown(hypotheses): runs, **named}.items():
+            _warn(f"{name}: ", length_ratio(outputs), quiet)
         _print_systems(shown(hypotheses), compared, json)
         return
     scores = score_translations(chosen, runs, others, test=test, samples=samples, seed=seed)
+    _warn("", length_ratio(runs), quiet)
     if json:
         print_json({scored.metric.title: _entry(scored) for scored in scores})
     else:
         print_table([_row(scored) for scored in scores])
+
+
+def _warn(name: str, length: float, quiet: bool) -> None:
+    if remark := length_warning(length):
+        say(f"warning: {name}{remark}", quiet)
 
 
 def _print_systems(
@@ -109,19 +102,31 @@ def _print_systems(
     if json:
         print_json(
             {
-                own.metric.title: _entry(own)
+                verdict.metric.title: _entry(verdict)
                 | {"systems": {name: _entry(scored) | {"p_holm": p} for name, (scored, p) in others.items()}}
-                for own, others in compared
+                for verdict, others in compared
             }
         )
         return
-    several = any(scored.estimate.n_runs > 1 for own, others in compared for scored, _ in [(own, 0), *others.values()])
+    verdicts = (scored for verdict, others in compared for scored in (verdict, *(other for other, _ in others.values())))
+    several = any(scored.estimate.n_runs > 1 for scored in verdicts)
     rows = []
-    for own, others in compared:
-        for name, (scored, p) in {first: (own, None), **others}.items():
+    for verdict, others in compared:
+        for name, (scored, p) in {first: (verdict, None), **others}.items():
             metric, *rest = _row(scored).items()
             rows.append(dict([metric, ("system", name), *rest]) | {"p_holm": "" if p is None else f"{p:.3f}"})
-    columns = ("metric", "system", "value", "interval", *(["deviation"] if several else []), "delta", "p", "p_holm", "wins")
+    columns = (
+        "metric",
+        "system",
+        "value",
+        "interval",
+        *(["deviation"] if several else []),
+        "delta",
+        "p",
+        "p_holm",
+        "wins",
+        "length",
+    )
     print_table([{column: row.get(column, "") for column in (*columns, "signature")} for row in rows])
 
 
@@ -141,6 +146,7 @@ def _read(
 def _entry(scored: MetricVerdict) -> dict[str, object]:
     estimate, compared = scored.estimate, scored.comparison
     entry: dict[str, object] = {"value": estimate.value, "interval": list(estimate.interval), "signature": scored.signature}
+    entry["length"] = scored.length
     if estimate.n_runs > 1:
         entry |= {"deviation": estimate.deviation, "runs": estimate.n_runs}
     if compared is not None:
@@ -159,4 +165,4 @@ def _row(scored: MetricVerdict) -> dict[str, object]:
         row["deviation"] = round(estimate.deviation, 2)
     if compared is not None:
         row |= {"delta": f"{compared.delta:+.2f}", "p": f"{compared.p:.3f}", "wins": round(compared.wins, 3)}
-    return row | {"signature": scored.signature}
+    return row | {"length": f"{scored.length:.3f}", "signature": scored.signature}

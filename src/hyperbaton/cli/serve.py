@@ -1,41 +1,34 @@
-"""The command `serve`."""
-
 from __future__ import annotations
 
 import sys
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.errors import import_failure
-from hyperbaton.cli import Verify
 from hyperbaton.cli._common import say, verify_artefacts
-from hyperbaton.cli._paths import READS, READS_NAMED
+from hyperbaton.cli._parameters import READS, READS_NAMED, Argument, Flag, Verify
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.serve.options import ServiceLimits
 
-HELP_GROUP = "Translate"
+SERVE_MODULES = "starlette uvicorn h11 msgspec prometheus_client python_multipart docx"
 
 
 def serve(
     systems: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SYSTEMS", help="Systems; PAIR=DIR names the languages, as in ja-en=system."),
-        READS_NAMED,
+        list[str] | None, Argument("SYSTEMS", "Systems; PAIR=DIR names the languages, as in ja-en=system."), READS_NAMED
     ] = None,
     *,
-    aligner: Annotated[
-        str | None, typer.Option(help="Aligner of 'hyperbaton align --save-model', for /v1/align."), READS
-    ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 chooses a free one.", min=0, max=65535)] = 8080,
-    keys: Annotated[
-        str | None, typer.Option(help="File of API keys, one per line; every request needs one of them."), READS
-    ] = None,
+    aligner: Annotated[str | None, Flag("Aligner of 'hyperbaton align --save-model', for /v1/align."), READS] = None,
+    host: Annotated[str, Flag("Address to listen at; 0.0.0.0 lets other machines in.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, Flag("Port; 0 chooses a free one.", minimum=0, maximum=65535)] = 8080,
+    keys: Annotated[str | None, Flag("File of API keys, one per line; every request needs one of them."), READS] = None,
     cors: Annotated[
-        list[str] | None, typer.Option(help="Origin of pages that may call the service, or *; may be repeated.")
+        list[str] | None, Flag("Origin of pages that may send requests, or *; may be repeated.", metavar="ORIGIN")
     ] = None,
-    log_texts: Annotated[bool, typer.Option("--log-texts", help="Include the text of requests in the log.")] = False,
+    allowed_host: Annotated[
+        list[str] | None,
+        Flag("Name of the service for clients, besides localhost and addresses; may be repeated.", metavar="NAME"),
+    ] = None,
+    log_texts: Annotated[bool, Flag("Include the text of requests in the log.")] = False,
     limits: ServiceLimits,
     verify: Verify = False,
     common: ThreadOptions,
@@ -48,18 +41,15 @@ def serve(
     Examples:
 
         hyperbaton serve system
-
-        hyperbaton serve ja-en=kyoto zh-en=laws --aligner aligner --keys keys.txt --port 9000
+        hyperbaton serve ja-en=kyoto zh-en=laws --keys keys.txt --port 9000
     """
     try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
+        from hyperbaton.serve.app import make_app
     except ImportError as error:
-        raise import_failure(error, "starlette with uvicorn", "serve", "starlette uvicorn") from error
+        raise import_failure(error, "a library of the web service", "serve", SERVE_MODULES) from error
     from hyperbaton.align.aligners.hmm import Aligner
-    from hyperbaton.serve.app import make_app
     from hyperbaton.serve.engine import Engine
-    from hyperbaton.serve.keys import Keys
+    from hyperbaton.serve.guard import Keys
     from hyperbaton.serve.server import listen
     from hyperbaton.serve.server import serve as answer
     from hyperbaton.serve.service import Service
@@ -85,7 +75,7 @@ def serve(
         for line in service.reload(aligner, lambda path: verify_artefacts(verify, path)):
             say(line)
 
-    app = make_app(service, cors=cors or [])
+    app = make_app(service, cors=cors or [], hosts=[host, *(allowed_host or [])])
     answer(app, [socket], limits, lambda: say(f"listening at {address} ({pairs})"), reload)
     say("stopped", common.quiet)
 

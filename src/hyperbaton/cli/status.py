@@ -1,22 +1,15 @@
-"""The command `status`."""
-
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.cli import Json
 from hyperbaton.cli._common import print_table
-from hyperbaton.cli._paths import READS
+from hyperbaton.cli._parameters import READS, Argument, Json
 from hyperbaton.run.status import status_rows
-
-HELP_GROUP = "Experiments"
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run."), READS],
+    folder: Annotated[Path, Argument("DIR", "Folder of a run."), READS],
     as_json: Json = False,
 ) -> None:
     """Show the progress of an experiment started by 'hyperbaton run'.

@@ -1,5 +1,3 @@
-"""The command `tag`."""
-
 from __future__ import annotations
 
 import sys
@@ -7,56 +5,43 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hyperbaton.base.outputs import is_stream
 from hyperbaton.base.progress import is_terminal
-from hyperbaton.cli._paths import READS, WRITES_FILE, names_plugin
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, names_plugin
 from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.corpus.raw import tag as tag_lines
 from hyperbaton.corpus.taggers import TAGGERS
 
-HELP_GROUP = "Start here"
-
 
 def tag(
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="Tokenized text, one sentence per line; - is stdin."), READS],
-    tagger: Annotated[
-        str,
-        typer.Option(metavar="NAME[:OPTION=VALUE]", help="Tagger and its options."),
-        names_plugin(TAGGERS),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File for the tags; - is stdout."), WRITES_FILE] = Path(
-        "-"
-    ),
+    text: Annotated[Path, Argument("TEXT", "Tokenized text, one sentence per line; - is stdin."), READS],
+    tagger: Annotated[str, Flag("Tagger and its options.", metavar="NAME[:OPTION=VALUE]"), names_plugin(TAGGERS)],
+    output: Annotated[Path, Flag("File for the tags; - is stdout.", "-o"), WRITES_FILE] = Path("-"),
     *,
     common: ThreadOptions,
 ) -> None:
     """Write a part-of-speech tag for each token of a text.
 
     Tokens are kept as they are: every line has as many tags as the text has tokens. Use the same tagger for the training
-    text and for every text to translate. Each tagger needs its extra, such as hyperbaton[spacy]; spacy, stanza and udpipe
+    text and for every text to translate. Each tagger needs its extra, such as spacy; spacy, stanza and udpipe
     also need a model of the language, and name it if it is missing. fugashi is for Japanese, jieba for Chinese.
 
     Examples:
 
         hyperbaton tag train.de --tagger spacy:model=de_core_news_sm -o train.de.pos
-
         hyperbaton tag train.fi --tagger stanza:language=fi -o train.fi.pos
-
         hyperbaton tag train.ja --tagger fugashi -o train.ja.pos
-
-        hyperbaton tag train.fr --tagger udpipe:model=french-gsd-ud-2.5-191206.udpipe:tags=fine -o train.fr.pos
+        hyperbaton tag a.fr --tagger udpipe:model=french.udpipe:tags=fine -o a.fr.pos
     """
-    made = TAGGERS.make(tagger)
+    chosen = TAGGERS.make(tagger)
     at_terminal = is_stream(output) and is_terminal(sys.stdout)  # bars would mix with the tags
     with common.bars(at_terminal) as bars:
         progress, done = bars.stage("tag"), 0
 
         def pieces() -> Iterator[bytes]:
             nonlocal done
-            for piece in tag_lines(read_sentences(text), made, common.n_threads):
+            for piece in tag_lines(read_sentences(text), chosen, common.n_threads):
                 done += piece.count(b"\n")
                 progress(done, done)
                 yield piece

@@ -1,5 +1,3 @@
-"""The command `tune`."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -10,17 +8,15 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import is_terminal
 from hyperbaton.base.store import MANIFEST, hash_arrays
-from hyperbaton.cli import Force, Json, Seed, Verify
 from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
-from hyperbaton.cli._paths import READS, Writes
-from hyperbaton.cli._resources import ShardOptions
+from hyperbaton.cli._parameters import READS, Argument, Flag, Force, Json, Seed, Verify, Writes
+from hyperbaton.cli._resources import ExecutorOptions
 from hyperbaton.cli._system import (
     Copy,
     DecodingFlags,
@@ -36,49 +32,45 @@ from hyperbaton.cli._system import (
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import System
 from hyperbaton.decode.system import KIND
+from hyperbaton.metrics import length_warning
+from hyperbaton.tune.length import AtLength, Length
 from hyperbaton.tune.loop import Iteration, Tuning, TuningFailed, TuningResult
-from hyperbaton.tune.protocol import Choice
-from hyperbaton.tune.runs import DevelopmentText, TuningRuns
-
-HELP_GROUP = "Translate"
+from hyperbaton.tune.runs import Choice, DevelopmentText, TuningRuns
 
 
 def tune(
-    system: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A translation system."), READS],
-    source: Annotated[str, typer.Argument(metavar="SRC", help="Tokenized development text."), READS],
-    references: Annotated[list[str], typer.Argument(metavar="REF...", help="Its reference translations."), READS],
+    system: Annotated[Path, Argument("SYSTEM", "A translation system."), READS],
+    source: Annotated[str, Argument("SRC", "Tokenized development text."), READS],
+    references: Annotated[list[str], Argument("REF...", "Its reference translations."), READS],
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The system with the new weights."), Writes("artefact", updates="system")
-    ],
+    output: Annotated[Path, Flag("The system with the new weights.", "-o"), Writes("artefact", updates="system")],
     options: Tuning,
+    length: Length,
     flags: DecodingFlags,  # type: ignore[valid-type]
     source_tags: SourceTags = None,
     source_trees: SourceTrees = None,
-    nbest: Annotated[int, typer.Option(help="Number of translations per sentence and iteration.", min=2)] = 100,
+    nbest: Annotated[int, Flag("Number of translations per sentence and iteration.", minimum=2)] = 100,
     lattice: Annotated[
-        bool, typer.Option(help="Add every translation of the search graph that becomes best when one weight changes.")
+        bool, Flag("Add every translation of the search graph that becomes best when one weight changes.")
     ] = False,
     runs: Annotated[
         int,
-        typer.Option(
-            help="Number of runs; with more than 1, tune on the first half of the text and choose a run or their mean on "
+        Flag(
+            "Number of runs; with more than 1, tune on the first half of the text and choose a run or their mean on "
             "the second.",
-            min=1,
+            minimum=1,
         ),
     ] = 1,
     fix: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=V", help="Do not tune this weight; NAME is a feature, or NAME_0, NAME_1, … one of its values."
-        ),
+        Flag("Do not tune this weight; NAME is a feature, or NAME_0, NAME_1, … one of its values.", metavar="NAME=V"),
     ] = None,
     verify: Verify = False,
     weight: Weights = None,
     copy: Copy = False,
     force: Force = False,
     seed: Seed = 0,
-    common: ShardOptions,
+    common: ExecutorOptions,
     json: Json = False,
 ) -> None:
     """Tune the weights of a system on a development text.
@@ -91,16 +83,11 @@ def tune(
     Examples:
 
         hyperbaton tune system dev.zh dev.en -o tuned
-
-        hyperbaton tune system dev.zh dev.en -o tuned --optimizer mira --metric chrf --seed 2
-
+        hyperbaton tune system dev.zh dev.en -o tuned --metric chrf --seed 2
         hyperbaton tune system dev.zh dev.en -o tuned --runs 3
-
         hyperbaton tune system dev.ja dev.en -o tuned --source-tags dev.ja.pos
-
         hyperbaton tune system dev.ja dev.en -o tuned --fix Distortion0=0
-
-        hyperbaton tune system dev.zh dev.en -o tuned --executor dask://10.0.0.1:8786 --shards 40
+        hyperbaton tune system dev.zh dev.en -o tuned --executor dask://HOST:8786
     """
     check_artefact(output, KIND, force=force)
     quiet, bars = common.quiet, common.bars()
@@ -118,7 +105,7 @@ def tune(
             new = counted(turn.n_new, "new translation")
             place = "mean" if turn.is_mean else f"iteration {iteration} of at most {options.iterations}"
             where = f"run {run + 1} of {runs}, {place}" if runs > 1 else place
-            score = f"{options.metric} {turn.score:.2f}"
+            score = f"{options.metric} {turn.value:.2f}, length {turn.length:.3f}"
             # On a screen, the bar shows what the final table repeats.
             say(f"{where}: {score}, {new}", quiet or (bars.visible and is_terminal(sys.stdout)))
             progress.rename(f"{where}: {score}")
@@ -131,6 +118,7 @@ def tune(
             lattice=lattice,
             decoding=decoding,
             fix=parse_weights(fix, "--fix"),
+            length=length,
             seed=seed,
             resources=resources,
             folder=state,
@@ -138,19 +126,23 @@ def tune(
             report=report,
         )
         choice = tuning.on(text, runs)
-    best = tuning.decoder(text).with_weights(choice.weights)
+        turn = choice.tuned.history[choice.tuned.taken]
+        end = AtLength(choice.weights, choice.tuned.score, turn.length)
+        if length.at_length:
+            end = tuning.at_length(text, choice.weights)
+    best = tuning.decoder(text).with_weights(end.weights)
     best.save(output, copy=copy)
     if json:
-        print_json(_as_json(choice, loaded, best, output))
+        print_json(_as_json(choice, end, loaded, best, output))
     else:
-        _print(choice, loaded, best, output, options.metric, quiet)
+        _print(choice, end, loaded, best, output, options.metric, quiet)
     shutil.rmtree(state, ignore_errors=True)
     if choice.failure:
         raise TuningFailed(f"tuning failed: {choice.failure}; {output} has the best weights")
 
 
 def _read(source: str, references: list[str], tags: str | None, trees: str | None) -> DevelopmentText:
-    lines = list(read_sentences(source))
+    lines = list(read_sentences(source, lenient=True))
     if not lines:
         raise InputError("the file has no lines", shown(source))
     others = [read_beside(path, source, len(lines)) for path in references]
@@ -163,9 +155,22 @@ def _inputs(system: Path, decoding: str) -> dict[str, str]:
     return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
 
 
-def _print(choice: Choice, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
-    rows = [("mean" if turn.is_mean else i, turn) for i, turn in enumerate(choice.tuned.history)]
-    print_table([{"iteration": name, metric: round(turn.score, 2), "candidates": turn.n_candidates} for name, turn in rows])
+def _print(choice: Choice, end: AtLength, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
+    print_table(
+        [
+            {
+                "iteration": "mean" if turn.is_mean else i,
+                metric: round(turn.value, 2),
+                "length": f"{turn.length:.3f}",
+                "candidates": turn.n_candidates,
+            }
+            for i, turn in enumerate(choice.tuned.history)
+        ]
+    )
+    if end.weights is not choice.weights:
+        say(f"with the word penalty set: {metric} {end.score:.2f}, length {end.length:.3f}", quiet)
+    if remark := length_warning(end.length, choice.tuned.history[choice.tuned.taken].expected):
+        say(f"warning: {remark}", quiet)
     for line in _changes(before, after):
         say(line, quiet)
     for name, score in choice.held_out.items():
@@ -174,7 +179,7 @@ def _print(choice: Choice, before: System, after: System, output: Path, metric: 
         say(f"wrote {output}: {choice.chosen}, {metric} {choice.held_out[choice.chosen]:.2f} on the second half", quiet)
         return
     tuned = choice.tuned
-    say(f"wrote {output}: {metric} {tuned.history[0].score:.2f} → {tuned.score:.2f}, {_taken(tuned)}", quiet)
+    say(f"wrote {output}: {metric} {tuned.history[0].value:.2f} → {tuned.score:.2f}, {_taken(tuned)}", quiet)
 
 
 def _taken(tuned: TuningResult) -> str:
@@ -196,12 +201,14 @@ def _changes(before: System, after: System) -> Iterator[str]:
         yield f"{name:{width}}  {old} → {now}"
 
 
-def _as_json(choice: Choice, before: System, best: System, output: Path) -> dict[str, object]:
+def _as_json(choice: Choice, end: AtLength, before: System, best: System, output: Path) -> dict[str, object]:
     tuned = choice.tuned
     return {
         "system": str(output),
         "start": {name: list(values) for name, values in before.weights.items()},
-        "score": tuned.score,
+        "score": end.score,
+        "length": end.length,
+        "expected_length": tuned.history[tuned.taken].expected,
         "stopped": tuned.stopped,
         "failure": tuned.failure,
         "weights": {name: list(values) for name, values in best.weights.items()},

@@ -1,23 +1,18 @@
-"""The command `verify`."""
-
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from hyperbaton.base.store import MANIFEST, Audit, audit
-from hyperbaton.cli import Json
+from hyperbaton.base.errors import one_line
+from hyperbaton.base.store import MANIFEST, Verification, audit
 from hyperbaton.cli._common import print_table, say
-from hyperbaton.cli._paths import READS
-
-HELP_GROUP = "Artefacts"
+from hyperbaton.cli._parameters import READS, Argument, Json
 
 
 def verify(
-    artefacts: Annotated[list[Path], typer.Argument(metavar="ARTEFACT...", help="Phrases, models, systems, …"), READS],
+    artefacts: Annotated[list[Path], Argument("ARTEFACT...", "Phrases, models, systems, …"), READS],
     *,
     as_json: Json = False,
 ) -> None:
@@ -33,7 +28,7 @@ def verify(
     for path in artefacts:
         findings = audit(path)
         for fault in findings.faults:
-            say(f"hyperbaton: {fault}")
+            say(f"hyperbaton: {one_line(fault)}")
         rows.append(
             {
                 "artefact": str(path),
@@ -44,10 +39,10 @@ def verify(
         )
     print_table(rows, as_json)
     if any(row["state"] != "sound" for row in rows):
-        raise typer.Exit(1)
+        sys.exit(1)
 
 
-def _state(path: Path, findings: Audit) -> str:
+def _state(path: Path, findings: Verification) -> str:
     if not findings.faults:
         return "sound"
     if not os.path.lexists(path):

@@ -44,8 +44,9 @@ class Annotations:
     @classmethod
     def read(cls, files: Mapping[str, AnyPath | None], source: Text, target: Text | None = None) -> Annotations:
         """Read annotations from files, by name; those without a file (None) are left out."""
-        from hyperbaton.corpus import Tags, read_trees
         from hyperbaton.corpus.classes import WordClasses
+        from hyperbaton.corpus.dependencies import read_trees
+        from hyperbaton.corpus.tags import Tags
 
         readers: dict[str, Callable[[AnyPath], Any]] = {
             "source_tags": lambda path: Tags.read(path, source),

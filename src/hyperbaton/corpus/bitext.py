@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, ClassVar, overload
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import within
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Display, Drawing
-from hyperbaton.base.store import Arrays, Kind, group, hash_arrays, read_artefact, save
+from hyperbaton.base.store import Artefact, Kind, check_numbers, check_offsets, hash_arrays, read_artefact, save
 from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.links import Links
-from hyperbaton.corpus.text import Text, chosen
+from hyperbaton.corpus.text import Text
+
+if TYPE_CHECKING:
+    from hyperbaton.corpus.processing import Languages, TextProcessing
 
 KIND = "bitext"
+LAYOUT = {
+    **within("source", Text.LAYOUT, n="n_pairs"),
+    **within("target", Text.LAYOUT, n="n_pairs"),
+    **within("links?", Links.LAYOUT, n="n_pairs"),
+}
 STORED = Kind(
     KIND,
-    {
-        **within("source", Text.LAYOUT, n="n_pairs"),
-        **within("target", Text.LAYOUT, n="n_pairs"),
-        **within("links?", Links.LAYOUT, n="n_pairs"),
-    },
+    lambda manifest: LAYOUT | (_processing().LAYOUT if "text" in manifest["details"] else {}),
+    {"details": {"text?": lambda _: _processing().FORM}},
 )
 
 
@@ -53,8 +60,10 @@ class SentencePair(Drawing):
 
 
 @dataclass(frozen=True, repr=False)
-class Bitext(Display):
+class Bitext(Display, ArrayFields, Sliceable[SentencePair]):
     """Source and target text, translations of each other line by line, with word links if there are any.
+
+    `text` says how raw text was tokenized; without it, the bitext was read as tokens separated by spaces.
 
     >>> bitext = Bitext.of(["ta chi fan"], ["he eats rice"], [[(0, 0), (1, 1), (2, 2)]])
     >>> len(bitext), bitext.source[0]
@@ -66,11 +75,16 @@ class Bitext(Display):
     >>> for source, target, links in bitext:
     ...     print(source[2], target[2], links[2])
     fan rice (2, 2)
+    >>> Bitext.of(["Isst er Reis?"], ["Does he eat rice?"], languages=("de", "en"))
+    <Bitext: 1 sentence pair, 4 source words, 5 target words, raw text de-en>
     """
 
     source: Text
     target: Text
     links: Links | None = None
+    text: TextProcessing | None = field(default=None, kw_only=True, compare=False)
+
+    PARTS: ClassVar = {"source": Text, "target": Text, "links": Links}
 
     @classmethod
     def read(
@@ -79,29 +93,53 @@ class Bitext(Display):
         target: AnyPath,
         links: AnyPath | None = None,
         *,
+        languages: Languages | None = None,
         empty: bool = False,
         scratch: Scratch | None = None,
+        processes: int = 1,
     ) -> Bitext:
-        """Read two tokenized texts and Pharaoh links, plain or compressed (gz, xz, zst).
+        """Read two texts and Pharaoh links, plain or compressed (gz, xz, zst).
 
-        Every fault of the input is an `InputError` with file and line. Empty lines are faults too, unless `empty` is true.
-        With `scratch`, word numbers and links are stored there.
+        Every fault of the input is an `InputError` with file and line.
+
+        Arguments:
+            languages: of raw text, for example `("de", "en")`; without them, the files contain tokens separated by spaces.
+                Options of the text may follow a language: `"de:casing=truecase"`. Read a development text with the `text`
+                of the training text, `languages=train.text`, so that both have the same spellings.
+            empty: whether lines may be empty.
+            scratch: where word numbers and links are stored, unless the text is raw.
+            processes: that tokenize raw text.
         """
-        from concurrent.futures import ThreadPoolExecutor  # imported here: translating reads no bitext
+        text = None
+        if languages is not None:
+            src, tgt, text = _processing().TextProcessing.of(languages).read(source, target, processes)
+        else:
+            from concurrent.futures import ThreadPoolExecutor  # imported here: translating reads no bitext
 
-        with ThreadPoolExecutor(2) as pool:
-            texts = [pool.submit(Text.read, path, scratch=scratch) for path in (source, target)]
-            src, tgt = texts[0].result(), texts[1].result()
+            with ThreadPoolExecutor(2) as pool:
+                texts = [pool.submit(Text.read, path, scratch=scratch) for path in (source, target)]
+                src, tgt = texts[0].result(), texts[1].result()
         check_same_length(src, tgt)
         if not empty:
-            for text in (src, tgt):
-                _refuse_empty(text)
-        return cls(src, tgt, None if links is None else Links.read(links, src, tgt, scratch=scratch))
+            for side in (src, tgt):
+                refuse_empty(side)
+        return cls(src, tgt, None if links is None else Links.read(links, src, tgt, scratch=scratch), text=text)
 
     @classmethod
-    def of(cls, source: list[str], target: list[str], links: list[list[tuple[int, int]]] | None = None) -> Bitext:
-        """Make a bitext from sentences in memory."""
-        bitext = cls(Text.of(source), Text.of(target), None if links is None else Links.of(links))
+    def of(
+        cls,
+        source: list[str],
+        target: list[str],
+        links: list[list[tuple[int, int]]] | None = None,
+        *,
+        languages: Languages | None = None,
+    ) -> Bitext:
+        """Make a bitext from sentences in memory; `languages` of raw text as for `read`."""
+        if languages is None:
+            src, tgt, text = Text.of(source), Text.of(target), None
+        else:
+            src, tgt, text = _processing().TextProcessing.of(languages).read(source, target)
+        bitext = cls(src, tgt, None if links is None else Links.of(links), text=text)
         check_same_length(bitext.source, bitext.target)
         if bitext.links is not None:
             bitext.links.check(bitext.source, bitext.target)
@@ -121,29 +159,20 @@ class Bitext(Display):
     def __len__(self) -> int:
         return len(self.source)
 
-    @overload
-    def __getitem__(self, sentence: int) -> SentencePair: ...
-
-    @overload
-    def __getitem__(self, sentence: slice) -> Bitext: ...
-
-    def __getitem__(self, sentence: int | slice) -> SentencePair | Bitext:
-        at = chosen(sentence, len(self))
-        if not isinstance(at, int):
-            return self.select(at)
+    def item(self, at: int) -> SentencePair:
         return SentencePair(self.source[at], self.target[at], None if self.links is None else self.links[at])
 
-    def __iter__(self) -> Iterator[SentencePair]:
-        return (self[s] for s in range(len(self)))
+    def sliced(self, places: npt.NDArray[np.int64]) -> Bitext:
+        return self.select(places)
 
-    def facts(self) -> dict[str, int]:
-        """The size of each part."""
-        sizes = {
+    def facts(self) -> dict[str, object]:
+        return {
             "sentence pairs": len(self),
             "source words": self.source.n_tokens,
             "target words": self.target.n_tokens,
+            **({} if self.links is None else {"links": len(self.links.points)}),
+            **({} if self.text is None else {"raw text": [self.text.pair]}),
         }
-        return sizes if self.links is None else {**sizes, "links": len(self.links.points)}
 
     def need_links(self) -> Links:
         """The links, or an error that says how to get some."""
@@ -163,7 +192,7 @@ class Bitext(Display):
         """The chosen sentence pairs, in that order, over the same vocabularies."""
         numbers = np.asarray(sentences, np.int64)
         links = None if self.links is None else self.links.select(numbers)
-        return Bitext(self.source.select(numbers), self.target.select(numbers), links)
+        return replace(self, source=self.source.select(numbers), target=self.target.select(numbers), links=links)
 
     def groups(self, size: int) -> Iterator[Bitext]:
         """The sentence pairs in groups of at most `size`, in order; an empty bitext gives one empty group."""
@@ -191,33 +220,43 @@ class Bitext(Display):
             start += size
         return parts
 
-    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Everything as named arrays, for the store."""
-        links = {} if self.links is None else self.links.arrays("links")
-        return {**self.source.arrays("source"), **self.target.arrays("target"), **links}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Bitext:
-        """The inverse of `arrays`."""
-        links = group(arrays, "links")
-        return cls(
-            Text.from_arrays(group(arrays, "source")),
-            Text.from_arrays(group(arrays, "target")),
-            Links.from_arrays(links) if links else None,
-        )
-
     def signature(self) -> str:
         """A hash of texts and links, for manifests and reports."""
         return hash_arrays(self.arrays())
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the bitext as an artefact."""
-        save(path, STORED, self.arrays(), details={"n_sentences": len(self)})
+        arrays, details = self.arrays(), dict[str, object](n_sentences=len(self))
+        if self.text is not None:
+            arrays |= self.text.arrays("text")
+            details["text"] = self.text.as_json()
+        save(path, STORED, arrays, details=details)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Bitext:
         """Open a saved bitext, memory-mapped."""
-        return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.arrays()), content=True)
+
+        def read(artefact: Artefact) -> Bitext:
+            bitext = cls.from_arrays(artefact.arrays())
+            for text in (bitext.source, bitext.target):
+                check_offsets(text.offsets, len(text.tokens))
+                check_numbers(text.tokens, len(text.vocabulary), "word")
+            if bitext.links is not None:
+                check_offsets(bitext.links.offsets, len(bitext.links.points))
+                bitext.links.check(bitext.source, bitext.target)
+            if "text" in artefact.details:
+                return replace(
+                    bitext, text=_processing().TextProcessing.restore(artefact.details["text"], artefact.group("text"))
+                )
+            return bitext
+
+        return read_artefact(path, STORED, read, content=True)
+
+
+def _processing() -> ModuleType:
+    from hyperbaton.corpus import processing  # imported here: most bitexts are tokenized
+
+    return processing
 
 
 def need_bitext(value: object, asked: str, instead: str = "") -> None:
@@ -241,7 +280,8 @@ def check_same_length(source: Text, target: Text) -> None:
         raise InputError(f"the file ends after {end}; {other} has {len(longer)}", shorter.path, len(shorter) + 1)
 
 
-def _refuse_empty(text: Text) -> None:
+def refuse_empty(text: Text) -> None:
+    """Raise InputError for an empty sentence."""
     empty = text.lengths == 0
     if empty.any():
         line = int(np.argmax(empty)) + 1

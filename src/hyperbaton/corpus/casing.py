@@ -67,13 +67,11 @@ class Casing:
         return [self.forms.get(token, token) for token in tokens]
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store: the usual spellings."""
         return Vocabulary.of(sorted(self.forms.values())).arrays(prefix)
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, prefix: str) -> Casing:
-        """The inverse of `arrays`."""
-        return cls({form.lower(): form for form in Vocabulary.from_arrays(arrays, prefix).words()})
+    def from_arrays(cls, arrays: Arrays) -> Casing:
+        return cls({form.lower(): form for form in Vocabulary.from_arrays(arrays).words()})
 
 
 def capitalize(tokens: Sequence[str]) -> list[str]:

@@ -15,10 +15,7 @@ distinct words than classes, each word has its own class; words of the vocabular
 
 from __future__ import annotations
 
-from collections import deque
-from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +26,10 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.corpus.files import AnyPath, feed, write_pieces
+from hyperbaton.corpus.files import AnyPath, feed, read_pieces, shown, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
 
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding
-    from hyperbaton.corpus.class_runs import ClassIds
-
+ClassIds = npt.NDArray[np.uint16]
 FIRST_CLASS = 2
 
 # Limits on the number of words whose moves are chosen against one state: at most _BATCH, and at most 1 / _BATCHES of the
@@ -96,7 +90,10 @@ class WordClasses:
     def read(cls, path: AnyPath, vocabulary: Vocabulary) -> WordClasses:
         """Read a file of `mkcls` (word, tab, class); words that are not in the vocabulary are ignored."""
         reader = _core.ClassFileReader(vocabulary.lookup)
-        feed(reader, path)
+        pieces = list(read_pieces(path))
+        if not any(piece.strip() for piece in pieces):
+            raise InputError("the file has no word classes", shown(path))
+        feed(reader, path, pieces)
         classes: ClassIds = reader.take()
         return cls(classes, max(int(classes.max(initial=0)) - FIRST_CLASS + 1, 0), vocabulary)
 
@@ -114,7 +111,6 @@ def word_classes(
     seed: int = 1,
     threads: int | None = None,
     progress: Progress | None = None,
-    sharding: Sharding | None = None,
 ) -> WordClasses:
     """Cluster the words of a text.
 
@@ -124,36 +120,30 @@ def word_classes(
 
     Arguments:
         runs: the number of runs; more runs find higher criteria.
-        progress: called with (word visits done, their maximum), or with (runs done, runs) with `sharding`.
-        sharding: the workers that do the runs, if not this process, one per shard at once. The result is the same.
+        progress: called with (word visits done, their maximum).
     """
-    resources = Resources.of(threads, progress, sharding=sharding)
-    return cluster_words(text, Clustering(n_classes, runs, sweeps), seed, resources)
+    return cluster_words(text, Clustering(n_classes, runs, sweeps), seed, Resources.of(threads, progress))
 
 
 def cluster_words(text: Text, clustering: Clustering, seed: int, resources: Resources) -> WordClasses:
     """Cluster the words of a text, as `word_classes` does."""
-    from hyperbaton.corpus.class_runs import Exchange, runs_on  # not needed to read classes
-
     n_words, n_classes, runs = len(text.vocabulary), clustering.classes, clustering.runs
-    exchange = Exchange(n_classes, clustering.sweeps, batch_size=max(1, min(_BATCH, n_words // _BATCHES)))
-    n_ahead = resources.split().shards
-    do = runs_on(text, exchange, runs, resources)
+    bigrams = _core.WordBigrams(text.tokens, text.offsets, n_words, resources.threads)
     random = np.random.default_rng(seed)
-    ((classes, history),) = do([_first_classes(text, n_classes, random)], 0)
-    deals: deque[_Deal] = deque()  # of the next runs, which do not depend on the results of the others
-    number = 1
-    while number < runs:
-        while len(deals) < min(n_ahead, runs - number):
-            deals.append(_Deal.drawn(n_words, n_classes, random))
-        with closing(do([deal.shaken(classes) for deal in deals], number)) as results:
-            for result in results:
-                deals.popleft()
-                number += 1
-                if result[1][-1] > history[-1]:
-                    classes, history = result
-                    break  # the next runs start from here
-    return WordClasses(classes, n_classes, text.vocabulary, history)
+    best, criteria = _first_classes(text, n_classes, random), np.array([-np.inf])
+    for run in range(runs):
+        classes, history = _core.exchange_classes(
+            bigrams,
+            _shaken(best, n_classes, random) if run else best,
+            n_classes=n_classes,
+            max_sweeps=clustering.sweeps,
+            batch_size=max(1, min(_BATCH, n_words // _BATCHES)),
+            n_threads=resources.threads,
+            progress=resources.part(run, of=runs).progress,
+        )
+        if history[-1] > criteria[-1]:
+            best, criteria = classes, history
+    return WordClasses(best, n_classes, text.vocabulary, criteria)
 
 
 def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> ClassIds:
@@ -165,22 +155,13 @@ def _first_classes(text: Text, n_classes: int, random: np.random.Generator) -> C
     return (first + FIRST_CLASS).astype(np.uint16)
 
 
-class _Deal(NamedTuple):
-    """How a run mixes classes: the words of some are redistributed among these at random; the others do not change."""
-
-    mixed: ClassIds
-    dealt: ClassIds  # one of the mixed classes for each word, used if the word is in one of them
-
-    @classmethod
-    def drawn(cls, n_words: int, n_classes: int, random: np.random.Generator) -> _Deal:
-        n_mixed = min(n_classes, max(2, round(_MIXED * n_classes)))
-        mixed = (random.choice(n_classes, n_mixed, replace=False) + FIRST_CLASS).astype(np.uint16)
-        return cls(mixed, random.choice(mixed, n_words))
-
-    def shaken(self, classes: ClassIds) -> ClassIds:
-        # Words that do not occur have no class and no influence: any value will do.
-        moved = np.isin(classes, self.mixed) | (classes == 0)
-        return np.where(moved, self.dealt, classes)
+def _shaken(classes: ClassIds, n_classes: int, random: np.random.Generator) -> ClassIds:
+    """Initial classes of a further run: the words of some classes are dealt out among these at random."""
+    n_mixed = min(n_classes, max(2, round(_MIXED * n_classes)))
+    mixed = (random.choice(n_classes, n_mixed, replace=False) + FIRST_CLASS).astype(np.uint16)
+    dealt = random.choice(mixed, len(classes))
+    # Words that do not occur have no class and no influence: any value will do.
+    return np.where(np.isin(classes, mixed) | (classes == 0), dealt, classes)
 
 
 def class_criterion(text: Text, classes: WordClasses) -> float:

@@ -60,12 +60,10 @@ class CleaningReport:
     warnings: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, object]:
-        """The report as plain values."""
         dropped = {reason: {"n": drop.n, "lines": drop.lines} for reason, drop in self.dropped.items()}
         return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped, "warnings": list(self.warnings)}
 
     def rows(self) -> list[dict[str, object]]:
-        """The report as rows of a table."""
         rows = [
             {"pairs": self.n_read, "what": "read", "lines": ""},
             {"pairs": self.n_kept, "what": "kept", "lines": ""},
@@ -172,13 +170,17 @@ def clean_files(
     check_same_length(src, tgt)
     kept, report = clean(Bitext(src, tgt), options, source_faults=source_faults, target_faults=target_faults)
     if placeholders:
-        made = generalize(Bitext(src, tgt))
-        src, tgt = made.source, made.target
-    keep = np.zeros(len(src), np.uint8)
-    keep[kept] = 1
-    contents = [src.pieces(kept), tgt.pieces(kept), *(filtered_lines(path, keep) for path in also)]
-    write_files(dict(zip(names, contents, strict=True)))
+        src, tgt = generalize(src, tgt)
+    write_pairs(names, Bitext(src, tgt), also, kept)
     return report
+
+
+def write_pairs(names: Sequence[str], bitext: Bitext, also: Sequence[AnyPath], kept: npt.NDArray[np.int64]) -> None:
+    """Write some sentence pairs, and these lines of other files, to files of the given names: all of them, or none."""
+    keep = np.zeros(len(bitext), np.uint8)
+    keep[kept] = 1
+    contents = [bitext.source.pieces(kept), bitext.target.pieces(kept), *(filtered_lines(path, keep) for path in also)]
+    write_files(dict(zip(names, contents, strict=True)))
 
 
 def output_names(

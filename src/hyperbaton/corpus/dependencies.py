@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +17,13 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.errors import InputError
 from hyperbaton.corpus.files import AnyPath, feed, read_lines, shown
-from hyperbaton.corpus.tags import Labels, Tags
+from hyperbaton.corpus.tags import Labels
 from hyperbaton.corpus.text import Offsets, SentenceRows, Text, Vocabulary
 from hyperbaton.corpus.trees import Trees
 
 
 @dataclass(frozen=True)
-class Dependencies(SentenceRows):
+class Dependencies(SentenceRows[None]):
     """Heads, relations and tags of the tokens of a text; sentence s has rows `offsets[s]` to `offsets[s + 1]`.
 
     Missing values have the label `_`.
@@ -37,6 +38,8 @@ class Dependencies(SentenceRows):
     upos_vocabulary: Vocabulary
     xpos_vocabulary: Vocabulary
 
+    PARTS: ClassVar = dict.fromkeys(("relation_vocabulary", "upos_vocabulary", "xpos_vocabulary"), Vocabulary)
+
     @classmethod
     def read(cls, path: AnyPath, text: Text) -> Dependencies:
         """Read the CoNLL-U file of a text and check its words; an empty line of the text has no sentence there."""
@@ -48,16 +51,6 @@ class Dependencies(SentenceRows):
     def _take(cls, reader: _core.ConlluReader) -> Dependencies:
         vocabularies = (reader.relations(), reader.upos(), reader.xpos())
         return cls(*reader.take(), *(Vocabulary(*labels.arrays()) for labels in vocabularies))
-
-    @property
-    def upos_tags(self) -> Tags:
-        """The universal tags alone."""
-        return Tags(self.upos, self.offsets, self.upos_vocabulary)
-
-    @property
-    def xpos_tags(self) -> Tags:
-        """The language's own tags alone."""
-        return Tags(self.xpos, self.offsets, self.xpos_vocabulary)
 
     def constituents(self) -> Trees:
         """These trees as constituents (head spans).

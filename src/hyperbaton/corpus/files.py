@@ -19,14 +19,17 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
-import zstandard
-
 from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError, LineError, SentenceError
 from hyperbaton.base.outputs import Destination, check_places, is_stdout
 from hyperbaton.base.outputs import shown as shown  # readers name their files in messages
 from hyperbaton.base.progress import default_threads
 from hyperbaton.base.writing import is_special, writing_files
+
+if sys.version_info >= (3, 14):
+    from compression import zstd as zstd
+else:
+    from backports import zstd as zstd
 
 AnyPath = str | PathLike[str]
 
@@ -79,7 +82,7 @@ def read_pieces(path: AnyPath) -> Iterator[bytes]:
                 yield piece
     except FileNotFoundError as error:
         raise InputError("no such file", name) from error
-    except (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
+    except (EOFError, lzma.LZMAError, zlib.error, zstd.ZstdError) as error:
         raise InputError(f"the {kind} file is damaged or cut off in this line ({error})", name, n_lines + 1) from error
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", name) from error
@@ -108,7 +111,7 @@ class _Member(Protocol):
 _MEMBERS: dict[str, Callable[[], _Member]] = {
     "gzip": lambda: zlib.decompressobj(wbits=16 + zlib.MAX_WBITS),
     "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ),
-    "zstd": lambda: zstandard.ZstdDecompressor().decompressobj(),
+    "zstd": zstd.ZstdDecompressor,
 }
 _SLICE = 8 << 10  # bytes decompressed at once, to bound the size of their output too
 
@@ -143,7 +146,7 @@ def _decompressed(kind: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
                     member, untouched, n_zeros, begun = new(), True, 0, rest[:6]
                 try:
                     piece = member.decompress(rest)
-                except (lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
+                except (lzma.LZMAError, zlib.error, zstd.ZstdError) as error:
                     if n_complete and untouched:
                         raise EOFError(foreign) from error
                     raise
@@ -236,16 +239,20 @@ def read_line_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
         yield decoded
 
 
-def read_sentences(path: AnyPath) -> Iterator[str]:
-    """Yield the lines of a tokenized text; no line may have more tokens than the core can number."""
-    return itertools.chain.from_iterable(read_sentence_groups(path))
+def read_sentences(path: AnyPath, lenient: bool = False) -> Iterator[str]:
+    """Yield the lines of a tokenized text; a line that `Text.read` refuses is an error.
+
+    `lenient` is for text to translate and for metrics, which accept any character: control characters are blanks there.
+    No line may have more tokens than the core can number.
+    """
+    return itertools.chain.from_iterable(read_sentence_groups(path, lenient=lenient))
 
 
-def read_sentence_groups(path: AnyPath, most: int = 256) -> Iterator[list[str]]:
-    """Yield the lines of a tokenized text in groups of at most `most`, without waiting for more while one is available."""
+def read_sentence_groups(path: AnyPath, most: int = 256, *, lenient: bool = False) -> Iterator[list[str]]:
+    """Yield the lines of `read_sentences` in groups of at most `most`, without waiting for more while one is available."""
     for first, group in _line_groups(path, most):
         for number, line in enumerate(group, start=first):
-            if fault := _core.find_sentence_fault(line):
+            if fault := _core.find_sentence_fault(line, lenient):
                 raise InputError(_core.describe_fault(fault), shown(path), number)
         yield [line.decode("utf-8") for line in group]
 
@@ -273,7 +280,7 @@ def _encoded(pieces: Iterable[bytes], encode: Callable[[bytes], bytes]) -> Itera
     """Compress chunks on all processors; each is a separate member, in gzip's term, of one valid file."""
     from concurrent.futures import ThreadPoolExecutor  # imported here: readers do not need it
 
-    from hyperbaton.base.executors import ordered_map
+    from hyperbaton.base.ordered import ordered_map
 
     with ThreadPoolExecutor(default_threads()) as pool:
         yield from ordered_map(pool, 2 * default_threads(), encode, _chunks(pieces, CHUNK))
@@ -351,9 +358,9 @@ def writing_outputs(outputs: Mapping[str, AnyPath], inputs: Iterable[AnyPath] = 
                 option: stack.enter_context(_opened(paths[option])) if option in paths else sys.stdout.buffer
                 for option in names
             }
-            made = {option: Output(name, opened[option]) for option, name in names.items()}
-            yield made
-            for output in made.values():
+            written = {option: Output(name, opened[option]) for option, name in names.items()}
+            yield written
+            for output in written.values():
                 output.finish()
     except _ReaderGone as gone:
         raise BrokenPipeError from gone
@@ -381,7 +388,7 @@ def _gzip_member(chunk: bytes) -> bytes:
 
 
 def _zstd_frame(chunk: bytes) -> bytes:
-    return zstandard.ZstdCompressor(write_checksum=True).compress(chunk)
+    return zstd.compress(chunk, options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, overload
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,11 @@ from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus.files import AnyPath, write_pieces
-from hyperbaton.corpus.text import Offsets, SentenceRows, Text, chosen, read_in_parts
+from hyperbaton.corpus.text import Offsets, SentenceRows, Text, read_in_parts
 
 
 @dataclass(frozen=True, repr=False)
-class Links(Display, SentenceRows):
+class Links(Display, SentenceRows[list[tuple[int, int]]]):
     """Links of a bitext: those of pair s are the rows `points[offsets[s]:offsets[s + 1]]`, sorted and distinct.
 
     >>> links = Links.of([[(0, 0), (1, 2)], []])
@@ -54,24 +54,11 @@ class Links(Display, SentenceRows):
         return cls(np.array(rows, np.uint16).reshape(-1, 2), np.array(offsets, np.int64))
 
     def facts(self) -> dict[str, int]:
-        """The numbers of links and of sentence pairs."""
         return {"links": len(self.points), "sentence pairs": len(self)}
 
-    @overload
-    def __getitem__(self, sentence: int) -> list[tuple[int, int]]: ...
-
-    @overload
-    def __getitem__(self, sentence: slice) -> Links: ...
-
-    def __getitem__(self, sentence: int | slice) -> list[tuple[int, int]] | Links:
-        at = chosen(sentence, len(self))
-        if not isinstance(at, int):
-            return self.select(at)
+    def item(self, at: int) -> list[tuple[int, int]]:
         rows = self.points[self.offsets[at] : self.offsets[at + 1]]
         return [(int(i), int(j)) for i, j in rows]
-
-    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
-        return (self[s] for s in range(len(self)))
 
     def check(self, source: Text, target: Text) -> None:
         """Raise InputError unless every point lies inside its sentence pair."""

@@ -19,11 +19,6 @@ class NumberFormat(NamedTuple):
     groups: tuple[str, ...]  # the first is the one to write
     decimal: str
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        between = "|".join(map(re.escape, self.groups))
-        return re.compile(rf"(\d{{1,3}}(?:(?:{between})\d{{3}})+|\d+)(?:{re.escape(self.decimal)}(\d+))?")
-
 
 POINT = NumberFormat((",",), ".")
 COMMA = NumberFormat((".",), ",")
@@ -58,4 +53,5 @@ def rewrite_number(number: str, source: str, target: str) -> str:
 
 @lru_cache
 def _pattern(written: NumberFormat) -> re.Pattern[str]:
-    return written.pattern
+    between = "|".join(map(re.escape, written.groups))
+    return re.compile(rf"(\d{{1,3}}(?:(?:{between})\d{{3}})+|\d+)(?:{re.escape(written.decimal)}(\d+))?")

@@ -23,7 +23,6 @@ from functools import cache
 
 import numpy as np
 
-from hyperbaton.corpus.bitext import Bitext
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.corpus.tokenizers import Tokenizer
 
@@ -115,26 +114,23 @@ def placeholder(token: str) -> str | None:
     return ADDRESS if _address_token().fullmatch(token) else None
 
 
-def generalize(bitext: Bitext) -> Bitext:
+def generalize(source: Text, target: Text) -> tuple[Text, Text]:
     """Replace numbers and addresses that occur equally often on both sides of a pair by placeholders.
 
     Numbers are equal if their digits are, with any separators.
 
-    >>> pair = Bitext.of(["am 3. Mai 1990 1.234,5 km , 700"], ["1,234.5 km on 3 May 1990"])
-    >>> made = generalize(pair)
-    >>> print(*made.source[0], *made.target[0])
+    >>> sides = generalize(Text.of(["am 3. Mai 1990 1.234,5 km , 700"]), Text.of(["1,234.5 km on 3 May 1990"]))
+    >>> print(*sides[0][0], *sides[1][0])
     am 3. Mai @number@ @number@ km , 700 @number@ km on 3 May @number@
     """
-    source, target = _values(bitext.source), _values(bitext.target)
+    both = _values(source), _values(target)
     sides: tuple[list[int], list[int]] = ([], [])
-    for sentence in source.keys() & target.keys():
-        counts = [Counter(key for _, key in values[sentence]) for values in (source, target)]
+    for sentence in both[0].keys() & both[1].keys():
+        counts = [Counter(key for _, key in values[sentence]) for values in both]
         shared = {key for key, n in counts[0].items() if counts[1][key] == n}
-        for places, values in zip(sides, (source, target), strict=True):
+        for places, values in zip(sides, both, strict=True):
             places += [place for place, key in values[sentence] if key in shared]
-    return replace(
-        bitext, source=_with_placeholders(bitext.source, sides[0]), target=_with_placeholders(bitext.target, sides[1])
-    )
+    return _with_placeholders(source, sides[0]), _with_placeholders(target, sides[1])
 
 
 def _key(word: str) -> str | None:

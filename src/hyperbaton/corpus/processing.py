@@ -1,7 +1,7 @@
 """Processing of raw text on either side of a system: sentence splitting, tokens, case, and back to text.
 
-One side is written `en:tokenizer=sacremoses:casing=truecase`: the language's two-letter code, then options. The tagger
-comes last, since its options follow: `de:tokenizer=sacremoses:tagger=spacy:model=de_core_news_sm`.
+One side is written `en` or `en:tokenizer=sacremoses:casing=truecase`: the language's two-letter code, then options. The
+tagger comes last, since its options follow: `de:tagger=spacy:model=de_core_news_sm`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from os import PathLike
 from threading import Lock
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Form, Layout, joined, within
 from hyperbaton.base.options import (
     CheckedOptions,
@@ -24,13 +24,16 @@ from hyperbaton.base.options import (
     settings_of,
     to_mapping,
 )
-from hyperbaton.base.store import Arrays, Kind, read_artefact, save
+from hyperbaton.base.store import Arrays, Kind, group, read_artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
-from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer, unescaped
+from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer
+from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.numbers import rewrite_number
+from hyperbaton.corpus.placeholders import Protecting, generalize
+from hyperbaton.corpus.raw import read_raw
 from hyperbaton.corpus.taggers import TAGGERS, Tagger, shared_tagger
 from hyperbaton.corpus.text import Text, Vocabulary
-from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer
+from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer, make_tokenizer, tokenizer_for
 
 KIND = "text-processing"
 SIDES = ("source", "target")
@@ -45,26 +48,28 @@ class TextSide(CheckedOptions):
     """The raw text of one language: its tokenizer, and the treatment of letter case.
 
     >>> TextSide.parse("en:tokenizer=sacremoses:casing=lowercase")
-    TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=True, placeholders=False, tagger='')
-    >>> TextSide.parse("de:tagger=spacy:model=de_core_news_sm").tagger
-    'spacy:model=de_core_news_sm'
+    TextSide(language='en', tokenizer='sacremoses', casing='lowercase', escapes=False, placeholders=False, tagger='')
+    >>> str(TextSide("de")), TextSide.parse("de:tagger=spacy:model=de_core_news_sm").tagger
+    ('de:tokenizer=sacremoses', 'spacy:model=de_core_news_sm')
     """
 
     language: str = option("", "two-letter code; decides where sentences end and how tokens are joined")
-    tokenizer: str = option("none", "name of the tokenizer; none splits at blanks")
+    tokenizer: str = option("", "name of the tokenizer; none splits at blanks [default: that of the language]")
     casing: str = option("none", "none, lowercase, or truecase as learned from training text", choices=CASINGS)
-    escapes: bool = option(True, "keep the escapes of Moses' tokenizer (&apos;), as its training text has them")
+    escapes: bool = option(False, "the training text has the escapes of Moses' tokenizer (&apos;)")
     placeholders: bool = option(False, "the training text has @number@ and @address@ in place of numbers and addresses")
     tagger: str = option("", "tagger of the tokens, with its options; without one, tags are those of the tokenizer")
     learned: Casing | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = TOKENIZERS[self.tokenizer]
         if self.tagger:
             TAGGERS.make(self.tagger)
         if self.language and not (self.language.isascii() and self.language.isalpha() and 2 <= len(self.language) <= 3):
             raise OptionError(f"a language is a code like en, not {self.language!r}")
+        if not self.tokenizer:
+            object.__setattr__(self, "tokenizer", tokenizer_for(self.language))
+        _ = TOKENIZERS[self.tokenizer]
 
     @classmethod
     def parse(cls, text: str) -> TextSide:
@@ -78,12 +83,21 @@ class TextSide(CheckedOptions):
 
     def learn(self, text: Text) -> TextSide:
         """This side with the usual spelling of words, learned from tokenized text with its capitals."""
+        if not text.n_tokens:
+            raise InputError("there are no words to learn the casing from", text.path)
         return replace(self, learned=Casing.learn(text))
 
     def make_tokenizer(self) -> Tokenizer:
         """The tokenizer, for this language if it has several; shared by all callers, on any thread."""
-        takes_language = any(opt.name == "language" for opt in options_of(TOKENIZERS[self.tokenizer]))
-        return _shared(self.tokenizer, self.language if takes_language else "")
+        known = {opt.name for opt in options_of(TOKENIZERS[self.tokenizer])}
+        return _shared(self.tokenizer, self.language if "language" in known else "", self.escapes)
+
+    def read(self, text: AnyPath | Sequence[str], n_processes: int = 1) -> Text:
+        """Tokenize a raw text, the lines of a file or of a list, without a change of case."""
+        tokenizer = self.make_tokenizer()
+        if self.placeholders:
+            tokenizer = Protecting(tokenizer)
+        return read_raw(text, tokenizer, n_processes=n_processes)[0]
 
     @property
     def has_tags(self) -> bool:
@@ -95,15 +109,10 @@ class TextSide(CheckedOptions):
         return shared_tagger(self.tagger) if self.tagger else None
 
     def as_trained(self, tokens: Sequence[str]) -> list[str]:
-        """Tokens with the escapes and the case of the system's training text."""
-        plain = [self.escaped(token) for token in tokens]
+        """Tokens in the case of the system's training text."""
         if self.casing == "lowercase":
-            return [token.lower() for token in plain]
-        return list(plain) if self.casing == "none" or self.learned is None else self.learned.truecase(plain)
-
-    def escaped(self, token: str) -> str:
-        """A token of the tokenizer with its escapes, or without them if the training text has none."""
-        return token if self.escapes else unescaped(token)
+            return [token.lower() for token in tokens]
+        return list(tokens) if self.casing == "none" or self.learned is None else self.learned.truecase(tokens)
 
     def make_detokenizer(self) -> Detokenizer:
         """The detokenizer of this side."""
@@ -124,14 +133,17 @@ class _ThreadSafeTokenizer(Tokenizer):
         self._tokenizer, self._lock = tokenizer, Lock()
         self.has_tags = tokenizer.has_tags  # type: ignore[misc]
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _ThreadSafeTokenizer, (self._tokenizer,)  # another process has its own lock
+
     def split(self, line: str) -> list[tuple[str, str]]:
         with self._lock:
             return self._tokenizer.split(line)
 
 
 @lru_cache(maxsize=16)
-def _shared(name: str, language: str) -> Tokenizer:
-    return _ThreadSafeTokenizer(from_mapping(TOKENIZERS[name], {"language": language} if language else {}))
+def _shared(name: str, language: str, escapes: bool) -> Tokenizer:
+    return _ThreadSafeTokenizer(make_tokenizer(name, language or None, escapes=escapes))
 
 
 @dataclass(frozen=True)
@@ -145,9 +157,42 @@ class TextProcessing:
         if self.source.placeholders != self.target.placeholders:
             raise OptionError("placeholders must be set on both sides or on neither")
 
+    @classmethod
+    def of(cls, languages: Languages) -> TextProcessing:
+        """The processing of texts in two languages, each a code or `language:option=value:…`."""
+        if isinstance(languages, TextProcessing):
+            return languages
+        if isinstance(languages, str) or len(languages) != 2:
+            raise OptionError(f"languages are two codes such as ('de', 'en'), not {languages!r}")
+        return cls(*map(TextSide.parse, languages))
+
+    def read(
+        self, source: AnyPath | Sequence[str], target: AnyPath | Sequence[str], n_processes: int = 1
+    ) -> tuple[Text, Text, TextProcessing]:
+        """Two raw texts as tokens in the form for training, and this processing with the spellings learned from them.
+
+        Spellings that are learned already are used, so that another text gets those of the training text.
+        """
+        texts = [side.read(text, n_processes) for side, text in zip(self.sides.values(), (source, target), strict=True)]
+        sides = [
+            side if side.casing == "none" or side.learned is not None else side.learn(text)
+            for side, text in zip(self.sides.values(), texts, strict=True)
+        ]
+        for n, side in enumerate(sides):
+            if side.casing != "none":
+                cased = Text.of([" ".join(side.as_trained(tokens)) for tokens in texts[n]])
+                texts[n] = replace(texts[n], tokens=cased.tokens, vocabulary=cased.vocabulary)
+        src, tgt = generalize(*texts) if self.placeholders else texts
+        return src, tgt, TextProcessing(*sides)
+
     @property
     def sides(self) -> dict[str, TextSide]:
         return {"source": self.source, "target": self.target}
+
+    @property
+    def pair(self) -> str:
+        """Its languages, such as `de-en`."""
+        return f"{self.source.language}-{self.target.language}"
 
     @property
     def changes_case(self) -> bool:
@@ -162,7 +207,7 @@ class TextProcessing:
     @property
     def changes_words(self) -> bool:
         """Whether the system's training text has words that differ from the tokens of ordinary text."""
-        return self.changes_case or self.placeholders
+        return self.changes_case or self.placeholders or any(side.escapes for side in self.sides.values())
 
     def as_written(self, value: str) -> str:
         """A number or an address of the source in the format of the target language."""
@@ -194,8 +239,10 @@ class TextProcessing:
         """The inverse of `as_json` and `arrays`, names without the prefix."""
 
         def side(name: str) -> TextSide:
-            made = from_mapping(TextSide, options[name])
-            known = f"{name}.bytes" in arrays
-            return replace(made, learned=Casing.from_arrays(arrays, name)) if known else made
+            made, known = from_mapping(TextSide, options[name]), group(arrays, name)
+            return replace(made, learned=Casing.from_arrays(known)) if known else made
 
         return cls(side("source"), side("target"))
+
+
+Languages = tuple[str, str] | TextProcessing

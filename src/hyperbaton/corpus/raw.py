@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
+from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import InputError
-from hyperbaton.base.executors import ordered_map
+from hyperbaton.base.errors import InputError, SentenceError
+from hyperbaton.base.ordered import ordered_map
+from hyperbaton.corpus.detokenizers import unescaped
 from hyperbaton.corpus.files import AnyPath, feed, read_byte_lines, shown
 from hyperbaton.corpus.taggers import Tagger
 from hyperbaton.corpus.text import Faults, Text
@@ -92,14 +96,67 @@ def _in_chunks(work: Callable[[list[str]], T], lines: Iterable[str], n_processes
         yield from ordered_map(pool, 2 * n_processes, _work, chain(start, chunks))
 
 
-def read_raw(path: AnyPath, tokenizer: Tokenizer, repair: bool = False, n_processes: int = 1) -> tuple[Text, Faults]:
-    """Read a raw text through a tokenizer, and the lines that repair emptied."""
-    lines = RawLines(path, repair)
-    builder = _core.TextBuilder(_core.Vocabulary(), repair)
-    feed(builder, path, (tokens for tokens, _ in tokenize(lines, tokenizer, n_processes)))
-    text, too_long = Text.taken(builder, shown(path))
-    faults = lines.faults
-    return text, Faults(np.append(faults.lines, too_long.lines), np.append(faults.kinds, too_long.kinds))
+def read_raw(
+    source: AnyPath | Sequence[str], tokenizer: Tokenizer, repair: bool = False, n_processes: int = 1
+) -> tuple[Text, Faults]:
+    """Read a raw text, a file or a list of lines, through a tokenizer, and the lines that repair emptied.
+
+    Without repair, the text has the place of each token in its line.
+    """
+    path, lines = (source, RawLines(source, repair)) if isinstance(source, str | PathLike) else (None, source)
+    builder, places = _core.TextBuilder(_core.Vocabulary(), repair), [np.zeros((0, 2), np.int32)]
+
+    def pieces() -> Iterator[bytes]:
+        if repair:
+            yield from (tokens for tokens, _ in tokenize(lines, tokenizer, n_processes))
+            return
+        tokenizer.split("")  # reports a missing library at once
+        for tokens, located in _in_chunks(partial(_locate_chunk, tokenizer), lines, n_processes):
+            places.append(located)
+            yield tokens
+
+    try:
+        feed(builder, path or "-", pieces())
+    except InputError as error:
+        if path is None:
+            raise SentenceError(error.what, error.line or 0) from error
+        raise
+    text, too_long = Text.taken(builder, None if path is None else shown(path))
+    faults = lines.faults if isinstance(lines, RawLines) else Faults(*builder.faults())
+    faults = Faults(np.append(faults.lines, too_long.lines), np.append(faults.kinds, too_long.kinds))
+    return text if repair else replace(text, places=np.concatenate(places)), faults
+
+
+def locate(line: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
+    """The characters of a line, half-open, from which each token was made.
+
+    A token that the tokenizer changed takes the characters between its neighbours.
+
+    >>> locate('He said: "I am"', ["He", "said", ":", "&quot;", "I", "am", "``"])
+    [(0, 2), (3, 7), (7, 8), (9, 10), (10, 11), (12, 14), (14, 15)]
+    """
+    places: list[tuple[int, int]] = []
+    at = n_changed = 0
+    for token in tokens:
+        begin = at
+        while line[begin : begin + 1].isspace() and not line.startswith(token, begin):
+            begin += 1
+        written = token if line.startswith(token, begin) else unescaped(token)
+        if not line.startswith(written, begin):
+            begin = line.find(written, begin) if n_changed else -1
+        if begin < 0:
+            n_changed += 1
+            continue
+        places += [_without_blanks(line, at, begin)] * n_changed
+        at, n_changed = begin + len(written), 0
+        places.append((begin, at))
+    return places + [_without_blanks(line, at, len(line))] * n_changed
+
+
+def _without_blanks(line: str, begin: int, end: int) -> tuple[int, int]:
+    text = line[begin:end]
+    begin = end - len(text.lstrip())
+    return begin, begin + len(text.strip())
 
 
 def _tokenize_chunk(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, bytes]:
@@ -108,7 +165,14 @@ def _tokenize_chunk(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, byte
         line_tokens, line_tags = tokenizer(line)
         tokens.append(" ".join(line_tokens) + "\n")
         tags.append(" ".join(line_tags) + "\n")
-    return "".join(tokens).encode(), "".join(tags).encode()
+    return "".join(tokens).encode("utf-8", "surrogatepass"), "".join(tags).encode()  # the reader reports surrogates
+
+
+def _locate_chunk(tokenizer: Tokenizer, lines: list[str]) -> tuple[bytes, npt.NDArray[np.int32]]:
+    tokens, _ = _tokenize_chunk(tokenizer, lines)
+    sentences = (line.split() for line in tokens.decode("utf-8", "surrogatepass").split("\n"))
+    places = [place for line, words in zip(lines, sentences, strict=False) for place in locate(line, words)]
+    return tokens, np.array(places, np.int32).reshape(-1, 2)
 
 
 def _tag_chunk(tagger: Tagger, lines: list[str]) -> bytes:

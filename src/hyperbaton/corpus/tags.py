@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ MAX_LABELS = np.iinfo(np.uint16).max
 
 
 @dataclass(frozen=True)
-class Tags(SentenceRows):
+class Tags(SentenceRows[list[str]]):
     """Labels parallel to the tokens of a text: those of sentence s are `labels[offsets[s]:offsets[s + 1]]`.
 
     >>> tags = Tags.of(["PRP VBZ", ""], Text.of(["he eats", ""]))
@@ -32,6 +33,8 @@ class Tags(SentenceRows):
     labels: Labels  # (n_tokens,)
     offsets: Offsets
     vocabulary: Vocabulary
+
+    PARTS: ClassVar = {"vocabulary": Vocabulary}
 
     @classmethod
     def read(cls, path: AnyPath, text: Text) -> Tags:
@@ -58,8 +61,12 @@ class Tags(SentenceRows):
             raise InputError(f"more than {MAX_LABELS} different labels: is this a file of tags or classes?", path)
         return cls(labels.tokens.astype(np.uint16), labels.offsets, labels.vocabulary)
 
-    def __getitem__(self, sentence: int) -> list[str]:
-        return self._text()[sentence]
+    def item(self, at: int) -> list[str]:
+        return self._text()[at]
+
+    def over(self, vocabulary: Vocabulary) -> npt.NDArray[np.uint32]:
+        """The number of each label in another vocabulary; new labels get the next numbers."""
+        return self._text().over(vocabulary).tokens
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The labels of the chosen sentences as lines of text, in pieces."""

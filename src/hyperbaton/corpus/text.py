@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import ClassVar, NamedTuple, Protocol, Self, SupportsIndex, overload
+from itertools import islice, pairwise, takewhile
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, gather
+from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.picklable import Picklable
@@ -24,10 +24,14 @@ from hyperbaton.corpus.files import AnyPath, Reader, feed, feed_lines, read_piec
 
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
+SAMPLE = 2000  # sentences that show whether a text is tokenized
+_COMMAS, _CLOSING = frozenset(",、，،"), "\"'”’»)」』）"
+_MARKS = _COMMAS | frozenset(".!?;:。！？；：؟")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Vocabulary(Picklable):
+class Vocabulary(ArrayFields, Picklable):
     """Words numbered from 0 in order of first appearance; word i is `bytes[offsets[i]:offsets[i + 1]]`."""
 
     bytes: npt.NDArray[np.uint8]
@@ -84,22 +88,17 @@ class Vocabulary(Picklable):
         """The words as the core reads them."""
         return _core.Spelling(bytes=self.bytes, offsets=self.offsets)
 
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"{prefix}.bytes": self.bytes, f"{prefix}.offsets": self.offsets}
-
     @classmethod
-    def from_arrays(cls, arrays: Arrays, prefix: str) -> Vocabulary:
-        """The inverse of `arrays`."""
-        vocabulary = cls(arrays[f"{prefix}.bytes"], arrays[f"{prefix}.offsets"])
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        vocabulary = super().from_arrays(arrays)
         check_offsets(vocabulary.offsets, len(vocabulary.bytes))
         return vocabulary
 
 
-class SentenceRows:
+class SentenceRows(ArrayFields, Sliceable[T]):
     """Base of data classes with columns of rows by sentence: those of sentence s are `offsets[s]` to `offsets[s + 1]`.
 
-    The fields are the columns, then `offsets`, then vocabularies, whose names end in `vocabulary`.
+    The fields are the columns, then `offsets`, then anything else.
     """
 
     offsets: Offsets
@@ -107,37 +106,19 @@ class SentenceRows:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @classmethod
-    def _names(cls) -> tuple[list[str], list[str]]:
-        """The names of the columns, and of the vocabularies."""
-        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # derived classes are data classes
-        return names[: names.index("offsets")], [name for name in names if name.endswith("vocabulary")]
-
     def select(self, sentences: npt.ArrayLike) -> Self:
         """The rows of the chosen sentences, in that order, over the same vocabularies."""
         where, offsets = gather(self.offsets, np.asarray(sentences, np.int64))
-        columns = {name: getattr(self, name)[where] for name in self._names()[0]}
-        return replace(self, **columns, offsets=offsets)  # type: ignore[type-var]
+        names = takewhile(lambda name: name != "offsets", (field.name for field in fields(self)))  # type: ignore[arg-type]
+        return replace(self, **{name: getattr(self, name)[where] for name in names}, offsets=offsets)  # type: ignore[type-var]
+
+    def sliced(self, places: npt.NDArray[np.int64]) -> Self:
+        return self.select(places)
 
     def chunks(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[npt.NDArray[np.int64]]:
         """The numbers of the chosen sentences, or of all, in chunks for writing."""
         numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
         return map(np.ascontiguousarray, np.array_split(numbers, max(1, len(numbers) // 10_000)))
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        columns, vocabularies = self._names()
-        arrays = {f"{prefix}.{name}": getattr(self, name) for name in (*columns, "offsets")}
-        for name in vocabularies:
-            arrays |= getattr(self, name).arrays(f"{prefix}.{name}")
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """The inverse of `arrays`, names without the prefix."""
-        columns, vocabularies = cls._names()
-        values = (arrays[name] for name in (*columns, "offsets"))
-        return cls(*values, *(Vocabulary.from_arrays(arrays, name) for name in vocabularies))
 
 
 class PartReader(Reader, Protocol):
@@ -179,28 +160,11 @@ class Faults(NamedTuple):
     kinds: npt.NDArray[np.uint8]
 
 
-def chosen(sentence: SupportsIndex | slice, n: int, what: str = "sentence") -> int | npt.NDArray[np.int64]:
-    """The number of a sentence among n, from 0, or the numbers in a slice; IndexError if there is none.
-
-    >>> chosen(-1, 3), chosen(slice(1, None), 3).tolist()
-    (2, [1, 2])
-    """
-    if isinstance(sentence, slice):
-        return np.arange(n, dtype=np.int64)[sentence]
-    return place(sentence, n, what)
-
-
-def place(sentence: SupportsIndex, n: int, what: str = "sentence") -> int:
-    """The number of a sentence among n, from 0; IndexError if there is none."""
-    at = operator.index(sentence)
-    if not -n <= at < n:
-        raise IndexError(f"{what} {at} of {n}")
-    return at % n
-
-
 @dataclass(frozen=True, repr=False)
-class Text(Display, SentenceRows):
+class Text(Display, SentenceRows[list[str]]):
     """Tokenized sentences: sentence s is `tokens[offsets[s]:offsets[s + 1]]`.
+
+    If they were raw text, `places[t]` is the first character of token t in its line, and one past the last.
 
     >>> text = Text.of(["the cat sleeps", "the dog"])
     >>> len(text), text.n_tokens, text[1]
@@ -213,12 +177,14 @@ class Text(Display, SentenceRows):
     offsets: Offsets
     vocabulary: Vocabulary
     path: str | None = field(default=None, compare=False)
+    places: npt.NDArray[np.int32] | None = field(default=None, compare=False)  # (n_tokens, 2)
 
     LAYOUT: ClassVar[Layout] = {
         "tokens": "u4 n_tokens",
         "offsets": "i8 n+1",
         **within("vocabulary", Vocabulary.LAYOUT),
     }
+    PARTS: ClassVar = {"vocabulary": Vocabulary}
 
     @classmethod
     def read(cls, path: AnyPath, vocabulary: Vocabulary | None = None, *, scratch: Scratch | None = None) -> Text:
@@ -257,23 +223,27 @@ class Text(Display, SentenceRows):
         return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()), path), Faults(*builder.faults())
 
     def facts(self) -> dict[str, int]:
-        """The number of sentences, of words, and of words in the vocabulary."""
         return {"sentences": len(self), "words": self.n_tokens, "vocabulary words": len(self.vocabulary)}
 
-    @overload
-    def __getitem__(self, sentence: int) -> list[str]: ...
-
-    @overload
-    def __getitem__(self, sentence: slice) -> Text: ...
-
-    def __getitem__(self, sentence: int | slice) -> list[str] | Text:
-        at = chosen(sentence, len(self))
-        if not isinstance(at, int):
-            return self.select(at)
+    def item(self, at: int) -> list[str]:
         return [self.vocabulary.word(i) for i in self.tokens[self.offsets[at] : self.offsets[at + 1]]]
 
-    def __iter__(self) -> Iterator[list[str]]:
-        return (self[s] for s in range(len(self)))
+    def arrays(self, prefix: str = "") -> dict[str, Array]:
+        # Places are not stored.
+        return super().arrays(prefix) if self.places is None else replace(self, places=None).arrays(prefix)
+
+    def select(self, sentences: npt.ArrayLike) -> Text:
+        """The chosen sentences, in that order, over the same vocabulary."""
+        chosen = super().select(sentences)
+        if self.places is None:
+            return chosen
+        return replace(chosen, places=self.places[gather(self.offsets, np.asarray(sentences, np.int64))[0]])
+
+    def places_of(self, sentence: int) -> list[tuple[int, int]]:
+        """The characters of each token of a sentence in its raw line, half-open."""
+        if self.places is None:
+            raise OptionError("places of tokens need raw text: give its language")
+        return [(begin, end) for begin, end in self.places[self.offsets[sentence] : self.offsets[sentence + 1]].tolist()]
 
     @property
     def n_tokens(self) -> int:
@@ -311,23 +281,48 @@ class Text(Display, SentenceRows):
         >>> text.tokens.tolist(), text[0]
         ([0, 2, 1], ['a', 'new', 'dog'])
         """
-        own = self.vocabulary
-        if own is vocabulary:
+        old = self.vocabulary
+        if old is vocabulary:
             return self
-        occurs = np.zeros(len(own), bool)
+        occurs = np.zeros(len(old), bool)
         occurs[self.tokens] = True
         words = np.flatnonzero(occurs)
-        found = vocabulary.lookup.find_all(own.select(words).lookup)
-        new = words[found == _core.UNKNOWN_WORD]
-        found[found == _core.UNKNOWN_WORD] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
-        numbers = np.zeros(len(own), np.uint32)
-        numbers[words] = found
-        both = vocabulary.followed_by(own.select(new)) if len(new) else vocabulary
+        renumbered = vocabulary.lookup.find_all(old.select(words).lookup)
+        new = words[renumbered == _core.UNKNOWN_WORD]
+        renumbered[renumbered == _core.UNKNOWN_WORD] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
+        numbers = np.zeros(len(old), np.uint32)
+        numbers[words] = renumbered
+        both = vocabulary.followed_by(old.select(new)) if len(new) else vocabulary
         return replace(self, tokens=numbers[self.tokens], vocabulary=both)
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""
         return (_core.format_text(*self.columns, chunk) for chunk in self.chunks(sentences))
+
+
+def raw_word(sentences: Iterable[Sequence[str]]) -> str:
+    """A word with a mark that a tokenizer would separate, if the first sentences look like raw text.
+
+    >>> raw_word(Text.of(["He came, and left."] * 3)), raw_word(Text.of(["He came , and left ."] * 3))
+    ('came,', '')
+    """
+    attached: list[str] = []
+    n_sentences = n_separate = 0
+    for words in islice(sentences, SAMPLE):
+        n_sentences += 1
+        marked = [word for word in words[:-1] if word[-1:] in _COMMAS] + list(words[-1:])
+        attached += filter(has_attached_mark, marked)
+        n_separate += sum(not any(map(str.isalnum, word)) for word in marked)
+    return attached[0] if len(attached) >= max(3, n_sentences / 10) and len(attached) > 2 * n_separate else ""
+
+
+def has_attached_mark(word: str) -> bool:
+    """Whether a word ends in a mark that a tokenizer would separate.
+
+    >>> has_attached_mark("came,"), has_attached_mark('came."'), has_attached_mark(",")
+    (True, True, False)
+    """
+    return word.rstrip(_CLOSING)[-1:] in _MARKS and any(map(str.isalnum, word))
 
 
 def _copy(vocabulary: Vocabulary | None) -> _core.Vocabulary:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.corpus.files import AnyPath, feed, feed_lines, write_pieces
 from hyperbaton.corpus.tags import Labels
-from hyperbaton.corpus.text import Offsets, SentenceRows, Text, Vocabulary, place
+from hyperbaton.corpus.text import Offsets, SentenceRows, Text, Vocabulary
 
 
 class Node(NamedTuple):
@@ -29,7 +29,7 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Trees(SentenceRows):
+class Trees(SentenceRows[list[Node]]):
     """Trees of a text: the nodes of sentence s are `offsets[s]` to `offsets[s + 1]`, in pre-order.
 
     A node is a bracket; the lowest ones are those of the tokens' tags. A sentence without a tree has no nodes.
@@ -45,6 +45,8 @@ class Trees(SentenceRows):
     parents: npt.NDArray[np.int32]  # (n_nodes,): counted from the sentence's first node, -1 for the root
     offsets: Offsets  # (n_sentences + 1,)
     vocabulary: Vocabulary
+
+    PARTS: ClassVar = {"vocabulary": Vocabulary}
 
     @classmethod
     def read(cls, path: AnyPath, text: Text) -> Trees:
@@ -65,8 +67,7 @@ class Trees(SentenceRows):
         labels, begins, ends, parents, offsets = reader.take()
         return cls(labels, begins, ends, parents, offsets, Vocabulary(*reader.labels().arrays()))
 
-    def __getitem__(self, sentence: int) -> list[Node]:
-        at = place(sentence, len(self))
+    def item(self, at: int) -> list[Node]:
         nodes = slice(self.offsets[at], self.offsets[at + 1])
         columns = (self.labels[nodes], self.begins[nodes], self.ends[nodes], self.parents[nodes])
         return [

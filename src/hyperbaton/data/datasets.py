@@ -12,11 +12,13 @@ import logging
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from hyperbaton.base.errors import Cancelled, HyperbatonError, InputError, OptionError, import_failure
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.writing import writing_file
 
 N_NEAR = 3  # names suggested for an unknown one
 # Languages that mtdata has under two codes; tokenizers know the second.
@@ -57,19 +59,25 @@ class Dataset:
 
 
 class Catalogue:
-    """The datasets that mtdata knows. Creating one reads mtdata's index, which takes seconds, or a minute the first
-    time."""
+    """The datasets that mtdata knows. Creating one reads mtdata's index, which takes seconds, or a minute the first time.
 
-    def __init__(self) -> None:
+    With `names_only` it reads only the names of the datasets, from a file that the first call leaves beside the index.
+    """
+
+    def __init__(self, names_only: bool = False) -> None:
         try:
             with _without_its_manners():
                 import mtdata
+                import mtdata.iso.bcp47
 
-                self.cache_folder = Path(mtdata.cache_dir)
-                with _whole_index(Path(mtdata.cached_index_file)):
-                    import mtdata.cache
-                    import mtdata.index
-                    import mtdata.parser
+                self.cache_folder, index = Path(mtdata.cache_dir), Path(mtdata.cached_index_file)
+                self._names_file = index.with_suffix(".names")
+                self._has_names = names_only and _is_newer(self._names_file, index)
+                with _whole_index(index) if not self._has_names else contextlib.nullcontext():
+                    if not self._has_names:
+                        import mtdata.cache
+                        import mtdata.index
+                        import mtdata.parser
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] != "mtdata":
                 raise
@@ -107,14 +115,33 @@ class Catalogue:
 
     def names(self, languages: Languages, containing: str = "") -> list[str]:
         """The names of all datasets of two languages, in either direction."""
+        tags = self._mtdata.iso.bcp47
+        wanted: list[Any] = sorted(languages, key=str)
+
+        @cache
+        def fits(codes: str) -> bool:
+            if sorted(code.partition("_")[0] for code in codes.split("-")) != sorted(tag.lang for tag in wanted):
+                return False  # parsing takes longer
+            return all(map(tags.BCP47Tag.is_compatible, wanted, sorted(map(tags.bcp47, codes.split("-")), key=str)))
+
         with _without_its_manners():
-            entries = self._mtdata.index.get_entries(languages, fuzzy_match=True)
-        return sorted(name for name in (str(entry.did) for entry in entries) if containing.lower() in name.lower())
+            return sorted(
+                name for name in self._all_names() if containing.lower() in name.lower() and fits(name.split("-", 3)[3])
+            )
+
+    def _all_names(self) -> list[str]:
+        """The names of all datasets, from the file of names or from the index, which is then written to the file."""
+        if self._has_names:
+            return self._names_file.read_text(encoding="utf-8").splitlines()
+        names = [str(name) for name in self._mtdata.index.INDEX.entries]
+        with contextlib.suppress(OSError), writing_file(self._names_file) as aside:  # the folder may be read-only
+            aside.write_text("\n".join(names), encoding="utf-8")
+        return names
 
     def fetch(self, dataset: Dataset, source: Path, target: Path, progress: Progress) -> int:
         """Download a dataset if it is not in the cache, add its sentence pairs to two files, and return their number."""
         cache = self._mtdata.cache
-        shown, cache.pbar_man = cache.pbar_man, _Counters(progress)
+        shown, cache.pbar_man = cache.pbar_man, _Counter(progress)
         try:
             with _without_its_manners():
                 paths = cache.Cache(self.cache_folder).get_entry(dataset.entry)
@@ -160,8 +187,8 @@ class Catalogue:
             fits, swapped = tags.check_compat_swap(languages, entry.did.langs)
             if fits:
                 return Dataset(str(entry.did), entry, languages, swapped)
-        wanted, own = ("-".join(map(str, pair)) for pair in (languages, entry.did.langs))
-        raise OptionError(f"{name}: its languages are {own}, not {wanted}; datasets of one corpus need the same two")
+        wanted, actual = ("-".join(map(str, pair)) for pair in (languages, entry.did.langs))
+        raise OptionError(f"{name}: its languages are {actual}, not {wanted}; datasets of one corpus need the same two")
 
     def _languages(self, codes: list[str]) -> Languages | None:
         """Two languages, or None where the codes are not two known ones."""
@@ -191,36 +218,28 @@ class Catalogue:
         import requests
         import urllib3
 
-        if isinstance(error, urllib3.exceptions.InsecureRequestWarning):
-            what = "the server's certificate is not valid"
-        elif isinstance(error, requests.exceptions.Timeout):
-            what = "the server does not answer"
-        elif isinstance(error, requests.exceptions.ConnectionError):
-            what = "no connection"
-        elif isinstance(error, AssertionError):
-            what = f"the server answered {error}"
-        else:
-            what = _reason(error)
+        causes: dict[type[Exception], str] = {
+            urllib3.exceptions.InsecureRequestWarning: "the server's certificate is not valid",
+            requests.exceptions.Timeout: "the server does not answer",
+            requests.exceptions.ConnectionError: "no connection",
+            AssertionError: f"the server answered {error}",
+        }
+        what = next((cause for kind, cause in causes.items() if isinstance(error, kind)), _reason(error))
         return InputError(
             f"{dataset.name}: cannot be downloaded from {url}: {what}; check the network and try again: "
             f"complete downloads stay in {self.cache_folder}"
         )
 
 
-class _Counters:
+class _Counter:
     """Replaces mtdata's progress bars, and reports to ours."""
 
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
+    def __init__(self, progress: Progress, total: int = 0) -> None:
+        self.progress, self.done, self.total = progress, 0, total
 
     @contextlib.contextmanager
     def counter(self, desc: str = "", total: int | None = None, unit: str = "") -> Iterator[_Counter]:
         yield _Counter(self.progress, total or 0)
-
-
-class _Counter:
-    def __init__(self, progress: Progress, total: int) -> None:
-        self.progress, self.done, self.total = progress, 0, total
 
     def update(self, incr: int = 1, **_: object) -> None:
         self.done += incr
@@ -261,6 +280,11 @@ def _whole_index(file: Path) -> Iterator[None]:
         if isinstance(error, OSError):
             raise InputError(f"mtdata's cache cannot be used: {error.strerror or error}", file.parent) from error
         raise
+
+
+def _is_newer(names: Path, index: Path) -> bool:
+    """Whether the file of names was written after mtdata's index."""
+    return names.exists() and index.exists() and names.stat().st_mtime_ns >= index.stat().st_mtime_ns
 
 
 def _reason(error: Exception) -> str:

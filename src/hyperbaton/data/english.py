@@ -2,74 +2,24 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
+from importlib.resources import files
 
 Draw = Callable[[], float]  # the next number of a random stream, in [0, 1)
 Tagged = tuple[str, str]  # a target word and its part of speech
 
-# Parts of speech of the words that grammar rules insert themselves.
-FUNCTION_WORDS = {
-    word: tag
-    for tag, words in {
-        "DT": "the a that",
-        "IN": "of by to for because if although ago with than from",
-        "WP": "who",
-        "CC": "and but",
-        "RB": "not very more there",
-        "MD": "will",
-        "NN": "yesterday tomorrow",
-        "NNP": "Mr",
-        "VB": "be do have",
-        "POS": "'s",
-        ",": ",",
-        ".": ". ?",
-    }.items()
-    for word in words.split()
-}
+_ENGLISH = tomllib.loads(files(__package__).joinpath("english.toml").read_text(encoding="utf-8"))
+FUNCTION_WORDS = {word: tag for tag, words in _ENGLISH["function-words"].items() for word in words.split()}
+AUXILIARIES: dict[str, dict[str, str]] = _ENGLISH["auxiliaries"]
 
-# base, past and participle
-_IRREGULAR = (
-    "see saw seen, buy bought bought, write wrote written, eat ate eaten, take took taken, give gave "
-    "given, send sent sent, tell told told, say said said, think thought thought, know knew known, come "
-    "came come, go went gone, find found found, leave left left, teach taught taught, sell sold sold, "
-    "build built built, understand understood understood, meet met met, lend lent lent, sleep slept "
-    "slept, run ran run, fall fell fallen, hear heard heard, forget forgot forgotten, draw drew drawn, "
-    "read read read, set set set, hit hit hit, make made made, drink drank drunk, sing sang sung, swim "
-    "swam swum, sit sat sat, speak spoke spoken, hold held held, steal stole stolen, break broke broken, "
-    "feel felt felt, begin began begun, show showed shown, lose lost lost "
-)
-IRREGULAR_VERBS = {base: (past, participle) for base, past, participle in (v.split() for v in _IRREGULAR.split(","))}
-DOUBLED = {"plan", "run", "swim", "sit", "forget", "begin", "set", "hit"}
-IRREGULAR_PLURALS = {
-    "child": "children",
-    "man": "men",
-    "woman": "women",
-    "policeman": "policemen",
-    "chairman": "chairmen",
-}
 
-# Adjectives whose comparative ends in -er, or is irregular; the others take "more".
-_ER = (
-    "good better, big bigger, red redder, busy busier, cheap cheaper, funny funnier, great greater, happy happier, "
-    "new newer, old older, poor poorer, quiet quieter, short shorter, simple simpler, small smaller, tall taller, "
-    "young younger"
-)
-COMPARATIVES: dict[str, str] = dict(pair.split() for pair in _ER.split(","))
+def _entries(name: str) -> dict[str, list[str]]:
+    """The words of a list by the first word of their entries."""
+    return {first: rest for first, *rest in (entry.split() for entry in _ENGLISH[name].split(","))}
 
-# (tense, agreement) → form; agreement is s (he), p (they), i (I) or bare (after can, did, not).
-AUXILIARIES: dict[str, dict[str, str]] = {
-    "be": {
-        "present s": "is",
-        "present p": "are",
-        "present i": "am",
-        "past s": "was",
-        "past p": "were",
-        "past i": "was",
-    },
-    "do": {"present s": "does", "present p": "do", "present i": "do", "past": "did", "future": "will", "bare": ""},
-    "have": {"present s": "has", "present p": "have", "present i": "have", "past": "had"},
-}
 
+IRREGULAR_VERBS, IRREGULAR_PLURALS, COMPARATIVES = map(_entries, ("irregular-verbs", "irregular-plurals", "comparatives"))
 # The form of a verb in a clause; "will" stands before the base form.
 FINITE = {
     **{("past", agreement): "ed" for agreement in "spi"},
@@ -116,11 +66,11 @@ def forms(words: tuple[str, ...], tag: str) -> dict[str, tuple[Tagged, ...]]:
         }
     plain = tuple((word, tag) for word in words)
     if tag == "JJ":
-        inflected = COMPARATIVES.get(words[-1])
-        return {"base": plain, "er": (*plain[:-1], (inflected, "JJR")) if inflected else (("more", "RBR"), *plain)}
+        comparative = [(form, "JJR") for form in COMPARATIVES.get(words[-1], [])]
+        return {"base": plain, "er": (*plain[:-1], *comparative) if comparative else (("more", "RBR"), *plain)}
     if tag != "NN":
         return {"base": plain}
-    last = IRREGULAR_PLURALS.get(words[-1]) or _suffixed(words[-1], "s")
+    (last,) = IRREGULAR_PLURALS.get(words[-1]) or [_suffixed(words[-1], "s")]
     return {"base": plain, "plural": (*plain[:-1], (last, "NNS"))}
 
 
@@ -131,7 +81,7 @@ def _suffixed(word: str, suffix: str) -> str:
         if word.endswith("y") and not vowel_before_y:
             return word[:-1] + "ies"
         return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
-    if word in DOUBLED:
+    if word in _ENGLISH["doubled"].split():
         return word + word[-1] + suffix
     if suffix == "ed" and word.endswith("y") and not vowel_before_y:
         return word[:-1] + "ied"
@@ -147,20 +97,6 @@ def article(next_word: str) -> str:
     return "an" if next_word[0] in "aeiou" and not next_word.startswith("use") else "a"
 
 
-ONSETS = "b br c cl cr d dr f fl g gl gr h l m n p pl pr qu r s sl sp st t th tr v w"
-VOWELS = "a a a e e e i i i o o o u u"
-NUCLEI = f"{VOWELS} ai ea ou"
-MIDDLES = "b d l l m n n nd nt r r rn s st t v"
-SUFFIXES = {
-    "person": "er er or ist ian ard",
-    "thing": "el ent ion ment ance et ow ure ock in",
-    "place": "ton field stead ora burn wick",
-    "JJ": "al ous ive y ful ern ent",
-    "RB": "ally ously ively enly",
-    "VB": "ate ow el end ert ine ish er ify",
-}
-
-
 def invent(draw: Draw, kind: str) -> str:
     """A word that no dictionary has but that sounds English; its ending tells its kind, as English endings do."""
 
@@ -168,7 +104,8 @@ def invent(draw: Draw, kind: str) -> str:
         choices = text.split()
         return choices[int(draw() * len(choices))]
 
-    word = pick(ONSETS) + pick(NUCLEI) + pick(MIDDLES)
+    onsets, vowels, nuclei, middles = (_ENGLISH[sounds] for sounds in ("onsets", "vowels", "nuclei", "middles"))
+    word = pick(onsets) + pick(nuclei) + pick(middles)
     if draw() < 0.1:
-        word += pick(VOWELS) + pick(MIDDLES)
-    return word + pick(SUFFIXES[kind])
+        word += pick(vowels) + pick(middles)
+    return word + pick(_ENGLISH["suffixes"][kind])

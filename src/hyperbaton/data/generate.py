@@ -58,14 +58,8 @@ class GeneratedText:
 
     def select(self, sentences: npt.ArrayLike) -> GeneratedText:
         """The chosen sentence pairs, in that order."""
-        chosen = np.asarray(sentences, np.int64)
-        return GeneratedText(
-            self.bitext.select(chosen),
-            self.true_links.select(chosen),
-            self.source_tags.select(chosen),
-            self.target_tags.select(chosen),
-            self.source_trees.select(chosen),
-        )
+        numbers = np.asarray(sentences, np.int64)
+        return GeneratedText(**{name: column.select(numbers) for name, column in vars(self).items()})
 
     def split(self, n_dev: int | None = None, n_test: int | None = None) -> dict[str, GeneratedText]:
         """Divide into train, dev and test; dev and test have 500 pairs, or a tenth of all if that is less, by default.
@@ -119,7 +113,7 @@ def generate(
     options = from_mapping(Language, language)
     root, lexicon = STYLES[options.style]().build(options.vocabulary)
     deriver, noise = Deriver(root, seed), Noise(options.noise, lexicon)
-    texts = [_TextColumn() for _ in range(5)]
+    texts = [_core.TextBuilder(_core.Vocabulary(), False) for _ in range(5)]
     links, true_links = _LinkColumn(), _LinkColumn()
     for i in range(n_sentences):
         pair = deriver.derive(i)
@@ -130,26 +124,14 @@ def generate(
         target = [word.word for word in pair.target]
         target_tags = [word.tag for word in pair.target]
         for text, line in zip(texts, (pair.source, target, pair.source_tags, target_tags, [pair.tree]), strict=True):
-            text.add(" ".join(line))
+            text.feed(f"{' '.join(line)}\n".encode())
         if progress and i % BLOCK == 0 and progress(i, n_sentences) is False:
             raise Cancelled("stopped while generating text")
-    source, target_text, source_tags, target_tags_text, trees = (text.take() for text in texts)
+    for text in texts:
+        text.finish()
+    source, target_text, source_tags, target_tags_text, trees = (Text.taken(text, None)[0] for text in texts)
     bitext = Bitext(source, target_text, links.take())
     return GeneratedText(bitext, true_links.take(), source_tags, target_tags_text, trees)
-
-
-class _TextColumn:
-    """Collects lines as word numbers."""
-
-    def __init__(self) -> None:
-        self.builder = _core.TextBuilder(_core.Vocabulary(), False)
-
-    def add(self, line: str) -> None:
-        self.builder.feed(line.encode() + b"\n")
-
-    def take(self) -> Text:
-        self.builder.finish()
-        return Text.taken(self.builder, None)[0]
 
 
 class _LinkColumn:

@@ -1,15 +1,11 @@
 """A transfer grammar: each rule gives the source order and the target order of the same parts.
 
-    Rule(
-        "NP",
-        "(DNP NP-OWNER DEG:de) NN*",
-        Move("NP-OWNER 's+DEG NN", when="NP-OWNER:person"),
-        "the NN of+DEG NP-OWNER",
-    )
+    NP = (DNP NP-OWNER DEG:de) NN* → NP-OWNER 's+DEG NN [NP-OWNER:person] @0.95 | the NN of+DEG NP-OWNER ; weight 2
 
 reads: a noun phrase may be made of an owner, the particle "de" and a noun (`*` marks the head); the owner and the
-particle are a constituent DNP of the source tree. If the owner is a person, the target is "owner 's noun",
-otherwise "the noun of owner"; the target word before + is linked to the particle.
+particle are a constituent DNP of the source tree. If the owner is a person, the target is "owner 's noun" in 95 % of the
+cases, otherwise "the noun of owner"; the target word before + is linked to the particle. After `;` are options of the
+rule: `weight`, `only` and `adds`.
 
 Source side: `CATEGORY` is expanded further, by rules or from the lexicon, `TAG:word` is that very word, and `(LABEL
 …)` is a constituent. Categories carry a function after a hyphen that the tree does not show (NP-OWNER is an NP);
@@ -20,10 +16,10 @@ nothing outside them, and verbs under WHEN have no future ("when he comes").
 Target side: names of parts, and words that the rule inserts. `/plural`, `/base`, `/ed`, `/en`, `/ing`, `/er`, `/fin`
 choose a form; `fin`, the form for tense and subject, is the default of verbs. `/sg` is `fin` for a singular subject,
 whatever the subject of the clause is; `/num` is plural if the subject of the clause is ("they are teachers"), and `a/num`
-is then left out. `+NAME` links the word also to the
-source word NAME. Parts that the target does not mention stay untranslated. Of several targets the first is taken
-whose condition holds and whose `chance` comes up; the last has neither. A condition is a list of `PART:feature` or
-`PART:!feature`: features are those of the part's head word, and `long` (more than five words).
+is then left out. `+NAME` links the word also to the source word NAME. Parts that the target does not mention stay
+untranslated. Of several targets the first is taken whose condition in brackets holds and whose chance after `@` comes up;
+the last has neither. A condition is a list of `PART:feature` or `PART:!feature`: features are those of the part's head
+word, and `long` (more than five words).
 """
 
 from __future__ import annotations
@@ -67,9 +63,24 @@ class Rule:
         self.category, self.source, self.weight, self.only, self.adds = category, source, weight, only, adds
         self.moves = [Move(target) if isinstance(target, str) else target for target in targets]
 
-    def of(self, category: str) -> Rule:
-        """This rule for another category."""
-        return Rule(category, self.source, *self.moves, weight=self.weight, only=self.only, adds=self.adds)
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """A rule written on one line.
+
+        >>> rule = Rule.parse("NP = NN* → a NN [NN:new] @0.3 | the NN ; weight 1.5, adds bare")
+        >>> rule, rule.weight, rule.adds, rule.moves[0]
+        (NP → NN*, 1.5, 'bare', Move(target='a NN', when='NN:new', chance=0.3))
+        """
+        category, _, rest = text.partition(" = ")
+        source, _, rest = rest.partition(" → ")
+        targets, _, settings = rest.partition(" ; ")
+        moves = []
+        for target in targets.split(" | "):
+            order, _, chance = target.partition(" @")
+            order, _, when = order.removesuffix("]").partition(" [")
+            moves.append(Move(order, when, float(chance or 1)))
+        options = dict(setting.split() for setting in filter(None, settings.split(", ")))
+        return cls(category, source, *moves, weight=float(options.pop("weight", 1)), **options)
 
     def __repr__(self) -> str:
         return f"{self.category} → {self.source}"

@@ -109,9 +109,9 @@ def build(classes: Mapping[str, Words], size: int, sound: Callable[[Draw, str], 
         draw = random.Random(f"{name} {label}").random
         words = [_core_word(entry.split(), label, listing, draw) for entry in listing.core.split(",") if entry.strip()]
         n_invented = max(0, round(size * listing.share) - len(words)) if listing.share else 0
-        known = [sense.forms["base"] for word in words for sense in word.senses]
+        used = [sense.forms["base"] for word in words for sense in word.senses]
         for _ in range(n_invented):
-            words.append(_invented_word(label, listing, draw, sound, taken, known))
+            words.append(_invented_word(label, listing, draw, sound, taken, used))
         lexicon[label] = WordClass(label, words, listing.english, listing.flat)
     return lexicon
 
@@ -124,7 +124,7 @@ def _features(tokens: tuple[str, ...], listing: Words, draw: Draw) -> frozenset[
 def _core_word(entry: list[str], label: str, listing: Words, draw: Draw) -> Word:
     if len(entry) > 2:
         raise OptionError(f"class {label}: a word is written 'form translation', not {' '.join(entry)!r}")
-    form, *own = entry[0].split(":")
+    form, *features = entry[0].split(":")
     tokens = tuple(form.split("+"))
     senses = []
     for part in entry[1].split("|") if len(entry) == 2 else []:
@@ -133,7 +133,7 @@ def _core_word(entry: list[str], label: str, listing: Words, draw: Draw) -> Word
         senses.append(Sense(cue, forms(words, listing.english)))
     # Senses with a cue are tried first; the one without is the last resort.
     senses.sort(key=lambda sense: not sense.cue)
-    return Word(tokens, _features(tokens, listing, draw) | frozenset(own), tuple(senses))
+    return Word(tokens, _features(tokens, listing, draw) | frozenset(features), tuple(senses))
 
 
 def _invented_word(
@@ -142,7 +142,7 @@ def _invented_word(
     draw: Draw,
     sound: Callable[[Draw, str], str],
     taken: set[str],
-    known: list[tuple[Tagged, ...]],
+    used: list[tuple[Tagged, ...]],
 ) -> Word:
     n_tokens = 2 if listing.english == "NN" and draw() < P_COMPOUND else 1
     tokens: tuple[str, ...] = ()
@@ -158,14 +158,14 @@ def _invented_word(
     senses = []
     for s in range(n_senses):
         # A compound of two source words stands for one target word.
-        words = _translation(listing, draw, known, single=n_tokens == 2)
+        words = _translation(listing, draw, used, single=n_tokens == 2)
         senses.append(Sense(cues[int(draw() * len(cues))] if s < n_senses - 1 else "", forms(words, listing.english)))
     return Word(tokens, _features(tokens, listing, draw), tuple(senses))
 
 
-def _translation(listing: Words, draw: Draw, known: list[tuple[Tagged, ...]], single: bool) -> tuple[str, ...]:
-    if known and draw() < P_SYNONYM:
-        words = tuple(word for word, _ in known[int(draw() * len(known))])
+def _translation(listing: Words, draw: Draw, used: list[tuple[Tagged, ...]], single: bool) -> tuple[str, ...]:
+    if used and draw() < P_SYNONYM:
+        words = tuple(word for word, _ in used[int(draw() * len(used))])
         if len(words) == 1 or not single:
             return words
     kind = listing.kind or listing.english
@@ -175,5 +175,5 @@ def _translation(listing: Words, draw: Draw, known: list[tuple[Tagged, ...]], si
             words = (*words, PARTICLES[int(draw() * len(PARTICLES))])
         elif listing.english == "NN":
             words = (invent(draw, "thing"), *words)
-    known.append(tuple((word, "") for word in words))
+    used.append(tuple((word, "") for word in words))
     return words

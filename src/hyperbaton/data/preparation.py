@@ -34,7 +34,9 @@ from hyperbaton.data.datasets import Catalogue, Dataset
 
 DESCRIPTION = "corpus.json"
 HELD_OUT = ("dev", "devtest", "test")
-SPLITS = ("train", *HELD_OUT)
+LAYOUTS = {"plain": "", "benchmarks": ".xz"}  # and the ending of their files
+REST = "more"  # the pairs that n_train leaves out, in the layout of the benchmarks
+SPLITS = ("train", REST, *HELD_OUT)
 USUAL_SIZE, USUAL_SHARE = 1000, 10  # of a drawn part: this many pairs, or a tenth of all if that is less
 
 Hashes = npt.NDArray[np.uint64]
@@ -52,6 +54,7 @@ class Preparation:
         tokenizers: of source and target, by name; None takes the one for the language.
         tagger: of the source, as the registry of taggers makes it; None takes the tags of the tokenizer, if it knows any.
         aligner: as the registry of aligners makes it; None leaves out the links.
+        layout: `benchmarks` compresses the files, and writes the pairs that `n_train` leaves out as more.de, more.en, …
     """
 
     held_out: Mapping[str, int | str] = field(default_factory=dict)
@@ -61,6 +64,7 @@ class Preparation:
     tagger: str | None = None
     aligner: str | None = "hmm:for=phrases"
     seed: int = 1
+    layout: str = "plain"
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class PreparedCorpus:
 def get_corpus(
     names: Sequence[str],
     folder: str | Path,
-    how: Preparation | None = None,
+    options: Preparation | None = None,
     *,
     languages: str | None = None,
     threads: int | None = None,
@@ -87,13 +91,14 @@ def get_corpus(
         names: of the datasets, as mtdata has them.
         languages: source and target, such as de-en; None takes those of the first name, in its order.
     """
-    how, bars = how or Preparation(), bars or Bars(quiet=True)
-    check_names(names)
+    options, bars = options or Preparation(), bars or Bars(quiet=True)
+    if repeated := [name for name in names if names.count(name) > 1]:  # its pairs would count double
+        raise OptionError(f"the dataset {repeated[0]} is named twice; name it once")
     check_corpus_folder(Path(folder))
-    aligner = None if how.aligner is None else ALIGNERS.make(how.aligner)
-    for tokenizer in how.tokenizers:
+    aligner = None if options.aligner is None else ALIGNERS.make(options.aligner)
+    for tokenizer in options.tokenizers:
         _ = None if tokenizer is None else TOKENIZERS[tokenizer]
-    tagger = None if how.tagger is None else TAGGERS.make(how.tagger)
+    tagger = None if options.tagger is None else TAGGERS.make(options.tagger)
     reading = bars.stage("reading mtdata's index of datasets (a minute the first time)")
     reading(0, 1)
     catalogue = Catalogue()
@@ -101,11 +106,14 @@ def get_corpus(
     pair = None if languages is None else catalogue.parse_languages(languages)
     pair = pair or catalogue.find(names[0]).languages
     sets = {"train": [catalogue.find(name, pair) for name in names]}
-    sets |= {split: [catalogue.find(name, pair)] for split, name in how.held_out.items() if isinstance(name, str)}
+    sets |= {split: [catalogue.find(name, pair)] for split, name in options.held_out.items() if isinstance(name, str)}
     source, target = (catalogue.code(language) for language in pair)
-    sides = _side(source, how.tokenizers[0], how.tagger or ""), _side(target, how.tokenizers[1])
+    sides = (
+        TextSide(source, options.tokenizers[0] or "", tagger=options.tagger or ""),
+        TextSide(target, options.tokenizers[1] or ""),
+    )
     with writing_folder(folder, DESCRIPTION) as out:
-        maker = _Maker(out, out / "work", (source, target), sides, how, n_threads(threads), bars)
+        maker = _Maker(out, out / "work", (source, target), sides, options, n_threads(threads), bars)
         maker.work.mkdir()
         for split, datasets in sets.items():
             maker.fetch(split, datasets, catalogue)
@@ -119,54 +127,40 @@ def get_corpus(
     return PreparedCorpus((source, target), maker.n_pairs, report)
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Refuse a dataset that is named twice: its pairs would count double."""
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise OptionError(f"the dataset {name} is named twice; name it once")
-
-
 def check_corpus_folder(folder: Path) -> None:
     """Refuse a folder that contains anything but a corpus made by this module."""
     check_folder(folder, DESCRIPTION)
     if not (folder / DESCRIPTION).is_file():
         return
     try:
-        own = {DESCRIPTION, *json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["files"]}
+        parts = {DESCRIPTION, *json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["files"]}
     except (ValueError, LookupError, TypeError) as error:
         raise ArtefactError(f"{folder / DESCRIPTION}: is damaged; remove the folder or choose another name") from error
     for path in sorted(folder.iterdir()):
-        if path.name not in own:
+        if path.name not in parts:
             raise ArtefactError(
                 f"{folder}: would be replaced, but {path.name} is not part of it; move that or choose another name"
             )
 
 
-def _side(language: str, tokenizer: str | None, tagger: str = "") -> TextSide:
-    """One side of the text; languages have the tokenizer that is made for them, or that of European ones."""
-    own = (name for name in TOKENIZERS if TOKENIZERS[name].language_code == language)
-    return TextSide(language, tokenizer or next(own, "sacremoses"), tagger=tagger)
-
-
+@dataclass
 class _Maker:
     """Files on their way from raw text to the finished folder; in the working folder they are SPLIT.COLUMN."""
 
-    def __init__(
-        self,
-        out: Path,
-        work: Path,
-        codes: tuple[str, str],
-        sides: Sequence[TextSide],
-        how: Preparation,
-        threads: int,
-        bars: Bars,
-    ) -> None:
-        self.out, self.work, self.codes, self.sides, self.how = out, work, codes, sides, how
-        self.threads, self.bars = threads, bars
-        self.columns = {"source": f".{codes[0]}", "target": f".{codes[1]}"}
-        if sides[0].has_tags:
-            self.columns["tags"] = f".{codes[0]}.pos"
-        self.n_pairs: dict[str, int] = {}
+    out: Path
+    work: Path
+    codes: tuple[str, str]
+    sides: Sequence[TextSide]
+    options: Preparation
+    threads: int
+    bars: Bars
+    n_pairs: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.packed = LAYOUTS[self.options.layout]
+        self.columns = {"source": f".{self.codes[0]}", "target": f".{self.codes[1]}"}
+        if self.sides[0].has_tags:
+            self.columns["tags"] = f".{self.codes[0]}.pos"
 
     def fetch(self, split: str, datasets: Iterable[Dataset], catalogue: Catalogue) -> None:
         """Download and tokenize the text of a split."""
@@ -208,11 +202,15 @@ class _Maker:
         drawn = self._drawn(source, [split for split in HELD_OUT if split not in given])
         taken = np.zeros(len(source), bool)
         for held_source, held_target in (
-            *((source[chosen], target[chosen]) for chosen in drawn.values()),
+            *((source[numbers], target[numbers]) for numbers in drawn.values()),
             *((self._hashes(split, "source"), self._hashes(split, "target")) for split in given if split != "train"),
         ):
             taken |= np.isin(source, held_source) | np.isin(target, held_target)
-        drawn["train"] = _lowest(np.flatnonzero(~taken), source, self.how.n_train)
+        left = np.flatnonzero(~taken)
+        by_hash = left[np.argsort(source[left], kind="stable")]
+        drawn["train"] = np.sort(by_hash[: self.options.n_train or len(left)])
+        if self.packed:
+            drawn[REST] = np.setdiff1d(left, drawn["train"])
         if len(drawn["train"]) == 0:
             raise InputError("no sentence pair is left for training: every one has a sentence of dev, devtest or test")
         for split in SPLITS:
@@ -225,7 +223,7 @@ class _Maker:
     def _clean(self, split: str) -> CleaningReport:
         source, target = (self.work / f"{split}.{column}" for column in ("source", "target"))
         tags = [self.work / f"{split}.source.tags"] if "tags" in self.columns else []
-        options = self.how.cleaning if split == "train" else NOT_EMPTY
+        options = self.options.cleaning if split == "train" else NOT_EMPTY
         return clean_files(source, target, self.work / f"clean.{split}", options, also=tags, repair=True)
 
     def _cleaned(self, split: str, column: str) -> Path:
@@ -233,7 +231,7 @@ class _Maker:
 
     def _hashes(self, split: str, column: str) -> Hashes:
         """A number for each line, the same for equal lines and in random order otherwise."""
-        key = self.how.seed.to_bytes(8, "little")
+        key = self.options.seed.to_bytes(8, "little")
         hashes = (
             int.from_bytes(hashlib.blake2b(line, digest_size=8, key=key).digest(), "little")
             for line in read_byte_lines(self._cleaned(split, column))
@@ -244,7 +242,7 @@ class _Maker:
         """The pairs of splits that are drawn: the first ones in the order of the hashes, one of each source sentence."""
         _, order = np.unique(source, return_index=True)
         usual = min(USUAL_SIZE, len(order) // USUAL_SHARE)
-        sizes = {split: int(self.how.held_out.get(split, usual)) for split in splits}
+        sizes = {split: int(self.options.held_out.get(split, usual)) for split in splits}
         if sum(sizes.values()) >= len(order):
             wanted = " and ".join(f"{size:,} for {split}" for split, size in sizes.items() if size)
             raise OptionError(
@@ -256,27 +254,24 @@ class _Maker:
         return {split: np.sort(order[end - size : end]) for split, size, end in parts if size}
 
     def _write(self, split: str, of: str, lines: Numbers) -> None:
-        keep = np.zeros(self._n_lines(of), np.uint8)
-        keep[lines] = 1
+        n_lines = sum(piece.count(b"\n") for piece in read_pieces(self._cleaned(of, "source")))
+        keep = np.isin(np.arange(n_lines), lines).astype(np.uint8)
         self.n_pairs[split] = len(lines)
         for column, ending in self.columns.items():
-            write_pieces(self.out / f"{split}{ending}", filtered_lines(self._cleaned(of, column), keep))
-
-    def _n_lines(self, split: str) -> int:
-        return sum(piece.count(b"\n") for piece in read_pieces(self._cleaned(split, "source")))
+            write_pieces(self.out / f"{split}{ending}{self.packed}", filtered_lines(self._cleaned(of, column), keep))
 
     def link(self, aligner: WordAligner) -> None:
         """Write the links of every split; the aligner learns from all of them together."""
         both = [self.work / "all.source", self.work / "all.target"]
         for path, code in zip(both, self.codes, strict=True):
-            files = (self.out / f"{split}.{code}" for split in self.n_pairs)
+            files = (self.out / f"{split}.{code}{self.packed}" for split in self.n_pairs)
             write_pieces(path, (piece for file in files for piece in read_pieces(file)))
         bitext = Bitext.read(*both)
         aligner = aligner.fit(bitext, threads=self.threads, progress=self.bars.stage("learn links"))
         links = aligner.align(bitext, threads=self.threads, progress=self.bars.stage("link"))
         start = 0
         for split, n_pairs in self.n_pairs.items():
-            links.select(np.arange(start, start + n_pairs)).write(self.out / f"{split}.links")
+            links.select(np.arange(start, start + n_pairs)).write(self.out / f"{split}.links{self.packed}")
             start += n_pairs
 
     def describe(self, datasets: Mapping[str, list[str]], version: str) -> None:
@@ -286,18 +281,11 @@ class _Maker:
             "mtdata": version,
             "languages": self.codes,
             "text": [str(side) for side in self.sides],
-            "clean": to_mapping(self.how.cleaning),
-            "align": self.how.aligner,
-            "seed": self.how.seed,
+            "clean": to_mapping(self.options.cleaning),
+            "align": self.options.aligner,
+            "seed": self.options.seed,
             "pairs": self.n_pairs,
             "files": sorted(path.name for path in self.out.iterdir()),
         }
         text = json.dumps(description, ensure_ascii=False, indent=1)
         (self.out / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
-
-
-def _lowest(numbers: Numbers, hashes: Hashes, most: int) -> Numbers:
-    """The `most` numbers with the lowest hashes, in order; all numbers if `most` is 0."""
-    if not most or len(numbers) <= most:
-        return numbers
-    return np.sort(numbers[np.argsort(hashes[numbers], kind="stable")[:most]])

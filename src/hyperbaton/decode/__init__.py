@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from hyperbaton.decode.scorers import ReorderingTable as ReorderingTable
     from hyperbaton.decode.system import System as System
     from hyperbaton.decode.translator import NBest as NBest
-    from hyperbaton.decode.translator import Translator as Translator
+    from hyperbaton.decode.translator import TokenTranslator as TokenTranslator
 
-LazyNames(globals())
+LazyNames(
+    globals(),
+    {
+        "decode.annotated": "annotate",
+        "decode.options": "Decoding",
+        "decode.preordering": "Permutations PreorderOptions link_orders preorder",
+        "decode.result": "Step Translations",
+        "decode.scorers": "ModelUse ReorderingTable",
+        "decode.system": "System",
+        "decode.translator": "NBest TokenTranslator",
+    },
+)

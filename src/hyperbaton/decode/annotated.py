@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from hyperbaton.base.arrays import Array, array_as_lines, lines_as_array
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError, SentenceError
-from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.files import (
     AnyPath,
-    read_byte_lines,
     read_line_groups,
-    read_lines,
     read_sentence_groups,
     read_sentences,
 )
@@ -49,31 +46,7 @@ class AnnotatedLines(NamedTuple):
         if not markup:
             return cls(lines)
         parsed = [parse_markup(line, number) for number, line in enumerate(lines, start=first + 1)]
-        return cls([line for line, _ in parsed], constraints=[own for _, own in parsed])
-
-    def arrays(self) -> dict[str, Array]:
-        """The lines, the annotations that the search uses, and the constraints, as named arrays, for a file."""
-        tags, trees = self.annotations.source_tags, self.annotations.source_trees
-        constraints = [json.dumps([own.demands, own.zones, own.walls]) for own in self.constraints]
-        return {
-            "lines": lines_as_array(self.lines),
-            **({"constraints": lines_as_array(constraints)} if constraints else {}),
-            **({} if tags is None else tags.arrays("tags")),
-            **({} if trees is None else trees.arrays("trees")),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> AnnotatedLines:
-        """The inverse of `arrays`."""
-        from hyperbaton.corpus import Tags, Trees
-
-        tags, trees = group(arrays, "tags"), group(arrays, "trees")
-        annotations = Annotations(
-            source_tags=Tags.from_arrays(tags) if tags else None,
-            source_trees=Trees.from_arrays(trees) if trees else None,
-        )
-        constraints = array_as_lines(arrays["constraints"]) if "constraints" in arrays else []
-        return cls(array_as_lines(arrays["lines"]), annotations, [Constraints.of(*json.loads(own)) for own in constraints])
+        return cls([line for line, _ in parsed], constraints=[limits for _, limits in parsed])
 
 
 def without_control(line: str) -> str:
@@ -119,19 +92,19 @@ def in_batches(
     """Sentences in batches, each with its part of the annotations."""
     if isinstance(sentences, str):
         raise OptionError("expected a list of sentences, not a single one: put it into a list")
-    known = {
+    labels = {
         kind: len(column)
         for kind, column in (("tags", annotations.source_tags), ("trees", annotations.source_trees))
         if column is not None
     }
     rest, done = iter(sentences), 0
     while lines := list(islice(rest, size)):
-        for kind, n in known.items():
+        for kind, n in labels.items():
             _check_number(kind, n, done + len(lines), ended=False)
         here = np.arange(done, done + len(lines))
         yield AnnotatedLines.parse(lines, markup, done)._replace(annotations=annotations.select(here))
         done += len(lines)
-    for kind, n in known.items():
+    for kind, n in labels.items():
         _check_number(kind, n, done, ended=True)
 
 
@@ -148,12 +121,6 @@ class SourceText:
     raw: bool = False
     markup: bool = False
 
-    def n_lines(self) -> int:
-        """The number of lines of the text, which must be a file, since it is read again."""
-        if "-" in (self.source, self.tags, self.trees):
-            raise OptionError("a text that is translated in shards is read twice: give a file, not standard input")
-        return sum(1 for _ in read_byte_lines(self.source))
-
     def page(self) -> Iterator[AnnotatedLines]:
         """The whole text as one line, unless it is empty."""
         if lines := [line for group in self.groups() for line in group.lines]:
@@ -161,13 +128,8 @@ class SourceText:
 
     def groups(self, most: int = BATCH) -> Iterator[AnnotatedLines]:
         """Lines as they arrive, in groups of at most `most`."""
-        return self._annotated((read_line_groups if self.raw else read_sentence_groups)(self.source, most))
-
-    def shards(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
-        """Lines in batches that never span two shards."""
-        lines = (read_lines if self.raw else read_sentences)(self.source)
-        sizes = (min(BATCH, end - at) for begin, end in pairwise(starts) for at in range(begin, end, BATCH))
-        return self._annotated(list(islice(lines, size)) for size in sizes)
+        read = read_line_groups if self.raw else partial(read_sentence_groups, lenient=True)
+        return self._annotated(read(self.source, most))
 
     def _annotated(self, groups: Iterable[Sequence[str]]) -> Iterator[AnnotatedLines]:
         """Groups of lines with the corresponding lines of tags and trees, each yielded as soon as it is read."""
@@ -176,19 +138,19 @@ class SourceText:
             return
         columns: dict[str, Iterator[str]] = {}
         if self.tags is not None:
-            columns["tags"] = read_sentences(self.tags)
+            columns["tags"] = read_sentences(self.tags, lenient=True)
         if self.trees is not None:
             from hyperbaton.corpus import read_tree_lines
 
             columns["trees"] = read_tree_lines(self.trees)
         done = 0
         for lines in groups:
-            own = {kind: list(islice(column, len(lines))) for kind, column in columns.items()}
-            for kind, column in own.items():
+            labels = {kind: list(islice(column, len(lines))) for kind, column in columns.items()}
+            for kind, column in labels.items():
                 _check_number(kind, done + len(column), done + len(lines), ended=False)
             sentences = AnnotatedLines.parse(lines, self.markup, done)
             try:
-                annotations = annotate(sentences.lines, **own)
+                annotations = annotate(sentences.lines, **labels)
             except SentenceError as error:
                 raise error.moved(done) from error
             yield sentences._replace(annotations=annotations)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +16,17 @@ from hyperbaton.base.store import MANIFEST, Artefact
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode.locations import Location, SystemPart
 from hyperbaton.decode.options import Decoding
+from hyperbaton.decode.reordering import Reordering
 from hyperbaton.decode.scorers import ModelUse, ReorderingTable
 from hyperbaton.decode.sparse import Labels, SparseReordering
 from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import PerJump, PerOption, load_model
+from hyperbaton.models import load_model
 from hyperbaton.models.lexicalized import Lexicalized
-from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, RuleTable
-from hyperbaton.phrases import extracted as extracted_phrases
+from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, RuleTable, extraction
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
 from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
+from hyperbaton.phrases.rules import read_rules
 from hyperbaton.phrases.table import KIND as TABLE_KIND
 
 AnyPath = str | PathLike[str]
@@ -74,35 +74,41 @@ def assemble(
     if rules is not None:
         table = load_rules(rules)
         keep(table.table, Location.of(rules, "table") if (Path(rules) / MANIFEST).exists() else None)
-        _check_scores_derivations(reordering or {})
     elif phrases is not None:
         table = keep(load_phrases(phrases), phrases_location(phrases))
     else:
         raise OptionError("a system needs phrases or rules")
     language_models = [keep(load_lm(path), _location(path)) for path in lms]
+    system = System.of(table, language_models, {}, None, options, located=located)
+    system = extend(system, reordering or {}, scaled=scaled, inside=inside, per_class=per_class, phrases=phrases)
+    return system.with_weights(weights or {})
+
+
+def extend(
+    system: System,
+    reordering: Mapping[str, str],
+    *,
+    scaled: Mapping[str, float] | None = None,
+    inside: Sequence[str] = (),
+    per_class: Sequence[str] = (),
+    phrases: AnyPath | None = None,
+) -> System:
+    """Add reordering models to a system, which keeps its parts and weights; the arguments are those of `assemble`."""
     for name in [*(scaled or {}), *inside, *per_class]:
-        if name not in (reordering or {}):
+        if name not in reordering:
             raise OptionError(f"no reordering model {name!r}")
+    if phrases is None:
+        phrases = next((str(part.location.path) for part in system.located if part.part is system.table), "")
     models = {
-        name: _reordering(where, phrases, table, (scaled or {}).get(name), name in inside)
-        if isinstance(table, PhraseTable) and phrases is not None
-        else ModelUse(load_model(where), inside=name in inside)
-        for name, where in (reordering or {}).items()
+        name: _over_rules(name, where, name in inside)
+        if system.is_hierarchical
+        else _reordering(where, phrases, system.table, (scaled or {}).get(name), name in inside)
+        for name, where in reordering.items()
     }
-    models |= {name: _per_class(name, models[name]) for name in per_class}
-    for name, model in models.items():
-        if isinstance(model, ModelUse):
-            keep(model.model, _location((reordering or {})[name]))
-    return System.of(table, language_models, models, weights, options, located=located)
-
-
-def _per_class(name: str, model: Any) -> Any:
-    """The reordering model with a weight for each class."""
-    if isinstance(model, ReorderingTable):
-        return model
-    if not isinstance(model, ModelUse) or not isinstance(model.model, PerOption):
-        raise OptionError(f"{name}: only an orientation model can have a weight for each class")
-    return replace(model, per_class=True)
+    models |= {name: models[name].with_class_weights(name) for name in per_class}
+    locations = {name: _location(where) for name, where in reordering.items()}
+    located = [SystemPart(models[name].part, location) for name, location in locations.items() if location is not None]
+    return system.with_reordering(models, located=located)
 
 
 def load_phrases(path: AnyPath) -> PhraseTable:
@@ -116,28 +122,28 @@ def load_phrases(path: AnyPath) -> PhraseTable:
 
 def load_rules(path: AnyPath) -> RuleTable:
     """The rule table of an artefact or of Moses."""
-    rules = RuleTable.load(path) if Path(path).is_dir() else RuleTable.from_moses(path)
+    rules = RuleTable.load(path) if Path(path).is_dir() else read_rules(path)
     if len(rules) == 0:
         raise InputError("contains no rules", path)
     return rules
 
 
-def _check_scores_derivations(reordering: Mapping[str, str]) -> None:
-    """Refuse reordering models that cannot score a derivation: all but jump models over all words."""
-    for name, where in reordering.items():
-        model = load_model(where) if (Path(where) / MANIFEST).exists() else None
-        if not isinstance(model, PerJump) or getattr(model, "candidates", "all") != "all":
-            raise OptionError(
-                f"{name}={where}: a system with rules can use jump models over all words (linear_jump, nine_class, pair, "
-                "sequence, encoder), and no other reordering model"
-            )
+def _over_rules(name: str, where: str, inside: bool) -> Reordering:
+    """The reordering model of a system with rules, if it can score derivations."""
+    use = ModelUse(load_model(where), inside=inside) if (Path(where) / MANIFEST).exists() else None
+    if use is None or not use.scores_derivations:
+        raise OptionError(
+            f"{name}={where}: a system with rules can use jump models over all words (linear_jump, nine_class, pair, "
+            "sequence, encoder), and no other reordering model"
+        )
+    return use
 
 
 def phrases_location(path: AnyPath) -> Location | None:
     """The location of an artefact's phrase table; None if the path is a text file."""
     if not (Path(path) / MANIFEST).exists():
         return None
-    is_extracted = Artefact(path).kind == extracted_phrases.KIND
+    is_extracted = Artefact(path).kind == extraction.KIND
     return Location.of(path, "table") if is_extracted else Location.of(Artefact(path, TABLE_KIND).path, TABLE_KIND)
 
 
@@ -159,7 +165,7 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
             f"{where}: expected sparse:ORIENTATIONS, then, each after a colon, words=N, source-classes=FILE or "
             "target-classes=FILE"
         )
-    made = []
+    vocabularies = []
     joint = np.maximum(table.counts[:, 2], 1)  # tables from other programs may have none
     n_words = int(given.get("words", 80))
     for side, phrases, counts in (
@@ -168,17 +174,15 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
     ):
         words, _ = phrases.gather()
         frequency = np.bincount(words, np.repeat(counts, phrases.lengths), len(phrases.vocabulary))
-        frequent = np.argsort(-frequency, kind="stable")[:n_words]
         if n_words:
-            labels = [phrases.vocabulary.word(int(i)) for i in frequent if frequency[i] > 0]
-            made.append(Labels.of_words(side, f"top{n_words}", labels))
+            vocabularies.append(Labels.most_frequent(side, phrases.vocabulary, frequency, n_words))
         if (file := given.get(f"{side}-classes")) is not None:
             classes = WordClasses.read(file, phrases.vocabulary)
             pairs = zip(phrases.vocabulary.words(), classes.classes.tolist(), strict=True)
-            made.append(Labels.of_clusters(side, "classes", {word: str(c) for word, c in pairs if c}))
-    if not made:
+            vocabularies.append(Labels.of_clusters(side, "classes", {word: str(c) for word, c in pairs if c}))
+    if not vocabularies:
         raise OptionError(f"{where}: no words and no classes, so there is no feature")
-    return SparseReordering(orientations, tuple(made))
+    return SparseReordering(orientations, tuple(vocabularies))
 
 
 def _model_probabilities(
@@ -199,7 +203,7 @@ def _model_probabilities(
     return np.concatenate(blocks, axis=1)
 
 
-def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | None, inside: bool) -> Any:
+def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | None, inside: bool) -> Reordering:
     if (Path(where) / MANIFEST).exists():
         model = load_model(where)
         return ModelUse(model, inside=inside) if beta is None else ModelUse(model, "scaled", beta)
@@ -219,10 +223,10 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         return ReorderingTable(kind, _model_probabilities(where, kind, folders, table))
     if file:
         return ReorderingTable(kind, read_reordering_table(file, kind, table))
-    if not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extracted_phrases.KIND:
+    if not phrases or not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extraction.KIND:
         raise OptionError(
             f"a {kind.name} table can only be counted from the output of 'hyperbaton extract -o'; give {name}:FILE"
         )
-    extracted, min_count = ExtractedPhrases.load(phrases), Artefact(phrases, extracted_phrases.STORED).options["min-count"]
+    extracted, min_count = ExtractedPhrases.load(phrases), Artefact(phrases, extraction.STORED).options["min-count"]
     pieces = probability_pieces(extracted.orientations, kind, Scratch(_PIECE), min_count=min_count)
     return ReorderingTable(kind, DistinctRows.of(pieces))

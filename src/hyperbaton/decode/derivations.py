@@ -72,16 +72,16 @@ class Derivations(Translations):
     graph_targets: Text
 
     @classmethod
-    def of(cls, system: System, request: Request, columns: dict[str, list[int]], found: Arrays) -> Derivations:
+    def of(cls, system: System, request: Request, columns: dict[str, list[int]], arrays: Arrays) -> Derivations:
         """Wrap the core's result for a request; `columns` are those of each feature."""
         vocabulary = request.target.vocabulary
-        begin, pairs = found["step_begin"], found["step_pair"]
+        begin, pairs = arrays["step_begin"], arrays["step_pair"]
         n_pieces = len(request.source)
         options = TranslationOptions(
-            Spans(found["step_sentence"], begin, found["step_end"] - begin),
-            Text(found["step_target"], found["step_target_offsets"], vocabulary),
-            Links(found["step_links"], found["step_link_offsets"]),
-            np.searchsorted(found["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
+            Spans(arrays["step_sentence"], begin, arrays["step_end"] - begin),
+            Text(arrays["step_target"], arrays["step_target_offsets"], vocabulary),
+            Links(arrays["step_links"], arrays["step_link_offsets"]),
+            np.searchsorted(arrays["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
         )
         sources = np.clip(np.searchsorted(request.table.offsets, pairs, side="right") - 1, 0, None)
         return cls(
@@ -89,20 +89,20 @@ class Derivations(Translations):
             batch=Batch(request.source, options, pairs, sources, request.annotations, request.table),
             columns=columns,
             pieces=request.pieces.offsets,
-            path_offsets=found["path_offsets"],
-            step_offsets=found["step_offsets"],
+            path_offsets=arrays["path_offsets"],
+            step_offsets=arrays["step_offsets"],
             options=np.arange(len(begin), dtype=np.int64),
-            scores=found["scores"],
-            features=found["features"],
+            scores=arrays["scores"],
+            features=arrays["features"],
             relaxed=np.zeros(n_pieces, np.uint8),
-            counts=found["counts"],
-            graph_offsets=found["graph_offsets"],
-            graph_places=found["graph_places"],
-            graph_scores=found["graph_scores"],
-            words=Text(found["words"], found["word_offsets"], vocabulary),
-            word_links=Links(found["links"], found["link_offsets"]),
-            parents=found["step_parent"],
-            graph_targets=Text(found["graph_targets"], found["graph_target_offsets"], vocabulary),
+            counts=arrays["counts"],
+            graph_offsets=arrays["graph_offsets"],
+            graph_places=arrays["graph_places"],
+            graph_scores=arrays["graph_scores"],
+            words=Text(arrays["words"], arrays["word_offsets"], vocabulary),
+            word_links=Links(arrays["links"], arrays["link_offsets"]),
+            parents=arrays["step_parent"],
+            graph_targets=Text(arrays["graph_targets"], arrays["graph_target_offsets"], vocabulary),
         )
 
     @property
@@ -138,9 +138,11 @@ class Derivations(Translations):
             spans = [(steps[child].begin, steps[child].end) for child in children[i]]
             begin, end = spans[0] if kind == "glue" else (step.begin, step.end)
             inside = {word for span in spans for word in range(*span)}
-            own = tuple(word for word in range(begin, end) if word not in inside)
+            words = tuple(word for word in range(begin, end) if word not in inside)
             uses.append(
-                RuleUse(begin, end, source, step.target, parents[i], kind, step.features, *placed[i][:2], own, placed[i][2])
+                RuleUse(
+                    begin, end, source, step.target, parents[i], kind, step.features, *placed[i][:2], words, placed[i][2]
+                )
             )
         return uses
 
@@ -216,29 +218,24 @@ def _place_targets(
     ...     [-1, 0, 1, 1], [[1], [2, 3], [], []])
     [(0, 3, ()), (0, 3, (1,)), (2, 3, (2,)), (0, 1, (0,))]
     """
-    begins, ends = [0] * len(targets), [0] * len(targets)
-    own: list[list[int]] = [[] for _ in targets]
-    at = 0
-    # A stack instead of recursion, since rules can be deeply nested: the remaining work of each open rule.
-    for top in (number for number, parent in enumerate(parents) if parent < 0):
-        stack: list[tuple[int, Iterator[int | None]]] = []
-        opened: int | None = top
-        while opened is not None or stack:
-            if opened is not None:
-                begins[opened] = at
-                stack.append((opened, _parts(targets[opened], kinds[opened], children[opened])))
-                opened = None
-            number, left = stack[-1]
-            for child in left:
-                if child is not None:
-                    opened = child
-                    break
-                own[number].append(at)
+    n = len(targets)
+    parts = [list(_parts(targets[i], kinds[i], children[i])) for i in range(n)]
+    lengths, begins, words = [0] * n, [0] * n, list[list[int]]([] for _ in range(n))
+    for i in reversed(range(n)):  # a rule precedes those in its gaps
+        lengths[i] = sum(1 if child is None else lengths[child] for child in parts[i])
+    top = 0  # where the next rule begins that is in no gap
+    for i, parent in enumerate(parents):
+        if parent < 0:
+            begins[i], top = top, top + lengths[i]
+        at = begins[i]
+        for child in parts[i]:
+            if child is None:
+                words[i].append(at)
                 at += 1
             else:
-                ends[number] = at
-                stack.pop()
-    return [(begin, end, tuple(words)) for begin, end, words in zip(begins, ends, own, strict=True)]
+                begins[child] = at
+                at += lengths[child]
+    return [(begins[i], begins[i] + lengths[i], tuple(words[i])) for i in range(n)]
 
 
 def _parts(target: Sequence[str], kind: str, children: Sequence[int]) -> Iterator[int | None]:

@@ -11,10 +11,19 @@ import os
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.store import Artefact
+from hyperbaton.base.forms import within
+from hyperbaton.base.store import Artefact, read_artefact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hyperbaton.base.forms import Layout
+    from hyperbaton.base.store import Arrays
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,11 @@ class Location:
         apart = os.path.commonpath([home, self.path]) == os.path.sep
         path = str(self.path) if apart else os.path.relpath(self.path, home)
         return {"path": path, "arrays": self.arrays, "digest": self.digest}
+
+    def open(self, layout: Layout, make: Callable[[Arrays], T]) -> T:
+        """The object that is made of its arrays, memory-mapped, which are as declared."""
+        declared = within(self.arrays, layout)
+        return read_artefact(self.path, None, lambda artefact: make(artefact.require(declared).group(self.arrays)))
 
     def is_inside(self, folder: Path) -> bool:
         """Whether a folder contains the artefact."""

@@ -8,10 +8,10 @@ er kam <wall/> sie ging                                          the left part i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,6 +57,16 @@ class Constraints:
         """Add required translations, except of words that already have one."""
         new = [(b, e, text) for b, e, text in demands if all(e <= begin or end <= b for begin, end, _ in self.demands)]
         return replace(self, demands=tuple(sorted([*self.demands, *new])))
+
+
+class Terms(Protocol):
+    """Terms whose translations are required wherever they occur; `Glossary` of `decode.raw` describes the methods."""
+
+    def add_to(
+        self, constraints: Constraints, tokens: Sequence[str], number: int, check: Callable[[], None] = ...
+    ) -> Constraints: ...
+
+    def take_conflicts(self) -> list[str]: ...
 
 
 FREE = Constraints()

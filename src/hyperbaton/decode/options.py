@@ -33,7 +33,7 @@ class Decoding(CheckedOptions):
         choices=("none", "bound", "expected"),
     )
     jump_threshold: float = option(
-        0.0, "skip jumps that the jump models give a lower probability, e.g. 0.005", minimum=0, maximum=1
+        0.0, "skip jumps whose probability by the jump models is below this, e.g. 0.005", minimum=0, maximum=1
     )
     drop_unknown: bool = option(False, "drop unknown words instead of copying them")
     monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")

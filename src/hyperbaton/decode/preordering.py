@@ -55,9 +55,9 @@ class Permutations(VisitOrders):
         lengths = np.diff(self.offsets)
         kept = np.zeros(len(self.positions), bool)
         kept[np.repeat(self.offsets[:-1], np.diff(visits.offsets)) + visits.positions] = True
-        chosen = kept[self._places()]
-        counts = np.bincount(np.repeat(np.arange(len(lengths)), lengths)[chosen], minlength=len(lengths))
-        return VisitOrders(self.positions[chosen], offsets_of(counts))
+        is_kept = kept[self._places()]
+        counts = np.bincount(np.repeat(np.arange(len(lengths)), lengths)[is_kept], minlength=len(lengths))
+        return VisitOrders(self.positions[is_kept], offsets_of(counts))
 
     def lines(self) -> bytes:
         """A line of positions for each sentence, from 0."""
@@ -107,9 +107,9 @@ def preorder(
         sentences = np.flatnonzero(chunks == chunk)
         part = source.select(sentences)
         jumps = model.jump_logprobs(part, annotations.select(sentences))
-        if getattr(jumps, "class_weights", None) is not None:
+        if jumps.class_weights is not None:
             raise OptionError("preorder takes models without weights for the coverage: train without --coverage")
-        found = _core.preorder(
+        columns = _core.preorder(
             jumps.values,
             part.offsets,
             beam=options.beam,
@@ -117,8 +117,8 @@ def preorder(
             n_threads=resources.threads,
             progress=None,
         )
-        orders.append(found[0])
-        logprobs.append(found[1])
+        orders.append(columns[0])
+        logprobs.append(columns[1])
         resources.report(int(sentences[-1]) + 1, len(source))
     return Permutations(np.concatenate(orders), source.offsets), np.concatenate(logprobs)
 

@@ -96,7 +96,7 @@ class Request:
         pieces = Pieces.of([without_control(line) for line in sentences.lines], options.max_words)
         if forced is not None:
             pieces.need_whole(range(len(sentences.lines)), unforced(options.max_words))
-        constrained = [s for s, own in enumerate(sentences.constraints) if own]
+        constrained = [s for s, limits in enumerate(sentences.constraints) if limits]
         pieces.need_whole(constrained, f"sentences with markup may have {options.max_words} words")
         demanded = [translation for s in constrained for _, _, translation in sentences.constraints[s].demands]
         text = Text.of([without_separator(line) for line in [*pieces.lines, *demanded, *(forced or [])]])
@@ -128,9 +128,9 @@ class Request:
     @cached_property
     def new_words(self) -> Vocabulary:
         """The words that are not in the table's target vocabulary, in the order of their numbers after it."""
-        words, known = self.target.vocabulary, len(self.table.target.vocabulary)
-        start = words.offsets[known]
-        return Vocabulary(words.bytes[start:], words.offsets[known:] - start)
+        words, n_words = self.target.vocabulary, len(self.table.target.vocabulary)
+        start = words.offsets[n_words]
+        return Vocabulary(words.bytes[start:], words.offsets[n_words:] - start)
 
     @cached_property
     def tokens(self) -> _core.SourceTokens:
@@ -144,14 +144,14 @@ class Request:
     def demands(self) -> _core.Demands:
         """The required translations."""
         first = len(self.source)
-        spans = [(piece, begin, end) for piece, own in self._constraints for begin, end, _ in own.demands]
+        spans = [(piece, begin, end) for piece, constraints in self._constraints for begin, end, _ in constraints.demands]
         words = self._target_tokens(first, first + len(spans))
         return _core.Demands(spans=np.array(spans, np.int64).reshape(-1, 3), words=words)
 
     @cached_property
     def forced(self) -> _core.Tokens | None:
         """The forced translations."""
-        first = len(self.source) + sum(len(own.demands) for _, own in self._constraints)
+        first = len(self.source) + sum(len(constraints.demands) for _, constraints in self._constraints)
         return self._target_tokens(first, len(self.text)) if self.is_forced else None
 
     def _target_tokens(self, first: int, last: int) -> _core.Tokens:
@@ -160,8 +160,8 @@ class Request:
 
     @property
     def walls(self) -> npt.NDArray[np.int64]:
-        """(piece, word before) of each wall."""
-        walls = [(piece, word) for piece, own in self._constraints for word in own.walls]
+        """The piece of each wall, and the word before it."""
+        walls = [(piece, word) for piece, constraints in self._constraints for word in constraints.walls]
         if self.options.monotone_at_punctuation:
             walls = sorted({*walls, *punctuation_walls(self.source)})
         return np.array(walls, np.int64).reshape(-1, 2)
@@ -169,14 +169,14 @@ class Request:
     @property
     def zones(self) -> npt.NDArray[np.int64]:
         """(piece, first word, one past the last) of each zone."""
-        zones = [(piece, begin, end) for piece, own in self._constraints for begin, end in own.zones]
+        zones = [(piece, begin, end) for piece, constraints in self._constraints for begin, end in constraints.zones]
         return np.array(zones, np.int64).reshape(-1, 3)
 
     @property
     def _constraints(self) -> Iterator[tuple[int, Constraints]]:
         """The constraints of sentences that have some, each with the piece that is its sentence."""
         firsts = self.pieces.offsets.tolist()
-        return ((firsts[s], own) for s, own in enumerate(self.sentences.constraints) if own)
+        return ((firsts[s], limits) for s, limits in enumerate(self.sentences.constraints) if limits)
 
     @cached_property
     def annotations(self) -> Annotations:

@@ -1,4 +1,4 @@
-"""Translations of a batch of sentences, as columns, and their output forms: lines, n-best lists, steps."""
+"""Translations of a batch of sentences, as columns, and their output forms: lines, n-best lists, steps, traces."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Translations(Display):
         if not names or not options:
             return {name: np.zeros((0, names.count(name)), np.uint8) for name in names}
         classes = _core.step_classes(self.search_input, piece, options)
-        return {name: classes[:, [column for column, own in enumerate(names) if own == name]] for name in names}
+        return {name: classes[:, [column for column, other in enumerate(names) if other == name]] for name in names}
 
     def __len__(self) -> int:
         return len(self.pieces) - 1
@@ -150,14 +150,14 @@ class Translations(Display):
         """The links between each sentence and its best translation: those inside its phrase pairs, shifted into place."""
         pieces, options = np.flatnonzero(np.diff(self.path_offsets) > 0), self.batch.options
         where, ends = gather(self.step_offsets, self.path_offsets[pieces])
-        chosen = self.options[where]
-        lengths, begins = options.target.lengths[chosen], options.source.begin[chosen]
-        return self._in_place(options.links, chosen, np.repeat(pieces, np.diff(ends)), begins, lengths)
+        options_used = self.options[where]
+        lengths, begins = options.target.lengths[options_used], options.source.begin[options_used]
+        return self._in_place(options.links, options_used, np.repeat(pieces, np.diff(ends)), begins, lengths)
 
     def _in_place(
         self,
         links: Links,
-        chosen: npt.NDArray[np.int64],
+        numbers: npt.NDArray[np.int64],
         pieces: npt.NDArray[np.int64],
         begins: Integers,
         lengths: npt.NDArray[np.int64],
@@ -173,7 +173,7 @@ class Translations(Display):
         source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]] + begins
         target_start = np.cumsum(lengths) - lengths
         target_start -= target_start[np.searchsorted(sentence, sentence, side="left")]
-        where, ends = gather(links.offsets, chosen)
+        where, ends = gather(links.offsets, numbers)
         n_links = np.diff(ends)
         points = links.points[where].astype(np.int64)
         points += np.repeat(np.stack([source_start, target_start], axis=1), n_links, axis=0)
@@ -255,12 +255,12 @@ class Translations(Display):
         option = np.full(len(path), -1, np.int64)
         option[is_step] = self.options
         is_first = np.diff(path, prepend=-1) > 0
-        found = {}
+        by_name = {}
         for name, model in models.items():
             n = model.n_columns // 2
             classes = [self.features[:, self.columns[name][side * n : (side + 1) * n]].argmax(axis=1) for side in (0, 1)]
-            found[name] = model.values(self.batch, StepColumns(path, option, is_first, classes[0], classes[1], n_paths))
-        return found
+            by_name[name] = model.values(self.batch, StepColumns(path, option, is_first, classes[0], classes[1], n_paths))
+        return by_name
 
     def graph(self, first: int = 0) -> Iterator[str]:
         """Lines of the search graph, in nearly Moses' format; sentences are numbered from `first`."""
@@ -299,7 +299,7 @@ class Translations(Display):
 
     def _alignment(self, path: int) -> str:
         """The segments of a translation, `source=target`."""
-        return " ".join(f"{_inclusive(*own.source)}={_inclusive(*own.target)}" for own in self.segments(path))
+        return " ".join(f"{_inclusive(*segment.source)}={_inclusive(*segment.target)}" for segment in self.segments(path))
 
 
 def _inclusive(begin: int, end: int) -> str:
@@ -309,3 +309,58 @@ def _inclusive(begin: int, end: int) -> str:
     ('2-4', '2', '')
     """
     return "" if begin == end else str(begin) if end == begin + 1 else f"{begin}-{end - 1}"
+
+
+TRACED = 100  # number of translations in which to look for another order
+
+
+def traces(translations: Translations, first: int = 0) -> Iterator[JsonObject]:
+    """One object for each sentence; sentences are numbered from `first`.
+
+    `second_order` is the best translation with a different order of the source words, and its score difference; None if
+    there is none in the n-best list.
+    """
+    for sentence in range(len(translations)):
+        pieces = range(int(translations.pieces[sentence]), int(translations.pieces[sentence + 1]))
+        yield {"sentence": first + sentence, "pieces": [_piece(translations, piece) for piece in pieces]}
+
+
+def _piece(translations: Translations, piece: int) -> JsonObject:
+    paths = translations.paths(piece)
+    record: JsonObject = {
+        "source": " ".join(translations.batch.source[piece]),
+        "limits_lifted": bool(translations.relaxed[piece]),
+    }
+    if not paths:
+        return record | {"translation": None}
+    best = paths[0]
+    order = translations.order(best)
+    second = next((p for p in paths[1:] if translations.order(p) != order), None)
+    return record | {
+        "translation": " ".join(translations.text[best]),
+        "score": float(translations.scores[best]),
+        "features": translations.named(translations.totals[best]),
+        "steps": list(_steps(translations, piece, best)),
+        "end": _nonzero(translations.named(translations.features[int(translations.step_offsets[best + 1]) + best])),
+        "search": dict(zip(translations.counted, translations.counts[piece].tolist(), strict=True)),
+        "second_order": None
+        if second is None
+        else {
+            "translation": " ".join(translations.text[second]),
+            "score": float(translations.scores[second]),
+            "costs_more": float(translations.scores[best] - translations.scores[second]),
+            "segments": [[step.begin, step.end] for step in translations.steps(second)],
+        },
+    }
+
+
+def _steps(translations: Translations, piece: int, path: int) -> Iterator[JsonObject]:
+    for record, step in zip(translations.records(piece, path), translations.steps(path), strict=True):
+        yield record | {
+            "features": _nonzero(step.features),
+            "weighted": {name: round(value, 6) for name, value in translations.weighted(step.features).items()},
+        }
+
+
+def _nonzero(features: dict[str, list[float]]) -> dict[str, list[float]]:
+    return {name: values for name, values in features.items() if any(values)}

@@ -17,26 +17,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, ranges
-from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import Form, Json, JsonObject, Layout, joined, within
+from hyperbaton.base.errors import DamagedError, InputError, OptionError
+from hyperbaton.base.forms import Form, Json, Layout, joined, within
 from hyperbaton.base.picklable import Picklable
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.store import Arrays, check_numbers, group
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, read_lines
+from hyperbaton.decode.locations import Location
+from hyperbaton.decode.reordering import Reordering
 from hyperbaton.models import Batch
 from hyperbaton.phrases import MosesSet, orientation_set
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from hyperbaton.decode.scorers import OptionScores
 
 _FIRST_DISCONTINUOUS = 2
 _SIDES = {"source": "src", "target": "tgt"}
@@ -72,6 +72,12 @@ class Labels(Picklable):
         return cls(side, name, False, distinct, distinct, np.arange(len(distinct), dtype=np.uint32))
 
     @classmethod
+    def most_frequent(cls, side: str, vocabulary: Vocabulary, counts: Array, n_words: int) -> Labels:
+        """The `n_words` words with the highest counts; words without any are left out."""
+        frequent = [i for i in np.argsort(-counts, kind="stable")[:n_words].tolist() if counts[i] > 0]
+        return cls.of_words(side, f"top{n_words}", [vocabulary.word(i) for i in frequent])
+
+    @classmethod
     def of_clusters(cls, side: str, name: str, clusters: Mapping[str, str]) -> Labels:
         """Words with the names of their classes."""
         names = Vocabulary.of(list(dict.fromkeys(clusters.values())))
@@ -87,10 +93,10 @@ class Labels(Picklable):
 
     def of_text(self, text: Text) -> npt.NDArray[np.int64]:
         """The label of each token; words without one have the number after all labels."""
-        found = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
-        known = found < len(self.vocabulary)
-        numbers = np.full(len(found), len(self), np.int64)
-        numbers[known] = self.numbers[found[known]]
+        numbers_here = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
+        is_listed = numbers_here < len(self.vocabulary)
+        numbers = np.full(len(numbers_here), len(self), np.int64)
+        numbers[is_listed] = self.numbers[numbers_here[is_listed]]
         labels: npt.NDArray[np.int64] = numbers[text.tokens]
         return labels
 
@@ -113,11 +119,14 @@ class _Phrases(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SparseReordering(Picklable):
+class SparseReordering(Reordering, Picklable):
     """Sparse features of the orientations of one of Moses' sets, over lists of words and classes."""
 
     orientations: str
     labels: tuple[Labels, ...]
+
+    KEY: ClassVar = "sparse"
+    FORM: ClassVar[Mapping[str, Form]] = {"sparse": {"orientations": str, "labels": [Labels.FORM]}}
 
     def __post_init__(self) -> None:
         if not isinstance(orientation_set(self.orientations), MosesSet):
@@ -126,25 +135,27 @@ class SparseReordering(Picklable):
     @classmethod
     def of_texts(cls, orientations: str, source: Text, target: Text, n_words: int = 80) -> SparseReordering:
         """Features of the most frequent words of both sides."""
-        labels = []
-        for side, text in (("source", source), ("target", target)):
-            counts = np.bincount(text.tokens, minlength=len(text.vocabulary))
-            frequent = np.argsort(-counts, kind="stable")[:n_words]
-            words = [text.vocabulary.word(int(i)) for i in frequent if counts[i]]
-            labels.append(Labels.of_words(side, f"top{n_words}", words))
+        labels = (
+            Labels.most_frequent(side, text.vocabulary, np.bincount(text.tokens, minlength=len(text.vocabulary)), n_words)
+            for side, text in (("source", source), ("target", target))
+        )
         return cls(orientations, tuple(labels))
 
     @cached_property
     def set(self) -> MosesSet:
-        found = orientation_set(self.orientations)
-        if not isinstance(found, MosesSet):
+        named_set = orientation_set(self.orientations)
+        if not isinstance(named_set, MosesSet):
             raise OptionError(f"{self.orientations} is not an orientation set of Moses")
-        return found
+        return named_set
 
     @property
     def n_features(self) -> int:
         """The number of weights."""
         return sum(len(labels.places) * len(labels) * len(self.set) for labels in self.labels)
+
+    @property
+    def start_weights(self) -> list[float]:
+        return [0.0] * self.n_features
 
     @property
     def n_columns(self) -> int:
@@ -166,20 +177,16 @@ class SparseReordering(Picklable):
             at += size
             yield labels, table
 
-    def class_scores(self, batch: Batch) -> list[OptionScores]:
-        """None: sums of weights are not scores of a model."""
-        return []
-
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:
         n, options, source = len(self.set), batch.options, batch.source
         before, after = np.zeros((len(options), n)), np.zeros((len(options), n))
         between = np.zeros((source.n_tokens, n))
         for labels, table in self._tables(np.asarray(weights, np.float64)):
-            found = _labelled(labels, batch)
-            before += table[0, found.first] + table[1, found.last]
-            after += table[2, found.first] + table[3, found.last]
+            numbered = _labelled(labels, batch)
+            before += table[0, numbered.first] + table[1, numbered.last]
+            after += table[2, numbered.first] + table[3, numbered.last]
             if labels.side == "source":
-                between += table[4, found.tokens]
+                between += table[4, numbered.tokens]
         rule = _core.StepRule.hierarchical if self.set.unit == "hierarchical" else _core.StepRule.neighbour
         nothing = np.zeros((0, n), np.float32)
         return [
@@ -205,10 +212,7 @@ class SparseReordering(Picklable):
         source, at = batch.options.source, 0
         begin = np.where(is_step, source.begin[steps.option].astype(np.int64), 0)
         end = np.where(is_step, begin + source.length[steps.option], 0)
-        previous_begin, previous_end = (
-            np.where(steps.is_first, 0, np.roll(begin, 1)),
-            np.where(steps.is_first, 0, np.roll(end, 1)),
-        )
+        previous_begin, previous_end = (np.where(steps.is_first, 0, np.roll(place, 1)) for place in (begin, end))
         forward = previous_end <= begin
         gap = np.stack([np.where(forward, previous_end, end), np.where(forward, begin, previous_begin)], axis=1)
         passes = is_step & (steps.before >= _FIRST_DISCONTINUOUS)
@@ -217,62 +221,54 @@ class SparseReordering(Picklable):
         tokens = ranges(where[:, 0], lengths)
         has_previous = is_step & ~steps.is_first
         for labels in self.labels:
-            found = _labelled(labels, batch)
-            size = len(labels) * n
-            for place, (chosen, word, c) in enumerate(
-                (
-                    (is_step, found.first[steps.option], steps.before),
-                    (is_step, found.last[steps.option], steps.before),
-                    (has_previous, found.first[np.roll(steps.option, 1)], steps.after),
-                    (has_previous, found.last[np.roll(steps.option, 1)], steps.after),
-                )
-            ):
-                fires = chosen & (word < len(labels))
-                rows.append(steps.path[fires])
-                columns.append(at + place * size + word[fires] * n + c[fires])
+            numbered = _labelled(labels, batch)
+            before, previous = np.roll(steps.option, 1), steps.path[has_previous]
+            # The words in each place, with the translation and the class of each.
+            places = [(words[steps.option][is_step], steps.path[is_step], steps.before[is_step]) for words in numbered[:2]]
+            places += [(words[before][has_previous], previous, steps.after[has_previous]) for words in numbered[:2]]
             if labels.side == "source":
-                word = found.tokens[tokens]
-                fires = word < len(labels)
-                rows.append(np.repeat(steps.path[passes], lengths)[fires])
-                columns.append(at + 4 * size + word[fires] * n + np.repeat(steps.before[passes], lengths)[fires])
-            at += len(labels.places) * size
+                path, c = (np.repeat(column[passes], lengths) for column in (steps.path, steps.before))
+                places.append((numbered.tokens[tokens], path, c))
+            for place, (words, path, c) in enumerate(places):
+                fires = words < len(labels)
+                rows.append(path[fires])
+                columns.append(at + (place * len(labels) + words[fires]) * n + c[fires])
+            at += len(labels.places) * len(labels) * n
         row, column = np.concatenate(rows), np.concatenate(columns)
-        made = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(steps.n_paths, self.n_features)).tocsr()
-        made.sum_duplicates()
-        return made
+        counts = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(steps.n_paths, self.n_features)).tocsr()
+        counts.sum_duplicates()
+        return counts
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything but the content of `as_json`, as named arrays, for the store."""
         arrays: dict[str, Array] = {}
         for i, labels in enumerate(self.labels):
             arrays[f"{prefix}.{i}.numbers"] = labels.numbers
             arrays |= labels.vocabulary.arrays(f"{prefix}.{i}.vocabulary") | labels.names.arrays(f"{prefix}.{i}.names")
         return arrays
 
-    @staticmethod
-    def layout(entry: Mapping[str, Json], prefix: str) -> dict[str, str]:
-        """The layout of the arrays that belong to a result of `as_json`."""
-        return joined(within(f"{prefix}.{i}", Labels.LAYOUT) for i in range(len(entry["labels"])))
+    @classmethod
+    def layout(cls, entry: Mapping[str, Json], prefix: str) -> Layout:
+        return joined(within(f"{prefix}.{i}", Labels.LAYOUT) for i in range(len(entry["sparse"]["labels"])))
 
-    FORM: ClassVar[Form] = {"orientations": str, "labels": [Labels.FORM]}
-
-    def as_json(self) -> JsonObject:
+    def stored(self, name: str) -> dict[str, object]:
         lists = [{"side": x.side, "name": x.name, "is_cluster": x.is_cluster} for x in self.labels]
-        return {"orientations": self.orientations, "labels": lists}
+        return {"sparse": {"orientations": self.orientations, "labels": lists}}
 
     @classmethod
-    def from_arrays(cls, entry: Mapping[str, Json], arrays: Arrays) -> SparseReordering:
-        """The inverse of `arrays` and `as_json`, names without the prefix."""
-        labels = [
-            Labels(
-                **{name: known[name] for name in Labels.FORM},
-                vocabulary=Vocabulary.from_arrays(arrays, f"{i}.vocabulary"),
-                names=Vocabulary.from_arrays(arrays, f"{i}.names"),
-                numbers=arrays[f"{i}.numbers"],
-            )
-            for i, known in enumerate(entry["labels"])
-        ]
-        return cls(entry["orientations"], tuple(labels))
+    def restored(cls, entry: Mapping[str, Json], location: Location) -> Self:
+        def lists(arrays: Arrays) -> Iterator[Labels]:
+            for i, form in enumerate(entry["sparse"]["labels"]):
+                stored = group(arrays, str(i))
+                words, names = (Vocabulary.from_arrays(group(stored, name)) for name in ("vocabulary", "names"))
+                about = {key: form[key] for key in Labels.FORM}
+                labels = Labels(**about, vocabulary=words, names=names, numbers=stored["numbers"])
+                if labels.side not in _SIDES:
+                    raise DamagedError(f"there is no side {labels.side!r}")
+                check_numbers(labels.numbers, len(labels), "label")
+                yield labels
+
+        labels = location.open({}, lambda arrays: tuple(lists(arrays)))
+        return cls(entry["sparse"]["orientations"], labels)
 
 
 class StepColumns(NamedTuple):
@@ -302,12 +298,12 @@ def read_weights(path: AnyPath, name: str, model: SparseReordering) -> list[floa
             weight = float("nan")
         if not feature or not np.isfinite(weight):
             raise InputError(f"expected a feature and its weight, found {line.strip()!r}", path, number)
-        own = feature.removeprefix(f"{name}_")
-        if own == feature:
+        short_name = feature.removeprefix(f"{name}_")
+        if short_name == feature:
             continue
-        if own not in numbers:
-            raise InputError(f"{name} has no sparse feature {own!r}", path, number)
-        weights[numbers[own]] = weight
+        if short_name not in numbers:
+            raise InputError(f"{name} has no sparse feature {short_name!r}", path, number)
+        weights[numbers[short_name]] = weight
     return weights
 
 

@@ -22,28 +22,28 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import ArtefactError, DamagedError, OptionError
-from hyperbaton.base.forms import Form, Json, JsonObject, Layout, within
+from hyperbaton.base.forms import Form, Layout, within
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Display
-from hyperbaton.base.store import REFERENCE, Arrays, Artefact, Kind, Manifest, read_artefact, save
+from hyperbaton.base.store import REFERENCE, Artefact, Kind, Manifest, read_artefact, save
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.decode.locations import Location, SystemPart
 from hyperbaton.decode.options import Decoding
-from hyperbaton.decode.scorers import ModelUse, Reordering, ReorderingTable
+from hyperbaton.decode.reordering import Reordering
+from hyperbaton.decode.scorers import ModelUse
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import load_model
-from hyperbaton.phrases import PhraseTable, ReorderingType, RuleTable
-from hyperbaton.phrases.reordering import DistinctRows
+from hyperbaton.phrases import PhraseTable, RuleTable
 from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ GLUE = _core.glue_feature()
 
 # Initial weights before tuning: those written by Moses' training.
 DEFAULT_WEIGHTS = {DISTORTION: 0.3, WORD_PENALTY: -1.0, PHRASE_PENALTY: 0.2, UNKNOWN_WORD: 1.0, GLUE: 1.0}
-DEFAULT_TRANSLATION, DEFAULT_LM, DEFAULT_REORDERING = 0.2, 0.5, 0.3
-_USE = ("use", "beta", "inside", "per_class")  # attributes of a model's use
+DEFAULT_TRANSLATION, DEFAULT_LM = 0.2, 0.5
 LARGEST_WEIGHT = 1e9  # keeps sums of scores finite
+SAMPLE = 100_000  # source phrases whose words show whether a model knows the language
 
 
 class PhraseIndex(NamedTuple):
@@ -76,29 +76,27 @@ class PhraseIndex(NamedTuple):
         return cls(_core.build_phrase_index(source.core), int(source.lengths.max(initial=1)))
 
 
-RULES_LAYOUT: Layout = {"symbols": "u4 n_nodes", "children": "u4 n_nodes+1", "phrases": "u4 n_nodes"}
+class Packing(NamedTuple):
+    """What a packed system has: the best translations of each phrase, 0 for all; and whether its values are exact."""
+
+    table_limit: int
+    exact: bool
 
 
-class RuleIndex(NamedTuple):
+@dataclass(frozen=True)
+class RuleIndex(ArrayFields):
     """Index of source sides of rules: a trie of their symbols."""
 
     symbols: npt.NDArray[np.uint32]
     children: npt.NDArray[np.uint32]
     phrases: npt.NDArray[np.uint32]
 
+    LAYOUT: ClassVar[Layout] = {"symbols": "u4 n_nodes", "children": "u4 n_nodes+1", "phrases": "u4 n_nodes"}
+
     @classmethod
     def of(cls, table: PhraseTable) -> RuleIndex:
         source = table.source
         return cls(*_core.build_rule_trie(source.core, _word_number(source.vocabulary, SOURCE_GAPS[0])))
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"{prefix}.{name}": array for name, array in self._asdict().items()}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> RuleIndex:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(*(arrays[name] for name in cls._fields))
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +104,8 @@ class System(Display, Picklable):
     """Everything needed for translation.
 
     `lm_words` are each language model's numbers of the target words; `located` has the parts that were read from
-    artefacts, to which a saved system refers; `text` is the processing of raw text, if any.
+    artefacts, to which a saved system refers; `packed` what was kept of the system it was packed from; `text` is the
+    processing of raw text, if any.
     """
 
     table: PhraseTable
@@ -117,6 +116,7 @@ class System(Display, Picklable):
     index: PhraseIndex | RuleIndex = field(kw_only=True)
     lm_words: Mapping[str, npt.NDArray[np.uint32]] = field(kw_only=True)
     located: tuple[SystemPart, ...] = field(default=(), kw_only=True)
+    packed: Packing | None = field(default=None, kw_only=True)
     text: TextProcessing | None = field(default=None, kw_only=True)
 
     @classmethod
@@ -136,10 +136,7 @@ class System(Display, Picklable):
         parts to which a saved system should refer, and their locations.
         """
         named = dict(lms) if isinstance(lms, Mapping) else {f"LM{i}": lm for i, lm in enumerate(lms)}
-        uses = {
-            name: model if isinstance(model, ReorderingTable | ModelUse | SparseReordering) else ModelUse(model)
-            for name, model in (reordering or {}).items()
-        }
+        uses = _uses(reordering or {})
         _check_names([*named, *uses])
         hierarchical, table = isinstance(table, RuleTable), table.table if isinstance(table, RuleTable) else table
         words = {name: lm_numbers(lm, table.target.vocabulary.lookup) for name, lm in named.items()}
@@ -194,12 +191,7 @@ class System(Display, Picklable):
         weights: dict[str, float | list[float]] = {}
         for name, n in self.features.items():
             if name in self.reordering:
-                use = self.reordering[name]
-                if isinstance(use, SparseReordering):
-                    weights[name] = [0.0] * n
-                    continue
-                own = getattr(use.model, "start_weights", None) if isinstance(use, ModelUse) else None
-                weights[name] = own or [DEFAULT_REORDERING] * n
+                weights[name] = self.reordering[name].start_weights
             elif name in self.lms:
                 weights[name] = [DEFAULT_LM]
             else:
@@ -222,13 +214,65 @@ class System(Display, Picklable):
                 raise OptionError(f"{name} needs {features[name]} weights, not {len(values)}")
             if not (np.abs(values) <= LARGEST_WEIGHT).all():
                 raise OptionError(f"weights of {name} must be finite, at most {LARGEST_WEIGHT:g}")
+            if values != merged.get(name, values) and name not in {*self.reordering, DISTORTION, GLUE}:
+                self.need_unpacked(f"another weight of {name}, which ranks the translations of phrases,")
             merged[name] = values
         return self._changed(weights={name: merged[name] for name in features})
 
+    def with_reordering(
+        self,
+        models: Mapping[str, Reordering | Any],
+        weights: Mapping[str, float | list[float]] | None = None,
+        *,
+        located: Iterable[SystemPart] = (),
+    ) -> System:
+        """The system with more reordering models, all else unchanged; the arguments are those of `of`.
+
+        The initial weights of new features are in proportion to the weights of the language models, which tuning may have
+        scaled.
+        """
+        uses = _uses(models)
+        _check_names([*self.lms, *self.reordering, *uses])
+        lm_weights = [abs(weight) for name in self.lms for weight in self.weights[name]]
+        scale = sum(lm_weights) / (DEFAULT_LM * len(lm_weights)) or 1.0 if lm_weights else 1.0
+        system = self._changed(reordering={**self.reordering, **uses}, located=(*self.located, *located))
+        system.check()
+        start = {name: [scale * weight for weight in use.start_weights] for name, use in uses.items()}
+        return system.with_weights({**start, **(weights or {})})
+
+    def unknown_share(self, name: str) -> float:
+        """The fraction of the words of the source phrases that a reordering model does not know; 0 if it does not say."""
+        model = getattr(self.reordering[name], "model", None)
+        vocabulary = getattr(model, "source_vocabulary_", getattr(model, "vocabulary_", None))
+        phrases = self.table.source
+        if not isinstance(vocabulary, Vocabulary) or len(phrases) == 0:
+            return 0.0
+        words, _ = phrases.gather(np.arange(0, len(phrases), 1 + len(phrases) // SAMPLE))
+        unknown = vocabulary.lookup.find_all(phrases.vocabulary.lookup) == _core.UNKNOWN_WORD
+        return float(unknown[words].mean())
+
     def with_options(self, options: Decoding) -> System:
         """The system with these decoding options."""
-        check_options(options)
+        self.check_applies(options)
         return self._changed(options=options)
+
+    def check_applies(self, options: Decoding) -> None:
+        """Raise OptionError unless the options are valid, and a packed system has the translations they ask for."""
+        check_options(options)
+        most, limit = 0 if self.packed is None else self.packed.table_limit, options.table_limit
+        if most and not 1 <= limit <= most:
+            raise OptionError(
+                f"--table-limit {limit}: the packed system has only the best {most} translations of each phrase; give at "
+                f"most {most}, or use the system that it was packed from"
+            )
+
+    def need_unpacked(self, what: str) -> None:
+        """Raise OptionError if the system is packed."""
+        if self.packed is not None:
+            raise OptionError(
+                f"{what} needs translations and models that a packed system no longer has; use the system that it was "
+                "packed from"
+            )
 
     def limited(self, limit: int) -> Decoding:
         """The decoding options with a limit on the order, -1 for none: a longest jump or, for rules, a longest span."""
@@ -255,7 +299,7 @@ class System(Display, Picklable):
         return _core.Grammar(
             table=self.table.arrays_view,
             scores=self.table.scores[:],
-            **self.index._asdict(),
+            **vars(self.index),
             n_target_words=len(target),
             source_gap=_word_number(source, SOURCE_GAPS[0]),
             target_gaps=[_word_number(target, gap) for gap in TARGET_GAPS],
@@ -280,10 +324,10 @@ class System(Display, Picklable):
         )
         writers: dict[str, Callable[[Path], None]] = {}
         references: dict[str, dict[str, str]] = {}
-        reordering: list[JsonObject] = []
+        reordering: list[dict[str, object]] = []
 
         def refers(name: str, part: object) -> bool:
-            location = next((known.location for known in self.located if known.part is part), None)
+            location = next((entry.location for entry in self.located if entry.part is part), None)
             # Parts in the folder that this system replaces must be copied.
             if copy or location is None or location.is_inside(folder):
                 return False
@@ -297,19 +341,10 @@ class System(Display, Picklable):
             if not refers(name, lm):
                 writers[f"lm.{i}"] = lm.save
         for i, (name, model) in enumerate(self.reordering.items()):
-            if isinstance(model, ReorderingTable):
-                reordering.append({"name": name, "table": model.kind.name, "collapse": model.collapse})
-                if not refers(name, model.probabilities):
-                    arrays |= model.distinct_rows.arrays(f"reordering.{i}")
-            elif isinstance(model, SparseReordering):
-                reordering.append({"name": name, "sparse": model.as_json()})
+            reordering.append({"name": name, **model.stored(name)})
+            if not refers(name, model.part):
                 arrays |= model.arrays(f"reordering.{i}")
-            elif isinstance(model, ModelUse) and hasattr(model.model, "save"):
-                reordering.append({"name": name, **{key: getattr(model, key) for key in _USE}})
-                if not refers(name, model.model):
-                    writers[f"reordering.{i}"] = model.model.save
-            else:
-                raise OptionError(f"the reordering model {name} cannot be saved: it has no method save")
+                writers |= {f"reordering.{i}": model.save} if model.IS_ARTEFACT else {}
         details = {
             "lms": list(self.lms),
             "reordering": reordering,
@@ -318,6 +353,8 @@ class System(Display, Picklable):
             "max_source_length": self.max_source_length,
             "references": references,
         }
+        if self.packed is not None:
+            details["packed"] = self.packed._asdict()
         if self.text is not None:
             arrays |= self.text.arrays("text")
             details["text"] = self.text.as_json()
@@ -330,10 +367,8 @@ class System(Display, Picklable):
             if words.shape != (len(table.target.vocabulary),):
                 raise DamagedError(f"{name} does not match the phrase table")
         for name, model in self.reordering.items():
-            if isinstance(model, ReorderingTable):
-                n_rows = len(table.source) if model.kind.conditioning == "f" else len(table)
-                if model.probabilities.shape != (n_rows, len(model.kind.sides) * len(model.orientations)):
-                    raise DamagedError(f"{name} does not match the phrase table")
+            if not model.fits(table):
+                raise DamagedError(f"{name} does not match the phrase table")
         if isinstance(self.index, RuleIndex):
             _ = self.grammar
             return
@@ -351,32 +386,28 @@ class System(Display, Picklable):
         folder, details = artefact.path, artefact.details
         located: list[SystemPart] = []
 
-        def read(name: str, own: Path, arrays: str, open_part: Callable[[Location], T]) -> T:
-            entry = details["references"].get(name)
-            if entry is not None:
-                location = Location.from_json(entry, folder, name)
-            else:
-                location = Location.of(own if own == folder else artefact.part(own.name), arrays)
-            part = open_part(location)
-            located.append(SystemPart(part, location))
-            return part
+        def locate(name: str, file: str, is_artefact: bool) -> Location:
+            if (entry := details["references"].get(name)) is not None:
+                return Location.from_json(entry, folder, name)
+            return Location.of(artefact.part(file)) if is_artefact else Location.of(folder, file)
 
-        table = read(TRANSLATION, folder, "table", open_table)
-        lms = {
-            name: read(name, folder / f"lm.{i}", "", lambda part: LanguageModel.load(part.path))
-            for i, name in enumerate(details["lms"])
-        }
+        def keep(part: object, location: Location) -> None:
+            located.append(SystemPart(part, location))
+
+        location = locate(TRANSLATION, "table", False)
+        keep(table := open_table(location), location)
+        lms: dict[str, LanguageModel] = {}
+        for i, name in enumerate(details["lms"]):
+            location = locate(name, f"lm.{i}", True)
+            lms[name] = LanguageModel.load(location.path)
+            keep(lms[name], location)
         reordering: dict[str, Reordering] = {}
         for i, entry in enumerate(details["reordering"]):
-            name, own = entry["name"], f"reordering.{i}"
-            if "table" in entry:
-                rows = read(name, folder, own, _open_rows)
-                reordering[name] = ReorderingTable(ReorderingType.parse(entry["table"]), rows, entry["collapse"])
-            elif "sparse" in entry:
-                reordering[name] = SparseReordering.from_arrays(entry["sparse"], artefact.group(own))
-            else:
-                model = read(name, folder / own, "", lambda part: load_model(part.path))
-                reordering[name] = ModelUse(model, **{key: entry[key] for key in _USE if key in entry})
+            kind, name = Reordering.kind_of(entry), entry["name"]
+            location = locate(name, f"reordering.{i}", kind.IS_ARTEFACT)
+            reordering[name] = kind.restored(entry, location)
+            keep(reordering[name].part, location)
+        text = _processing().TextProcessing.restore(details["text"], artefact.group("text")) if "text" in details else None
         system = cls(
             table,
             lms,
@@ -388,7 +419,8 @@ class System(Display, Picklable):
             else RuleIndex.from_arrays(artefact.group("rules")),
             lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
             located=tuple(located),
-            text=_restore_text(artefact) if "text" in details else None,
+            packed=Packing(**details["packed"]) if "packed" in details else None,
+            text=text,
         )
         system.check()
         missing = [name for name in system.features if name not in details["weights"]]
@@ -403,36 +435,24 @@ def _processing() -> ModuleType:
     return processing
 
 
-def _restore_text(artefact: Artefact) -> TextProcessing:
-    """The processing of raw text of a system that has some."""
-    text: TextProcessing = _processing().TextProcessing.restore(artefact.details["text"], artefact.group("text"))
-    return text
-
-
-def _reordering_form(entry: Json) -> Form:
-    """The form of a reordering model in a manifest: a table, sparse features, or the use of a model."""
-    if isinstance(entry, dict) and "table" in entry:
-        return {"name": str, "table": str, "collapse": bool}
-    if isinstance(entry, dict) and "sparse" in entry:
-        return {"name": str, "sparse": SparseReordering.FORM}
-    return {"name": str, "use": str, "beta": float, "inside": bool, "per_class?": bool}
+def _reordering_form(entry: object) -> Form:
+    """The form of a reordering model in a manifest."""
+    return {"name": str, **Reordering.kind_of(entry if isinstance(entry, dict) else {}).FORM}
 
 
 def _layout(manifest: Manifest) -> Layout:
     """The arrays of a system, except for those of parts that it refers to."""
     details = manifest["details"]
     words = "u4 table.target.vocabulary.n_words"
-    index = {"index": "u4 n_slots"} if details["max_source_length"] else within("rules", RULES_LAYOUT)
+    index = {"index": "u4 n_slots"} if details["max_source_length"] else within("rules", RuleIndex.LAYOUT)
     layout = {**index, **{f"lm.{i}.words": words for i in range(len(details["lms"]))}}
     if "text" in details:
         layout |= _processing().LAYOUT
     if TRANSLATION not in details["references"]:
         layout |= within("table", PhraseTable.LAYOUT)
     for i, entry in enumerate(details["reordering"]):
-        if "table" in entry and entry["name"] not in details["references"]:
-            layout |= within(f"reordering.{i}", DistinctRows.LAYOUT)
-        elif "sparse" in entry:
-            layout |= SparseReordering.layout(entry["sparse"], f"reordering.{i}")
+        if entry["name"] not in details["references"]:
+            layout |= Reordering.kind_of(entry).layout(entry, f"reordering.{i}")
     return layout
 
 
@@ -446,6 +466,7 @@ STORED = Kind(
             "weights": {"*": list[float]},
             "max_source_length": int,
             "references": {"*": REFERENCE},
+            "packed?": {"table_limit": int, "exact": bool},
             "text?": lambda _: _processing().FORM,
         }
     },
@@ -459,17 +480,12 @@ def _word_number(vocabulary: Vocabulary, word: str) -> int:
 
 def open_table(location: Location) -> PhraseTable:
     """The phrase table of an artefact, memory-mapped."""
-    return _open_arrays(location, PhraseTable.LAYOUT, PhraseTable.from_arrays)
+    return location.open(PhraseTable.LAYOUT, PhraseTable.from_arrays)
 
 
-def _open_rows(location: Location) -> DistinctRows:
-    """The reordering table of an artefact, memory-mapped."""
-    return _open_arrays(location, DistinctRows.LAYOUT, DistinctRows.from_arrays)
-
-
-def _open_arrays(location: Location, layout: Layout, make: Callable[[Arrays], T]) -> T:
-    prefix = location.arrays
-    return read_artefact(location.path, None, lambda artefact: make(artefact.require(within(prefix, layout)).group(prefix)))
+def _uses(models: Mapping[str, Reordering | Any]) -> dict[str, Reordering]:
+    """The reordering models of a system, given as such or as the models that it uses."""
+    return {name: model if isinstance(model, Reordering) else ModelUse(model) for name, model in models.items()}
 
 
 def _check_names(names: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,13 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError, SentenceError
-from hyperbaton.base.options import check_options
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Annotations, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import BATCH, AnnotatedLines, in_batches, words_of
-from hyperbaton.decode.markup import FREE
+from hyperbaton.decode.markup import FREE, Terms
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
@@ -30,7 +29,6 @@ from hyperbaton.phrases import Spans, TranslationOptions
 
 if TYPE_CHECKING:
     from hyperbaton.decode.derivations import Derivations
-    from hyperbaton.decode.glossary import Glossary
 
 
 @dataclass(frozen=True)
@@ -50,23 +48,23 @@ class NBest:
 
     def over(self, columns: dict[str, list[int]], sparse: Collection[str] = ()) -> npt.NDArray[np.float64]:
         """The directions over the core's columns; `columns` are those of each feature, in the order of the system."""
-        order = [column for name, own in columns.items() if name not in sparse for column in own]
-        own = np.zeros((0, len(order))) if self.directions is None else self.directions
-        directions = np.zeros((len(own), sum(map(len, columns.values()))))
-        directions[:, order] = own
+        order = [column for name, numbers in columns.items() if name not in sparse for column in numbers]
+        given = np.zeros((0, len(order))) if self.directions is None else self.directions
+        directions = np.zeros((len(given), sum(map(len, columns.values()))))
+        directions[:, order] = given
         return directions
 
 
-class Translator(Display, Picklable):
+class TokenTranslator(Display, Picklable):
     """Translates with a system; `options` replaces the system's own, `glossary` forces translations of its terms.
 
     >>> from hyperbaton.corpus import Bitext
     >>> from hyperbaton.phrases import PhraseTable, extract
     >>> bitext = Bitext.of(["wo ai ni", "wo"], ["i love you", "i"], [[(0, 0), (1, 1), (2, 2)], [(0, 0)]])
     >>> system = System.of(PhraseTable.build(bitext, extract(bitext)))
-    >>> Translator(system).translate(["ni ai wo", "", "wo"])
+    >>> TokenTranslator(system).translate(["ni ai wo", "", "wo"])
     ['you love i', '', 'i']
-    >>> Translator(system).translate("ni ai wo")
+    >>> TokenTranslator(system).translate("ni ai wo")
     'you love i'
     """
 
@@ -76,11 +74,11 @@ class Translator(Display, Picklable):
         options: Decoding | None = None,
         *,
         threads: int | None = None,
-        glossary: Glossary | None = None,
+        glossary: Terms | None = None,
     ) -> None:
         self.system, self.glossary = system, glossary
         self.options = options or system.options
-        check_options(self.options)
+        system.check_applies(self.options)
         self.threads = n_threads(threads)
 
     @cached_property
@@ -110,6 +108,8 @@ class Translator(Display, Picklable):
         """
         if isinstance(sentences, str):
             return self._best_lines([sentences], progress, annotations)[0]
+        if not isinstance(sentences, Iterable):
+            raise OptionError(f"translate takes a sentence or a list of sentences, not {sentences!r}")
         return self._best_lines(sentences, progress, annotations)
 
     def _best_lines(self, sentences: Iterable[str], progress: Progress | None, annotations: Annotations) -> list[str]:
@@ -124,12 +124,11 @@ class Translator(Display, Picklable):
         *,
         annotations: Annotations = NOTHING,
         batch_size: int = BATCH,
-        graph: bool = False,
         progress: Progress | None = None,
     ) -> Iterator[Translations]:
         """Translate consecutive batches of sentences; `batch_size=1` returns each before reading the next."""
         groups = in_batches(sentences, annotations, batch_size, markup=self.options.markup)
-        return self.groups(groups, n_best, graph=graph, progress=progress)
+        return self.groups(groups, n_best, progress=progress)
 
     def groups(
         self,
@@ -158,7 +157,6 @@ class Translator(Display, Picklable):
         forced: Sequence[str] | None = None,
         relax: bool = True,
         graph: bool = False,
-        progress: Progress | None = None,
     ) -> Translations:
         """Translate sentences that are searched together, with the markup in them and the terms of the glossary.
 
@@ -167,16 +165,16 @@ class Translator(Display, Picklable):
             forced, relax, graph: as for `search`.
         """
         sentences = AnnotatedLines.parse(lines, self.options.markup)._replace(annotations=annotations)
-        return self.search(self._with_terms(sentences), n_best, forced=forced, relax=relax, graph=graph, progress=progress)
+        return self.search(self._with_terms(sentences), n_best, forced=forced, relax=relax, graph=graph)
 
     def _with_terms(self, sentences: AnnotatedLines) -> AnnotatedLines:
         """Sentences with the terms of the glossary among their constraints."""
         if self.glossary is None:
             return sentences
-        known = sentences.constraints or [FREE] * len(sentences.lines)
+        given_constraints = sentences.constraints or [FREE] * len(sentences.lines)
         constraints = [
-            self.glossary.add_to(own, words_of(line), number)
-            for number, (own, line) in enumerate(zip(known, sentences.lines, strict=True), start=1)
+            self.glossary.add_to(constraint, words_of(line), number)
+            for number, (constraint, line) in enumerate(zip(given_constraints, sentences.lines, strict=True), start=1)
         ]
         return sentences._replace(constraints=constraints)
 
@@ -197,23 +195,25 @@ class Translator(Display, Picklable):
             relax: lift limits on the order for a sentence that cannot be translated within them.
             graph: keep the search graph.
         """
+        if forced is not None:
+            self.system.need_unpacked("forced decoding")
         n_best = n_best or NBest()
         request = Request.of(sentences, self.system.table, self.options, forced)
         lms = self._lms(request)
         if self.system.is_hierarchical:
             return self._derive(request, lms, n_best, graph, progress)
         options = self._find_options(request, lms)
-        batch = _batch(request, options)
+        batch, distance = _batch(request, options), _core.Distance(weight=self.system.weights[DISTORTION][0])
         search_input = _core.DecodeInput(
             options=options,
             source_offsets=request.source.offsets,
-            features=self._features(batch, lms),
+            features=[(DISTORTION, distance), *lms.items(), *self._reordering(batch)],
             walls=request.walls,
             zones=request.zones,
             forced=request.forced,
         )
         columns = feature_columns(self.system, search_input)
-        how = _core.DecodeSettings(
+        settings = _core.DecodeSettings(
             search=_search_settings(self.options),
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
             envelope=_core.EnvelopeSettings(
@@ -230,7 +230,7 @@ class Translator(Display, Picklable):
             pieces=request.pieces.offsets,
             search_input=search_input,
             found_options=options,
-            **_core.decode(search_input, how, progress),
+            **_core.decode(search_input, settings, progress),
         )
 
     def _derive(
@@ -246,18 +246,39 @@ class Translator(Display, Picklable):
 
         if n_best.directions is not None:
             raise OptionError("hierarchical systems do not support translations along directions")
-        weights = self.system.weights
-        chart_input = _core.ChartInput(
+        chart_input = self._chart_input(request, [*lms.items(), *self._reordering(source_batch(request))])
+        arrays = _core.decode_chart(chart_input, self._cache, self._chart_settings(n_best, graph), progress)
+        return Derivations.of(self.system, request, feature_columns(self.system, chart_input), arrays)
+
+    def best_pairs(self, progress: Progress | None = None) -> npt.NDArray[np.bool_]:
+        """For each pair or rule of the table, whether the search can take it: whether the table limit allows it."""
+        request = Request.of(AnnotatedLines.parse([], markup=False), self.system.table, self.options)
+        lms = self._lms(request)
+        if self.system.is_hierarchical:
+            chart_input = self._chart_input(request, list(lms.items()))
+            return _core.best_rules(chart_input, self._chart_settings(NBest(), graph=False), progress).astype(np.bool_)
+        return _core.best_pairs(
+            table=self.system.lookup,
+            lms=list(lms.values()),
+            weights=self._own_weights(*OWN_FEATURES),
+            settings=self._lookup_settings,
+            progress=progress,
+        ).astype(np.bool_)
+
+    def _chart_input(self, request: Request, features: list[tuple[str, Any]]) -> _core.ChartInput:
+        return _core.ChartInput(
             grammar=self.system.grammar,
             source=request.tokens,
-            features=[*lms.items(), *self._reordering(source_batch(request))],
-            weights=np.array([w for name in (TRANSLATION, *OWN_FEATURES, GLUE) for w in weights[name]], np.float32),
+            features=features,
+            weights=self._own_weights(*OWN_FEATURES, GLUE),
             demands=request.demands,
             walls=request.walls,
             zones=request.zones,
             forced=request.forced,
         )
-        settings = _core.ChartSettings(
+
+    def _chart_settings(self, n_best: NBest, graph: bool) -> _core.ChartSettings:
+        return _core.ChartSettings(
             lookup=self._lookup_settings,
             pop_limit=self.options.pop_limit,
             stack=self.options.stack,
@@ -266,8 +287,10 @@ class Translator(Display, Picklable):
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
             graph=graph,
         )
-        found = _core.decode_chart(chart_input, self._cache, settings, progress)
-        return Derivations.of(self.system, request, feature_columns(self.system, chart_input), found)
+
+    def _own_weights(self, *names: str) -> npt.NDArray[np.float32]:
+        """The weights of the scores of the table, then of these features of the options."""
+        return np.array([w for name in (TRANSLATION, *names) for w in self.system.weights[name]], np.float32)
 
     def _lms(self, request: Request) -> dict[str, _core.WeightedLm]:
         """The language models over the words of a request."""
@@ -291,25 +314,19 @@ class Translator(Display, Picklable):
         )
 
     def _find_options(self, request: Request, lms: dict[str, _core.WeightedLm]) -> _core.TranslationOptions:
-        weights = self.system.weights
         return _core.find_options(
             table=self.system.lookup,
             cache=self._cache,
             source=request.tokens,
             lms=list(lms.values()),
-            weights=np.array([w for name in (TRANSLATION, *OWN_FEATURES) for w in weights[name]], np.float32),
+            weights=self._own_weights(*OWN_FEATURES),
             demands=request.demands,
             forced=request.forced,
             settings=self._lookup_settings,
         )
 
-    def _features(self, batch: Batch, lms: dict[str, _core.WeightedLm]) -> list[tuple[str, _core.Feature]]:
-        """The features of the search, by name; a reordering model may have several."""
-        weights = self.system.weights
-        features: list[tuple[str, _core.Feature]] = [(DISTORTION, _core.Distance(weight=weights[DISTORTION][0]))]
-        return [*features, *lms.items(), *self._reordering(batch)]
-
     def _reordering(self, batch: Batch) -> list[tuple[str, _core.Feature]]:
+        """The features of the reordering models by name; a model may have several."""
         weights = self.system.weights
         return [
             (name, scorer)

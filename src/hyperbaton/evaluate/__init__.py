@@ -4,17 +4,20 @@
 """
 
 # Imported for registering implementations of evaluate and explain.
-from hyperbaton.evaluate import block_me, explain_blocks, explain_jumps, explain_rules, explain_steps, osm
+from hyperbaton.evaluate import explain_blocks, explain_jumps, explain_rules
+from hyperbaton.evaluate.audit import Audit, AuditedSentence, audit
+from hyperbaton.evaluate.base import Evaluation, HeldOut
 from hyperbaton.evaluate.classification import Classification
 from hyperbaton.evaluate.explain import Answer, Question, explain
-from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluate
+from hyperbaton.evaluate.model import evaluate
 from hyperbaton.evaluate.next_position import NextPositions
-from hyperbaton.evaluate.orders import OrderQuality, order_quality
-from hyperbaton.evaluate.repeats import paired_test, summarize
 from hyperbaton.evaluate.steps import StepEvaluation
+from hyperbaton.evaluate.word_order import OrderQuality, order_quality
 
 __all__ = [
     "Answer",
+    "Audit",
+    "AuditedSentence",
     "Classification",
     "Evaluation",
     "HeldOut",
@@ -22,15 +25,11 @@ __all__ = [
     "OrderQuality",
     "Question",
     "StepEvaluation",
-    "block_me",
+    "audit",
     "evaluate",
     "explain",
     "explain_blocks",
     "explain_jumps",
     "explain_rules",
-    "explain_steps",
     "order_quality",
-    "osm",
-    "paired_test",
-    "summarize",
 ]

@@ -18,13 +18,13 @@ import numpy as np
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
+from hyperbaton.evaluate.base import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import OrientationModel
 from hyperbaton.phrases import Occurrences, distances, extract, near_samples
 from hyperbaton.phrases.orientation import Side
 
 # Training samples of the source phrase: never seen, left to the back-off, small, middle and large clusters.
-SUPPORTS = ((0, 0), (1, 9), (10, 99), (100, 999), (1000, None))
+SUPPORTS = {"0": (0, 0), "1-9": (1, 9), "10-99": (10, 99), "100-999": (100, 999), "1000+": (1000, np.inf)}
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,7 @@ class Classification(Evaluation):
         by_distance = {int(d): _share(right, moved == d) for d in np.unique(moved)}
         by_support = {}
         if support is not None:
-            for low, high in SUPPORTS:
-                here = (support >= low) & (support <= (np.inf if high is None else high))
-                by_support[f"{low}+" if high is None else f"{low}" if low == high else f"{low}-{high}"] = _share(
-                    right, here
-                )
+            by_support = {name: _share(right, (support >= a) & (support <= b)) for name, (a, b) in SUPPORTS.items()}
         if of_labels is None:
             of_labels = logprobs[np.arange(len(labels)), labels]
         mean = float(of_labels.mean()) if len(labels) else 0.0
@@ -174,9 +170,9 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
     samples = near_samples(samples, held_out.max_distance, side)
     if len(samples) == 0:
         raise InputError("nothing to classify: no phrase pair was found; check the links", bitext.source.path)
-    known = held_out.annotations.only(model.needs)
-    logprobs = model.sample_logprobs(bitext, samples, known)
-    support = model.support(Occurrences.of_samples(bitext, samples, known.source_tags))
+    annotations = held_out.annotations.only(model.needs)
+    logprobs = model.sample_logprobs(bitext, samples, annotations)
+    support = model.support(Occurrences.of_samples(bitext, samples, annotations.source_tags))
     moved, labels = distances(samples, side), model.labels(samples)
 
     def result(classes: str) -> Classification:
@@ -197,10 +193,9 @@ def _(model: OrientationModel, held_out: HeldOut) -> Classification:
                 raise
     if possible is None:
         return result("all")
-    own = possible if model.classes == "possible" else result("all")
     contradicted = ~model.possible(bitext, samples)[np.arange(len(labels)), labels]
     return replace(
-        own,
+        possible if model.classes == "possible" else result("all"),
         possible_precision=possible.overall_precision,
         possible_mean_logprob=possible.mean_logprob,
         impossible_labels=100 * float(contradicted.mean()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -71,12 +71,25 @@ class Answer(ABC):
 
     def __str__(self) -> str:
         """The answer as text; columns are separated by tabs."""
-        return "\n".join(line for part in self.parts() for line in ([part] if isinstance(part, str) else _lines(part)))
+        lines: list[str] = []
+        for part in self.parts():
+            rows = [part] if isinstance(part, str) else [*map(list, part[:1]), *(row.values() for row in part)]
+            lines += [row if isinstance(row, str) else "\t".join(map(str, row)) for row in rows]
+        return "\n".join(lines)
 
 
-def _lines(rows: Rows) -> Iterator[str]:
-    for line in [*(list(row) for row in rows[:1]), *(row.values() for row in rows)]:
-        yield "\t".join(map(str, line))
+@dataclass(frozen=True)
+class PlainAnswer(Answer):
+    """An answer as plain values, with lines and tables for people."""
+
+    values: object
+    shown: Sequence[str | Rows]
+
+    def as_json(self) -> object:
+        return self.values
+
+    def parts(self) -> Iterator[str | Rows]:
+        return iter(self.shown)
 
 
 def explain(model: ReorderingModel | RuleTable, question: Question) -> Answer:
@@ -84,7 +97,7 @@ def explain(model: ReorderingModel | RuleTable, question: Question) -> Answer:
     if question.phrase is not None and question.sentence is not None:
         raise OptionError("give --phrase or --sentence, not both")
     if question.is_empty and isinstance(model, ReorderingModel):
-        return ModelAnswer(model)
+        return _describe(model)
     return answer(model, question)
 
 
@@ -94,21 +107,16 @@ def answer(model: ReorderingModel | RuleTable, question: Question) -> Answer:
     raise OptionError(f"the model {getattr(model, 'name', '')} has a shape that cannot be explained")
 
 
-@dataclass(frozen=True)
-class ModelAnswer(Answer):
+def _describe(model: ReorderingModel) -> PlainAnswer:
     """A description of a model: its name, its training data, its options."""
-
-    model: ReorderingModel
-
-    def as_json(self) -> object:
-        return {"model": self.model.name, "options": to_mapping(self.model), **self.model.summary()}
-
-    def parts(self) -> Iterator[str | Rows]:
-        model = self.model
-        yield f"{model.name}: {MODELS.describe(model.name)}"
-        sizes = {name: value for name, value in model.summary().items() if not isinstance(value, dict | list)}
-        yield [{"trained on": name.replace("_", " "), "value": value} for name, value in sizes.items()]
-        yield [{"option": name, "value": "" if v is None else v} for name, v in to_mapping(model).items()]
+    options, summary = to_mapping(model), model.summary()
+    sizes = {name: value for name, value in summary.items() if not isinstance(value, dict | list)}
+    shown: list[str | Rows] = [
+        f"{model.name}: {MODELS.describe(model.name)}",
+        [{"trained on": name.replace("_", " "), "value": value} for name, value in sizes.items()],
+        [{"option": name, "value": "" if value is None else value} for name, value in options.items()],
+    ]
+    return PlainAnswer({"model": model.name, "options": options, **summary}, shown)
 
 
 @dataclass(frozen=True)
@@ -140,8 +148,7 @@ class Explanation:
         """One line for the phrase, and the features in favour of the expected class."""
         samples = "" if self.counts is None else f", {sum(self.counts.values())} samples"
         yield f"{self.title}, p = {self.probabilities[self.expected]:.3f}{samples}"
-        for feature, weight in self.features.get(self.expected, []):
-            yield f"      {weight:+.3f}  {feature}"
+        yield from self._features(self.expected)
 
     def wholly(self) -> Iterator[str]:
         """Every class, with the features in its favour."""
@@ -149,8 +156,11 @@ class Explanation:
         for name, probability in self.probabilities.items():
             count = "" if self.counts is None else f"{self.counts[name]:>8} samples"
             yield f"  {name:<8} p = {probability:.3f} {count}"
-            for feature, weight in self.features.get(name, []):
-                yield f"      {weight:+.3f}  {feature}"
+            yield from self._features(name)
+
+    def _features(self, name: str) -> Iterator[str]:
+        for feature, weight in self.features.get(name, []):
+            yield f"      {weight:+.3f}  {feature}"
 
 
 @dataclass(frozen=True)
@@ -192,24 +202,22 @@ class PhraseAnswer(Answer):
 
 @answer.register
 def _(model: OrientationModel, question: Question) -> Answer:
-    asked = question.translated
-    if asked is not None and question.sentence is None:
+    translated = question.translated
+    if translated is not None and question.sentence is None:
         raise OptionError("--translated needs --sentence")
     if question.phrase is not None:
-        explanations = [explain_phrase(model, question.phrase, question.top)]
+        explanations = [_explain_phrase(model, question.phrase, question.top)]
     elif question.sentence is not None:
-        explanations = explain_sentence(
-            model, question.sentence, question.span, question.target, question.top, asked, question.source_tags
-        )
+        explanations = _explain_sentence(model, question.sentence, question)
     else:
         raise OptionError(f"the model {model.name} explains phrases and sentences: give --phrase or --sentence")
     note = ""
-    if asked is None and (model.classes == "possible" or model.coverage_weights_ is not None):
+    if translated is None and (model.classes == "possible" or model.coverage_weights_ is not None):
         note = "probabilities over all classes, regardless of the coverage; --translated 0-3,5 gives the translated words"
     return PhraseAnswer(model.name, question, explanations, note)
 
 
-def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Explanation:
+def _explain_phrase(model: OrientationModel, phrase: str, top: int) -> Explanation:
     """Explain what was learned about a source phrase: for each class the strongest features in its favour."""
     if not phrase.split():
         raise OptionError("the phrase is empty")
@@ -218,77 +226,60 @@ def explain_phrase(model: OrientationModel, phrase: str, top: int = 10) -> Expla
     features = {name: _strongest(weights, k, top) for k, name in enumerate(model.class_names)} if weights else {}
     text = Text.of([phrase])
     counts = model.counts_of(Occurrences.of_options(text, alone))
-    return _explanations(model, text, alone, model.option_logprobs(text, alone), counts, [features], spans=False)[0]
+    (explanation,) = _explanations(model, text, alone, model.option_logprobs(text, alone), counts, [features])
+    return replace(explanation, span=None)
 
 
-def explain_sentence(
-    model: OrientationModel,
-    sentence: str,
-    span: tuple[int, int] | None = None,
-    target: str = "",
-    top: int = 5,
-    translated: Sequence[int] | None = None,
-    source_tags: str | None = None,
-) -> list[Explanation]:
+def _explain_sentence(model: OrientationModel, sentence: str, question: Question) -> list[Explanation]:
     """Explain, for phrases of a sentence, the expected movement and the decisive features.
 
-    Arguments:
-        span: first word and one past the last; by default, all phrases with at least 10 training samples.
-        target: the target phrase, if features should see one.
-        translated: words that are already translated: a model over possible classes gives impossible ones no probability.
-        Phrases with such words are left out. By default, probabilities are over all classes.
-        source_tags: a tag for each word, for a model that needs them.
+    Without a span, these are all phrases with at least 10 training samples. If translated words are given, phrases with
+    such words are left out, and a model over possible classes gives impossible ones no probability; otherwise
+    probabilities are over all classes.
     """
-    text, known = Text.of([sentence]), Annotations()
+    text, annotations, span = Text.of([sentence]), Annotations(), question.span
     if model.needs:
-        if source_tags is None:
+        if question.source_tags is None:
             hint = "give --source-tags, the output of 'hyperbaton tag'"
             raise OptionError(f"the model {model.name} needs the tags of a sentence to explain it: {hint}")
-        known = Annotations(source_tags=Tags.of([source_tags], text))
+        annotations = Annotations(source_tags=Tags.of([question.source_tags], text))
     n = int(text.lengths[0])
     if span is not None and not 0 <= span[0] < span[1] <= n:
         raise OptionError(f"the span {span[0]}-{span[1]} is out of range for the {n} words of the sentence")
     visited = None
-    if translated is not None:
-        if any(not 0 <= word < n for word in translated):
+    if question.translated is not None:
+        if any(not 0 <= word < n for word in question.translated):
             raise OptionError(f"--translated names words that are not among the {n} words of the sentence")
-        if span is not None and any(span[0] <= word < span[1] for word in translated):
+        if span is not None and any(span[0] <= word < span[1] for word in question.translated):
             raise OptionError(f"a word of the span {span[0]}-{span[1]} is already translated")
         visited = np.zeros(n, bool)
-        visited[list(translated)] = True
+        visited[list(question.translated)] = True
     longest = min(model.max_length, 255)
     spans = [span] if span else [(i, j) for i in range(n) for j in range(i + 1, min(i + longest, n) + 1)]
     if visited is not None:
         spans = [(i, j) for i, j in spans if not visited[i:j].any()]
-    options = TranslationOptions.of([(0, i, j, target, []) for i, j in spans])
-    if span is None:
-        support = model.support(Occurrences.of_options(text, options, known.source_tags))
-        if support is not None:
-            spans = [s for s, count in zip(spans, support, strict=True) if count >= 10]
-            options = TranslationOptions.of([(0, i, j, target, []) for i, j in spans])
-    logprobs = model.option_logprobs(text, options, known)
+
+    def occurrences() -> tuple[TranslationOptions, Occurrences]:
+        options = TranslationOptions.of([(0, i, j, question.target, []) for i, j in spans])
+        return options, Occurrences.of_options(text, options, annotations.source_tags)
+
+    options, phrases = occurrences()
+    if span is None and (support := model.support(phrases)) is not None:
+        spans = [s for s, count in zip(spans, support, strict=True) if count >= 10]
+        options, phrases = occurrences()
+    logprobs = model.option_logprobs(text, options, annotations)
     if visited is not None:
-        logprobs = _given(model, logprobs, visited, spans)
-    chosen = logprobs.argmax(axis=1)
-    evidence = model.evidence(Occurrences.of_options(text, options, known.source_tags))
+        possible = states = None
+        if model.classes == "possible":
+            possible = possible_of_spans(model.set.possible_classes, len(model.set), visited, spans)
+        if model.coverage_weights_ is not None:
+            states = states_of_spans(visited, spans)
+        logprobs = normalised(model.coverage_weights_, logprobs, possible, states)
     features = [
-        {model.class_names[k]: _strongest(weights, int(k), top)} if weights else {}
-        for k, weights in zip(chosen, evidence, strict=True)
+        {model.class_names[k]: _strongest(weights, int(k), question.top)} if weights else {}
+        for k, weights in zip(logprobs.argmax(axis=1), model.evidence(phrases), strict=True)
     ]
-    counts = model.counts_of(Occurrences.of_options(text, options, known.source_tags))
-    return _explanations(model, text, options, logprobs, counts, features, spans=True)
-
-
-def _given(
-    model: OrientationModel, logprobs: LogProbs, visited: npt.NDArray[np.bool_], spans: list[tuple[int, int]]
-) -> LogProbs:
-    """Probabilities of spans, given the translated words, from the model."""
-    possible = states = None
-    if model.classes == "possible":
-        possible = possible_of_spans(model.set.possible_classes, len(model.set), visited, spans)
-    if model.coverage_weights_ is not None:
-        states = states_of_spans(visited, spans)
-    return normalised(model.coverage_weights_, logprobs, possible, states)
+    return _explanations(model, text, options, logprobs, model.counts_of(phrases), features)
 
 
 def stand_out(explanations: list[Explanation]) -> list[Explanation]:
@@ -314,22 +305,13 @@ def _explanations(
     logprobs: LogProbs,
     counts: Array | None,
     features: list[dict[str, Evidence]],
-    spans: bool,
 ) -> list[Explanation]:
-    words, result = text[0], []
+    words, names, result = text[0], model.class_names, []
     for i, row in enumerate(numeric.exp(logprobs).tolist()):
         begin = int(options.source.begin[i])
-        end = begin + int(options.source.length[i])
-        result.append(
-            Explanation(
-                phrase=" ".join(words[begin:end]),
-                span=(begin, end) if spans else None,
-                target=" ".join(options.target[i]) or None,
-                counts=None
-                if counts is None
-                else dict(zip(model.class_names, counts[i].astype(int).tolist(), strict=True)),
-                probabilities=dict(zip(model.class_names, row, strict=True)),
-                features=features[i],
-            )
-        )
+        span = begin, begin + int(options.source.length[i])
+        target = " ".join(options.target[i]) or None
+        seen = None if counts is None else dict(zip(names, counts[i].astype(int).tolist(), strict=True))
+        probabilities = dict(zip(names, row, strict=True))
+        result.append(Explanation(" ".join(words[slice(*span)]), span, target, seen, probabilities, features[i]))
     return result

@@ -12,8 +12,8 @@ from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Vocabulary
-from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
-from hyperbaton.models.block.questions import SORTS
+from hyperbaton.evaluate.explain import Answer, PlainAnswer, Question, Rows, answer
+from hyperbaton.models.block.features import SORTS
 from hyperbaton.models.block_me import EMPTY_TAG, FAMILIES, JUMPS, BlockMe, BlockQuestions
 
 _ASKS = _core.block_asks()  # the kinds of questions, by number
@@ -39,37 +39,19 @@ class BlockFeature:
     coverage: int | None = None
     orientation: int | None = None
 
-    def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class FeaturesAnswer(Answer):
-    """Features of a block model, in the columns of XI11 Tables 1 and 5."""
-
-    features: list[BlockFeature]
-
-    def as_json(self) -> object:
-        return [feature.as_json() for feature in self.features]
-
-    def parts(self) -> Iterator[str | Rows]:
-        rows = [
-            {
-                "count": feature.count,
-                "exp λ": round(feature.alpha, 2),
-                "j": feature.jump,
-                "target": feature.target or "∅",
-                "source": feature.source,
-                "asked": feature.asked,
-                "node": feature.node or "",
-                "coverage": "" if feature.coverage is None else feature.coverage,
-                "orientation": "" if feature.orientation is None else feature.orientation,
-            }
-            for feature in self.features
-        ]
-        # Empty columns are left out.
-        yield [{key: row[key] for key in row if any(other[key] != "" for other in rows)} for row in rows]
+    def row(self) -> dict[str, object]:
+        """The columns of XI11 Tables 1 and 5."""
+        return {
+            "count": self.count,
+            "exp λ": round(self.alpha, 2),
+            "j": self.jump,
+            "target": self.target or "∅",
+            "source": self.source,
+            "asked": self.asked,
+            "node": self.node or "",
+            "coverage": "" if self.coverage is None else self.coverage,
+            "orientation": "" if self.orientation is None else self.orientation,
+        }
 
 
 @dataclass(frozen=True)
@@ -80,13 +62,10 @@ class TagAnswer(Answer):
     counts: dict[int, int]
 
     def as_json(self) -> object:
-        return self._rows()
+        return next(self.parts())
 
     def parts(self) -> Iterator[str | Rows]:
-        yield self._rows()
-
-    def _rows(self) -> list[dict[str, object]]:
-        return [{"jump": jump, "count": count} for jump, count in self.counts.items()]
+        yield [{"jump": jump, "count": count} for jump, count in self.counts.items()]
 
 
 @answer.register
@@ -97,7 +76,10 @@ def _(model: BlockMe, question: Question) -> Answer:
     if about.tag is not None:
         return explain_tag(model, about.tag)
     features = explain_blocks(model, family=about.family, source=question.phrase, top=question.top, sort=about.sort)
-    return FeaturesAnswer(features)
+    rows = [feature.row() for feature in features]
+    # Empty columns are left out.
+    shown = [{key: row[key] for key in row if any(other[key] != "" for other in rows)} for row in rows]
+    return PlainAnswer([asdict(feature) for feature in features], [shown])
 
 
 def explain_tag(model: BlockMe, tag: str) -> TagAnswer:
@@ -131,14 +113,13 @@ def explain_blocks(
     key = np.repeat(np.arange(len(columns["keys"])), np.diff(columns["starts"]))
     kept = np.ones(len(key), bool)
     if family is not None:
-        own = [i for i, ask in enumerate(_ASKS) if ask.family == family]
-        kept &= np.isin(columns["asks"], own)[key]
+        kept &= np.isin(columns["asks"], [i for i, ask in enumerate(_ASKS) if ask.family == family])[key]
     if source is not None:
         kept &= _about(model, source)[key]
-    chosen = np.flatnonzero(kept)
-    weights, counts = np.abs(model.weights_[chosen]), columns["counts"][chosen].astype(np.int64)
-    order = np.lexsort((chosen, -counts, -weights) if sort == "weight" else (chosen, -weights, -counts))
-    return [_feature(model, int(f), int(key[f])) for f in chosen[order[:top]]]
+    features = np.flatnonzero(kept)
+    weights, counts = np.abs(model.weights_[features]), columns["counts"][features].astype(np.int64)
+    order = np.lexsort((features, -counts, -weights) if sort == "weight" else (features, -weights, -counts))
+    return [_feature(model, int(f), int(key[f])) for f in features[order[:top]]]
 
 
 def _about(model: BlockMe, source: str) -> npt.NDArray[np.bool_]:
@@ -166,41 +147,33 @@ def _feature(model: BlockMe, number: int, key: int) -> BlockFeature:
     ask = _ASKS[int(columns["asks"][key])]
     answer = ask.read(int(columns["as"][key]), int(columns["bs"][key]))
     source, target = int(columns["sources"][key]), int(columns["targets"][key])
-    asked = ask.asked
-    words = " ".join(_word(_vocabulary(model, ask.of), number) for number in answer.numbers)
+    vocabularies = {
+        _core.AskedOf.source_words: model.source_vocabulary_,
+        _core.AskedOf.target_words: model.target_vocabulary_,
+        _core.AskedOf.tags: model.tag_vocabulary_,
+        _core.AskedOf.labels: model.label_vocabulary_,
+    }
+    words = " ".join(_word(vocabularies.get(ask.of), number) for number in answer.numbers)
     about_node = ask.of == _core.AskedOf.labels
-    if words and not about_node:
-        asked = f"{asked}: {words}"
+    if ask.about_tags:  # the class of a target is `any` if there are no classes
+        source_name = _word(model.tag_vocabulary_, source)
+        target_name = "" if target == EMPTY_TAG else "any" if target == 0 else f"class {target}"
+    else:
+        source_name = model.table_.source(source, model.source_vocabulary_)
+        target_name = model.table_.target(target, model.target_vocabulary_)
     return BlockFeature(
         family=ask.family,
         count=int(columns["counts"][number]),
         alpha=float(numeric.exp(model.weights_[number])),
         jump=JUMPS[int(columns["jumps"][number])],
-        target=_target_tag(target) if ask.about_tags else model.table_.target(target, model.target_vocabulary_),
-        source=_word(model.tag_vocabulary_, source)
-        if ask.about_tags
-        else model.table_.source(source, model.source_vocabulary_),
-        asked=asked,
+        target=target_name,
+        source=source_name,
+        asked=f"{ask.asked}: {words}" if words and not about_node else ask.asked,
         node=words if about_node else None,
         coverage=answer.coverage,
         orientation=None if answer.right is None else 1 if answer.right else -1,
     )
 
 
-def _vocabulary(model: BlockMe, of: _core.AskedOf) -> Vocabulary | None:
-    """The kind of things that the numbers of a question refer to."""
-    return {
-        _core.AskedOf.source_words: model.source_vocabulary_,
-        _core.AskedOf.target_words: model.target_vocabulary_,
-        _core.AskedOf.tags: model.tag_vocabulary_,
-        _core.AskedOf.labels: model.label_vocabulary_,
-    }.get(of)
-
-
 def _word(vocabulary: Vocabulary | None, number: int) -> str:
     return "<edge>" if vocabulary is None or number == _core.SENTENCE_EDGE else vocabulary.word(number)
-
-
-def _target_tag(tag: int) -> str:
-    """The class of a target, `any` if there are no classes."""
-    return "" if tag == EMPTY_TAG else "any" if tag == 0 else f"class {tag}"

@@ -1,4 +1,4 @@
-"""Explain a jump model for one sentence: P(NP | CP), and a visit order."""
+"""Explain a model for one sentence: P(NP | CP) and a visit order of a jump model, the best steps of a step model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base import numeric
 from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Links, Tags, Text
-from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
-from hyperbaton.models import JumpLogProbs, NextPositionModel
+from hyperbaton.evaluate.explain import Answer, PlainAnswer, Question, Rows, answer
+from hyperbaton.models import JumpLogProbs, NextPositionModel, StepModel
 
 
 @dataclass(frozen=True)
@@ -116,3 +116,22 @@ def _linked(links: str, n: int) -> list[int]:
     if any(not 0 <= i < n or not 0 <= j < 2**16 for i, j in points):
         raise OptionError(f"a link is out of range for the {n} words of the sentence")
     return visit_order(Links.of([points]))[0]
+
+
+@answer.register
+def _(model: StepModel, question: Question) -> PlainAnswer:
+    """The steps through a sentence, always to the word with the highest score, and the best alternative of each."""
+    if question.sentence is None:
+        raise OptionError(f"the model {model.name} scores steps through sentences: give --sentence")
+    text = Text.of([question.sentence])
+    tags = None if question.source_tags is None else Tags.of([question.source_tags], text)
+    words, steps = text[0], list[dict[str, object]]()
+    order, lines = list[str](), list[str]()
+    for left, scores in model.walk(text, [""] * text.n_tokens, None, Annotations(source_tags=tags)):
+        best = [(int(left[at]), float(scores[at])) for at in (-scores).argsort(kind="stable")[:2]]
+        (word, score), (other, other_score) = best[0], best[1] if len(best) > 1 else (None, None)
+        steps.append({"word": word, "score": score, "other": other, "other_score": other_score})
+        instead = "" if other is None else f"   next best: {words[other]} {other_score:.3f}"
+        lines.append(f"  {words[word]}   score {score:.3f}{instead}")
+        order.append(words[word])
+    return PlainAnswer({"words": words, "steps": steps}, [f"expected order: {' '.join(order)}", *lines])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -11,30 +11,12 @@ from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.evaluate.explain import Answer, Question, Rows, answer
+from hyperbaton.evaluate.explain import PlainAnswer, Question, answer
 from hyperbaton.phrases.rules import DECODED_SPAN, SOURCE_GAPS, RuleTable
 
 GAP = SOURCE_GAPS[0]
 
 _Places = list[tuple[int, list[tuple[int, int]]]]  # source sides with the spans that they cover
-
-
-@dataclass(frozen=True)
-class RuleAnswer(Answer):
-    """Rules in display order; `spans` are places in the sentence, if there is one."""
-
-    asked: str
-    n_sides: int
-    n_rules: int
-    rules: list[ShownRule]
-
-    def as_json(self) -> object:
-        return [asdict(rule) for rule in self.rules]
-
-    def parts(self) -> Iterator[str | Rows]:
-        total = f"{counted(self.n_rules, 'rule')} with {counted(self.n_sides, 'source side')}"
-        yield f"{total} {self.asked}" + (f"; {len(self.rules)} shown" if len(self.rules) < self.n_rules else "")
-        yield [rule.row() for rule in self.rules]
 
 
 @dataclass(frozen=True)
@@ -55,7 +37,8 @@ class ShownRule:
 
 
 @answer.register
-def _(rules: RuleTable, question: Question) -> RuleAnswer:
+def _(rules: RuleTable, question: Question) -> PlainAnswer:
+    rules.table.check()
     if question.phrase is not None:
         symbols = question.phrase.split()
         sides: _Places = [(n, []) for n in _sides_with(rules, symbols) if _contains(rules.table.source[n].split(), symbols)]
@@ -70,20 +53,20 @@ def _(rules: RuleTable, question: Question) -> RuleAnswer:
     return _answer(rules, f"that apply {what}", [(n, spans) for n, spans in places if spans], question)
 
 
-def _answer(rules: RuleTable, asked: str, sides: _Places, question: Question) -> RuleAnswer:
+def _answer(rules: RuleTable, asked: str, sides: _Places, question: Question) -> PlainAnswer:
     """The most frequent rules of source sides; for a sentence, rules with longer source sides come first."""
-    table, found = rules.table, []
+    table, matching = rules.table, []
     for side, spans in sides:
-        source = table.source[side]
-        rows = range(int(table.offsets[side]), int(table.offsets[side + 1]))
-        for row in rows:
+        for row in range(int(table.offsets[side]), int(table.offsets[side + 1])):
             target = table.target[int(table.targets[row])]
-            if question.target and question.target not in target:
-                continue
-            found.append(ShownRule(source, target, float(table.counts[row, 2]), table.scores[row].tolist(), spans))
-    found.sort(key=lambda rule: (-len(rule.source.split()) if rule.spans else 0, -rule.count, rule.source, rule.target))
-    n_sides = len({rule.source for rule in found})
-    return RuleAnswer(asked, n_sides, len(found), found if question.everything else found[: question.top])
+            if question.target in target:  # by default, it is empty
+                scores = table.scores[row].tolist()
+                matching.append(ShownRule(table.source[side], target, float(table.counts[row, 2]), scores, spans))
+    matching.sort(key=lambda rule: (-len(rule.source.split()) if rule.spans else 0, -rule.count, rule.source, rule.target))
+    n_sides, shown = len({rule.source for rule in matching}), matching if question.everything else matching[: question.top]
+    total = f"{counted(len(matching), 'rule')} with {counted(n_sides, 'source side')} {asked}"
+    total += f"; {len(shown)} shown" if len(shown) < len(matching) else ""
+    return PlainAnswer([asdict(rule) for rule in shown], [total, [rule.row() for rule in shown]])
 
 
 def _sides_with(rules: RuleTable, symbols: Sequence[str]) -> list[int]:
@@ -102,11 +85,11 @@ def _sides_with(rules: RuleTable, symbols: Sequence[str]) -> list[int]:
 def _sides_within(rules: RuleTable, words: Sequence[str]) -> list[int]:
     """Source sides that contain only these words."""
     phrases = rules.table.source
-    known = np.zeros(len(phrases.vocabulary) + 1, np.bool_)  # the last is for words without a number
-    known[[phrases.vocabulary.number(symbol) for symbol in (*words, GAP)]] = True
-    known[-1] = False
+    foreign_symbols = np.ones(len(phrases.vocabulary) + 1, np.bool_)  # the last is for words without a number
+    foreign_symbols[[phrases.vocabulary.number(symbol) for symbol in (*words, GAP)]] = False
+    foreign_symbols[-1] = True
     symbols, offsets = phrases.gather()
-    foreign = offsets_of(~known[symbols])
+    foreign = offsets_of(foreign_symbols[symbols])
     return np.flatnonzero(foreign[offsets[1:]] == foreign[offsets[:-1]]).tolist()
 
 
@@ -121,7 +104,7 @@ def _places(side: Sequence[str], words: Sequence[str]) -> list[tuple[int, int]]:
     >>> _places(["a", "[X]", "b"], "a c b b".split())
     [(0, 3), (0, 4)]
     """
-    found = set()
+    spans = set()
     for begin in range(len(words)):
         last = min(begin + DECODED_SPAN, len(words))
         ends = {begin}
@@ -132,5 +115,5 @@ def _places(side: Sequence[str], words: Sequence[str]) -> list[tuple[int, int]]:
                 ends = {end + 1 for end in ends if end < last and words[end] == symbol}
             if not ends:
                 break
-        found |= {(begin, end) for end in ends}
-    return sorted(found)
+        spans |= {(begin, end) for end in ends}
+    return sorted(spans)

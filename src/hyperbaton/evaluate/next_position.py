@@ -9,17 +9,18 @@ and the end, regardless of the model's candidates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from hyperbaton.align import Jumps, visit_order
+from hyperbaton.align import Jumps, VisitOrders, visit_order
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array, offsets_of, ranges
 from hyperbaton.base.errors import InputError
-from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
+from hyperbaton.corpus import Annotations, Text
+from hyperbaton.evaluate.base import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import JumpLogProbs, NextPositionModel
 
 # Distortions counted separately; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
@@ -27,7 +28,8 @@ FARTHEST = 30
 # Jumps scored at once: limits memory.
 _CHUNK = 4_000_000
 
-DIRECTIONS = {"back": (-FARTHEST, -2), "monotone": (0, 0), "forward": (1, FARTHEST)}
+# Where the distortions of a direction are in arrays over −FARTHEST … FARTHEST.
+DIRECTIONS = {"back": slice(FARTHEST - 1), "monotone": slice(FARTHEST, FARTHEST + 1), "forward": slice(FARTHEST + 1, None)}
 
 
 @dataclass(frozen=True)
@@ -78,36 +80,31 @@ class NextPositions(Evaluation):
     @property
     def accuracy_by_distance(self) -> dict[int, float]:
         """Percent right by distortion."""
-        return {d: 100 * self.right[d + FARTHEST] / self.n_by_distortion[d + FARTHEST] for d in self._seen()}
+        return _shares(100 * self.right, self.n_by_distortion)
 
     @property
     def mean_logprob_by_distance(self) -> dict[int, float]:
         """Mean log P(NP | CP) by distortion."""
-        return {d: float(self.logprob[d + FARTHEST] / self.n_by_distortion[d + FARTHEST]) for d in self._seen()}
+        return _shares(self.logprob, self.n_by_distortion)
 
     @property
     def by_direction(self) -> dict[str, dict[str, float]]:
         """n, accuracy and mean log-probability of jumps back, to the next word, and forward."""
         directions = {}
-        for name, (low, high) in DIRECTIONS.items():
-            here = slice(low + FARTHEST, high + FARTHEST + 1)
-            n = int(self.n_by_distortion[here].sum())
-            directions[name] = {
-                "n": n,
-                "accuracy": 100 * float(self.right[here].sum()) / max(n, 1),
-                "mean_logprob": float(self.logprob[here].sum()) / max(n, 1),
-            }
+        for name, here in DIRECTIONS.items():
+            n, right, logprob = (float(sums[here].sum()) for sums in (self.n_by_distortion, self.right, self.logprob))
+            directions[name] = {"n": int(n), "accuracy": 100 * right / max(n, 1), "mean_logprob": logprob / max(n, 1)}
         return directions
 
     @property
     def average_probability(self) -> dict[int, float]:
         """The mean of P(candidate | CP) over all candidates at each distortion (GO13 Fig. 5)."""
-        return _shares(self.probability, self.n_candidates)
+        return {d: mean for d, mean in _shares(self.probability, self.n_candidates).items() if mean}
 
     @property
     def corpus_probability(self) -> dict[int, float]:
         """The fraction of all jumps made with each distortion (CORPUS of GO13 Fig. 5)."""
-        return _shares(self.n_by_distortion, np.full(2 * FARTHEST + 1, max(self.n, 1)))
+        return {d: n / max(self.n, 1) for d, n in self._counts().items()}
 
     def as_json(self) -> dict[str, object]:
         """Everything as plain values."""
@@ -117,12 +114,12 @@ class NextPositions(Evaluation):
             "mean_logprob": self.mean_logprob,
             "remaining_accuracy": self.remaining_accuracy,
             "remaining_mean_logprob": self.remaining_mean_logprob,
-            "accuracy_by_distance": {str(d): float(value) for d, value in self.accuracy_by_distance.items()},
-            "mean_logprob_by_distance": {str(d): value for d, value in self.mean_logprob_by_distance.items()},
-            "n_by_distance": {str(d): int(self.n_by_distortion[d + FARTHEST]) for d in self._seen()},
+            "accuracy_by_distance": _named(self.accuracy_by_distance),
+            "mean_logprob_by_distance": _named(self.mean_logprob_by_distance),
+            "n_by_distance": _named(self._counts()),
             "by_direction": self.by_direction,
-            "average_probability": {str(d): value for d, value in self.average_probability.items()},
-            "corpus_probability": {str(d): value for d, value in self.corpus_probability.items()},
+            "average_probability": _named(self.average_probability),
+            "corpus_probability": _named(self.corpus_probability),
         }
 
     def row(self) -> dict[str, object]:
@@ -135,32 +132,59 @@ class NextPositions(Evaluation):
             "remaining log p": round(self.remaining_mean_logprob, 4),
         }
 
-    def _seen(self) -> list[int]:
-        return [int(k) - FARTHEST for k in np.flatnonzero(self.n_by_distortion)]
+    def _counts(self) -> dict[int, int]:
+        return {int(k) - FARTHEST: int(self.n_by_distortion[k]) for k in np.flatnonzero(self.n_by_distortion)}
 
 
 def _shares(part: Array, whole: Array) -> dict[int, float]:
-    return {int(k) - FARTHEST: float(part[k] / whole[k]) for k in np.flatnonzero(part)}
+    """The ratio of two sums at every distortion that occurs."""
+    return {int(k) - FARTHEST: float(part[k] / whole[k]) for k in np.flatnonzero(whole)}
+
+
+def _named(values: Mapping[int, float]) -> dict[str, float]:
+    return {str(d): value for d, value in values.items()}
 
 
 @evaluation_of.register
 def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
-    bitext, annotations = held_out.bitext, held_out.annotations.only(model.needs)
+    bitext = held_out.bitext
     visits = visit_order(bitext.need_links(), threads=model.threads or None)
-    visited = np.flatnonzero(np.diff(visits.offsets))
-    if len(visited) == 0:
+    if len(visits.positions) == 0:
         raise InputError("nothing to predict: no sentence pair has links", bitext.source.path)
     total = np.zeros((7, 2 * FARTHEST + 1))
-    for chunk in _chunks(bitext.source.lengths[visited]):
-        sentences = visited[chunk]
-        part, own = bitext.source.select(sentences), visits.select(sentences)
-        logprobs = model.jump_logprobs(part, annotations.select(sentences))
-        jumps = own.jumps(part.lengths)
-        left = logprobs.remaining(own, threads=model.threads or None)
-        all_rows = left.values if model.candidates == "remaining" else _rows(logprobs, jumps)
-        total += np.concatenate([_sums(all_rows, part.lengths, jumps), _sums(left.values, part.lengths, jumps)[1:3]])
+    for part in scored_jumps(model, bitext.source, visits, held_out.annotations):
+        all_rows = part.remaining if model.candidates == "remaining" else _rows(part.logprobs, part.jumps)
+        lengths = part.logprobs.lengths
+        total += np.concatenate([_sums(all_rows, lengths, part.jumps), _sums(part.remaining, lengths, part.jumps)[1:3]])
     counts = (0, 1, 3, 5)
     return NextPositions(*(row.astype(np.int64) if i in counts else row for i, row in enumerate(total)))
+
+
+class ScoredJumps(NamedTuple):
+    """The jumps of some sentences, with log-probabilities.
+
+    `remaining` has a row for the CP of each jump, in order: log P(NP | CP, visited) of all words of its sentence and EOS.
+    The row of jump k begins at `starts[k]`.
+    """
+
+    sentences: Array  # their numbers
+    jumps: Jumps  # in sentences counted from the first of `sentences`
+    logprobs: JumpLogProbs
+    remaining: Array
+    starts: Array
+
+
+def scored_jumps(
+    model: NextPositionModel, source: Text, visits: VisitOrders, annotations: Annotations
+) -> Iterator[ScoredJumps]:
+    """Score the jumps of visit orders, some sentences at a time; sentences without a visit are left out."""
+    visited, annotations = np.flatnonzero(np.diff(visits.offsets)), annotations.only(model.needs)
+    for chunk in _chunks(source.lengths[visited]):
+        sentences = visited[chunk]
+        part, orders = source.select(sentences), visits.select(sentences)
+        logprobs, jumps = model.jump_logprobs(part, annotations.select(sentences)), orders.jumps(part.lengths)
+        remaining = logprobs.remaining(orders, threads=model.threads or None).values
+        yield ScoredJumps(sentences, jumps, logprobs, remaining, offsets_of(part.lengths[jumps.sentence] + 1)[:-1])
 
 
 def _rows(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
@@ -174,23 +198,16 @@ def _sums(rows: Array, lengths: Array, jumps: Jumps) -> Array:
     """The first five sums of `NextPositions`, shape (5, 2 · FARTHEST + 1), from the rows of all jumps' CPs."""
     side = lengths[jumps.sentence] + 1
     starts = offsets_of(side)[:-1]
-    best = np.maximum.reduceat(rows, starts)
-    made = rows[starts + jumps.next]
-    distortion = jumps.next - jumps.current - 1
-    candidates = ranges(-jumps.current - 1, side)
-    return np.stack(
-        [
-            _by_distortion(distortion, np.ones(len(made))),
-            _by_distortion(distortion, made >= best),
-            _by_distortion(distortion, made),
-            _by_distortion(candidates, rows > -np.inf),
-            _by_distortion(candidates, numeric.exp(rows)),
-        ]
+    logprobs = rows[starts + jumps.next]
+    jumped, candidates = (
+        np.clip(distortion, -FARTHEST, FARTHEST) + FARTHEST
+        for distortion in (jumps.next - jumps.current - 1, ranges(-jumps.current - 1, side))
     )
-
-
-def _by_distortion(distortion: Array, values: Array) -> Array:
-    return np.bincount(np.clip(distortion, -FARTHEST, FARTHEST) + FARTHEST, weights=values, minlength=2 * FARTHEST + 1)
+    summed = [
+        (jumped, values) for values in (np.ones(len(logprobs)), logprobs >= np.maximum.reduceat(rows, starts), logprobs)
+    ]
+    summed += [(candidates, values) for values in (rows > -np.inf, numeric.exp(rows))]
+    return np.stack([np.bincount(places, weights=values, minlength=2 * FARTHEST + 1) for places, values in summed])
 
 
 def _chunks(lengths: Array) -> Iterator[Array]:

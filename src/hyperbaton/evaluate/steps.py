@@ -1,17 +1,30 @@
-"""How well a step model predicts the paths of held-out sentence pairs."""
+"""How well a step model predicts the paths of held-out sentence pairs, and further figures of single models."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.evaluate.model import Evaluation, HeldOut, evaluation_of
+from hyperbaton.evaluate.base import Evaluation, HeldOut, evaluation_of
+from hyperbaton.evaluate.explain_blocks import explain_blocks
 from hyperbaton.models import StepModel
+from hyperbaton.models.block_me import BlockMe
+from hyperbaton.models.osm import OperationSequence
+
+N_SIBLINGS = 20
+_COLUMNS = {  # of a table of models: figure and digits
+    "accuracy": ("accuracy", 2),
+    "log p": ("mean_logprob", 4),
+    "of jumps": ("jump_accuracy", 2),
+    "of jumps log p": ("mean_jump_logprob", 4),
+    "perplexity": ("perplexity", 2),
+}
 
 
 @dataclass(frozen=True)
@@ -54,24 +67,35 @@ class StepEvaluation(Evaluation):
 
     def row(self) -> JsonObject:
         figures = self.as_json()
-        jumps = {}
-        if "jump_accuracy" in figures:
-            jumps = {
-                "of jumps": round(figures["jump_accuracy"], 2),
-                "of jumps log p": round(figures["mean_jump_logprob"], 4),
-            }
-        return {
-            "n": self.n,
-            "accuracy": round(figures["accuracy"], 2),
-            "log p": round(figures["mean_logprob"], 4),
-            **jumps,
-            **({"perplexity": round(figures["perplexity"], 2)} if "perplexity" in figures else {}),
-        }
+        columns = {title: round(figures[name], digits) for title, (name, digits) in _COLUMNS.items() if name in figures}
+        return {"n": self.n, **columns}
 
 
 @evaluation_of.register
-def _(model: StepModel, held_out: HeldOut) -> StepEvaluation:
+def _of_steps(model: StepModel, held_out: HeldOut) -> StepEvaluation:
     columns = model.path_scores(held_out.bitext, held_out.annotations.only(model.reads))
     if len(columns["logprob"]) == 0:
         raise InputError("nothing to predict: no sentence pair has links", held_out.bitext.source.path)
     return StepEvaluation(columns)
+
+
+@evaluation_of.register
+def _(model: OperationSequence, held_out: HeldOut) -> StepEvaluation:
+    logprobs = model.operation_logprobs(held_out.bitext)
+    perplexity = float(numeric.exp(-logprobs.mean()))
+    return replace(_of_steps(model, held_out), details={"operations": len(logprobs), "perplexity": perplexity})
+
+
+@evaluation_of.register
+def _(model: BlockMe, held_out: HeldOut) -> StepEvaluation:
+    return replace(_of_steps(model, held_out), details={"features": model.n_features, "siblings": _siblings(model)})
+
+
+def _siblings(model: BlockMe) -> list[dict[str, object]]:
+    """The most frequent features about parse siblings, with tags if there are such: XI11 Table 5, else Table 1."""
+    family = next((f for f in ("sibling-tag", "sibling-word") if f in model.asked_), None)
+    if family is None:
+        return []
+    shown = ("count", "weight", "jump", "target", "source", "node", "coverage", "orientation")
+    features = [asdict(f) for f in explain_blocks(model, family=family, top=N_SIBLINGS, sort="count")]
+    return [{name: feature["alpha" if name == "weight" else name] for name in shown} for feature in features]

@@ -12,17 +12,29 @@ from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import AnyPath, feed, read_sentences, shown
-from hyperbaton.metrics import Comparison, Estimate, Metric, Orders, Outputs, check_test, compare, estimate, holm
+from hyperbaton.metrics import (
+    Comparison,
+    Estimate,
+    Metric,
+    Orders,
+    Outputs,
+    check_test,
+    compare,
+    estimate,
+    holm,
+    length_ratio,
+)
 
 
 @dataclass(frozen=True)
 class MetricVerdict:
-    """A metric's score of a system, and of its difference from another one."""
+    """A metric's score of a system, and of its difference from another one; `length` is its length ratio."""
 
     metric: Metric
     signature: str
     estimate: Estimate
     comparison: Comparison | None
+    length: float
 
 
 def score_translations(
@@ -43,13 +55,13 @@ def score_translations(
     33.33
     """
     check_test(test)
-    scores = []
+    scores, length = [], length_ratio(runs)
     for metric in metrics:
         statistics = [metric.statistics(outputs) for outputs in runs]
         others = [metric.statistics(outputs) for outputs in against]
         comparison = compare(metric, statistics, others, test=test, samples=samples, seed=seed) if others else None
         scored = estimate(metric, statistics, samples=samples, seed=seed)
-        scores.append(MetricVerdict(metric, metric.signature(runs[0].n_references), scored, comparison))
+        scores.append(MetricVerdict(metric, metric.signature(runs[0].n_references), scored, comparison, length))
     return scores
 
 
@@ -72,10 +84,10 @@ def compare_systems(
     }
     alone = score_translations(metrics, first, test=test, samples=samples, seed=seed)
     results = []
-    for i, own in enumerate(alone):
+    for i, verdict in enumerate(alone):
         of_metric = {name: scores[i] for name, scores in compared.items()}
         corrected = holm([scored.comparison.p for scored in of_metric.values() if scored.comparison is not None])
-        results.append((own, dict(zip(of_metric, zip(of_metric.values(), corrected, strict=True), strict=True))))
+        results.append((verdict, dict(zip(of_metric, zip(of_metric.values(), corrected, strict=True), strict=True))))
     return results
 
 
@@ -89,7 +101,11 @@ def read_outputs(
     lines = _read(hypotheses)
     texts = [_read(path) for path in references]
     for path, text in zip(references, texts, strict=True):
-        _same_length(hypotheses, lines, path, text)
+        if len(lines) != len(text):
+            (n, shorter), (n_longer, longer) = sorted([(len(lines), shown(hypotheses)), (len(text), shown(path))])
+            end = counted(n, "line", form="d")
+            what = f"the file ends after {end}, but {longer} has {n_longer}; every sentence needs a line"
+            raise InputError(what, shorter, n + 1)
     if bool(reference_links) != (links is not None):
         raise OptionError("metrics of word order need links of both the translation and the reference to the source")
     if len(reference_links) not in (0, len(references)):
@@ -103,18 +119,10 @@ def read_outputs(
 
 
 def _read(path: AnyPath) -> list[str]:
-    lines = list(read_sentences(path))
+    lines = list(read_sentences(path, lenient=True))
     if not lines:
         raise InputError("the file has no lines", shown(path))
     return lines
-
-
-def _same_length(path: AnyPath, lines: Sequence[str], other_path: AnyPath, others: Sequence[str]) -> None:
-    if len(lines) != len(others):
-        (n, shorter), (n_longer, longer) = sorted([(len(lines), shown(path)), (len(others), shown(other_path))])
-        end = counted(n, "line", form="d")
-        what = f"the file ends after {end}, but {longer} has {n_longer}; every sentence needs a line"
-        raise InputError(what, shorter, n + 1)
 
 
 def _read_orders(path: AnyPath, text: Sequence[str]) -> Orders:

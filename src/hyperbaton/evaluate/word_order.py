@@ -23,18 +23,20 @@ source and between their translations (by the mean position of the linked words)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.align import visit_order
+from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.corpus import Bitext, Dependencies, Links, Tags
-from hyperbaton.metrics import Orders, Outputs, bootstrap_sums, make_metric
+from hyperbaton.decode.preordering import Permutations
+from hyperbaton.metrics import METRICS, Orders, Outputs, bootstrap_sums
 from hyperbaton.phrases import Samples, extract
 
 LIMITS = (2, 4, 6, 8, 10, 15, 20)
@@ -103,8 +105,8 @@ class WordOrder:
 def _interval(drawn: Values) -> list[list[float]]:
     """The ends of the 95% interval of each column, NaN if all values are NaN."""
     ends = np.full((2, drawn.shape[1]), np.nan)
-    known = ~np.isnan(drawn).all(axis=0)
-    ends[:, known] = np.nanquantile(drawn[:, known], [0.025, 0.975], axis=0)
+    measured = ~np.isnan(drawn).all(axis=0)
+    ends[:, measured] = np.nanquantile(drawn[:, measured], [0.025, 0.975], axis=0)
     low, high = ends.tolist()
     return [low, high]
 
@@ -170,9 +172,8 @@ def _visit_columns(links: Links, threads: int | None) -> dict[str, Values]:
     visited = visit_order(links, threads=threads)
     sentence = np.repeat(np.arange(len(visited)), np.diff(visited.offsets))
     in_order = visited.positions[np.lexsort((visited.positions, sentence))]
-    outputs = Outputs.of_orders(Orders(visited.positions, visited.offsets), Orders(in_order, visited.offsets))
-    names = ("kendall", "fuzzy_reordering")
-    return {name: np.asarray(make_metric(name).statistics(outputs), np.float64) for name in names}
+    outputs = Outputs.of_orders(_as_orders(visited), Orders(in_order, visited.offsets))
+    return {name: np.asarray(METRICS[name]().statistics(outputs), np.float64) for name in ("kendall", "fuzzy_reordering")}
 
 
 @dataclass(frozen=True)
@@ -258,22 +259,81 @@ def order_by_relation(bitext: Bitext, dependencies: Dependencies) -> list[Relati
         target_before = place[dependents] < place[heads]
     rows = []
     for number, name in enumerate(dependencies.relation_vocabulary.words()):
-        own = relations == number
-        if not own.any():
-            continue
-        both = own & linked
-        rows.append(
-            RelationOrder(
-                name,
-                int(own.sum()),
-                _percent(before[own]),
-                int(both.sum()),
-                _percent(target_before[both]),
-                _percent(target_before[both] == before[both]),
-            )
-        )
+        here = relations == number
+        if here.any():
+            both = here & linked
+            in_target, same = _percent(target_before[both]), _percent(target_before[both] == before[both])
+            rows.append(RelationOrder(name, int(here.sum()), _percent(before[here]), int(both.sum()), in_target, same))
     return sorted(rows, key=lambda row: (-row.n, row.relation))
 
 
 def _percent(values: npt.NDArray[np.bool_]) -> float:
     return 100 * float(values.mean()) if len(values) else float("nan")
+
+
+@dataclass(frozen=True)
+class OrderQuality:
+    """Kendall's τ as the share of pairs in the right order, the fuzzy reordering score (both 0–100), and crossing links.
+
+    Words without links are ignored.
+    """
+
+    kendall: float
+    fuzzy_reordering: float
+    crossings: int  # pairs of links
+    crossings_per_sentence: float
+
+    def as_json(self) -> dict[str, float]:
+        """Everything as plain values."""
+        return asdict(self)
+
+    def row(self) -> dict[str, float]:
+        """For a table."""
+        return {
+            "Kendall": round(self.kendall, 2),
+            "FRS": round(self.fuzzy_reordering, 2),
+            "crossings": self.crossings,
+            "per sentence": round(self.crossings_per_sentence, 2),
+        }
+
+
+def order_quality(orders: Permutations, links: Links, *, threads: int = 0) -> OrderQuality:
+    """Compare orders of sentences with the order in which their links visit them.
+
+    >>> from hyperbaton.corpus import Text
+    >>> from hyperbaton.decode.preordering import unchanged
+    >>> order_quality(unchanged(Text.of(["a b c"])), Links.of([[(0, 1), (1, 2), (2, 0)]])).row()
+    {'Kendall': 33.33, 'FRS': 50.0, 'crossings': 2, 'per sentence': 2.0}
+    """
+    visits = visit_order(links, threads=n_threads(threads))
+    outputs = Outputs.of_orders(_as_orders(orders.only(visits)), _as_orders(visits))
+    reordered = orders.reorder_links(links)
+    crossings = _core.count_crossings(reordered.points, reordered.offsets, n_threads(threads))[:, 0]
+    return OrderQuality(
+        METRICS["kendall"]().value(outputs),
+        METRICS["fuzzy_reordering"]().value(outputs),
+        int(crossings.sum()),
+        float(crossings.mean()) if len(crossings) else 0.0,
+    )
+
+
+def order_losses(visits: VisitOrders, reference: VisitOrders) -> Values:
+    """For each sentence, the fraction of pairs of source words that two orders visit in different order.
+
+    >>> first, second = (visit_order(Links.of([[(0, 0), (1, 1), (2, j)]])) for j in (2, 0))
+    >>> order_losses(first, second).round(2).tolist()
+    [0.33]
+    """
+    kendall = METRICS["kendall"]()
+    losses = 1 - kendall.score(kendall.statistics(Outputs.of_orders(_as_orders(visits), _as_orders(reference)))) / 100
+    return np.asarray(losses)
+
+
+def disagreements(orders: Sequence[VisitOrders]) -> Values:
+    """For each sentence, the mean of `order_losses` over all pairs of texts; 0 if there is only one."""
+    pairs = [order_losses(a, b) for a, b in combinations(orders, 2)]
+    return np.asarray(np.mean(pairs, axis=0) if pairs else np.zeros(len(orders[0])))
+
+
+def _as_orders(visits: VisitOrders) -> Orders:
+    return Orders(visits.positions, visits.offsets)

@@ -18,21 +18,21 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import combinations
 
 import numpy as np
 
-from hyperbaton.align import visit_order
+from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Links, Text
-from hyperbaton.decode import NBest, Translator
+from hyperbaton.decode import NBest, TokenTranslator
 from hyperbaton.decode.diagnose import Judge
+from hyperbaton.evaluate.word_order import disagreements, order_losses
 from hyperbaton.explore.run import Run, TestOutput
 from hyperbaton.explore.sentence import sentence_object
-from hyperbaton.metrics import Orders, Outputs, make_metric
+from hyperbaton.metrics import make_metric
 from hyperbaton.run.stages.movement import count_jumps
 
 Objects = list[JsonObject]
@@ -85,7 +85,7 @@ def collect(
         part = resources.part(number, of=len(outputs))
         for sentence, translation in zip(sentences, _translations(run, output, sentences, selection, part), strict=True):
             sentence["translations"][output.system] = translation
-    _compare_orders(sentences, names)
+    _compare_orders(sentences, names, visit_order(run.links).select(range(n)))
     metrics = [make_metric(name) for name in run.metrics]
     return {
         "format": 1,
@@ -104,8 +104,8 @@ def _languages(run: Run, output: TestOutput) -> dict[str, str]:
     """The language code of each side, from the system's text processing or else from the script; empty if unknown."""
     system, _ = run.load(output)
     sides = {"source": run.source, "target": run.target}
-    known = {side: "" if system.text is None else getattr(system.text, side).language for side in sides}
-    return {side: known[side] or language_by_script(text.vocabulary.words()) for side, text in sides.items()}
+    languages = {side: "" if system.text is None else getattr(system.text, side).language for side in sides}
+    return {side: languages[side] or language_by_script(text.vocabulary.words()) for side, text in sides.items()}
 
 
 def language_by_script(words: Iterable[str]) -> str:
@@ -123,50 +123,35 @@ def _sentences(run: Run, n: int) -> Objects:
     orders = visit_order(run.links)
     sentences = []
     for s in range(n):
-        sentence: JsonObject = {
-            "id": s + 1,
-            "source": run.source[s],
-            "reference": {"target": run.target[s], "links": [list(link) for link in run.links[s]], "order": orders[s]},
-            "translations": {},
-        }
-        if run.tags is not None:
-            sentence["tags"] = run.tags[s]
-        sentences.append(sentence)
+        reference = {"target": run.target[s], "links": [list(link) for link in run.links[s]], "order": orders[s]}
+        sentence = {"id": s + 1, "source": run.source[s], "reference": reference, "translations": {}}
+        sentences.append(sentence if run.tags is None else sentence | {"tags": run.tags[s]})
     return sentences
 
 
 def _translations(
-    run: Run,
-    output: TestOutput,
-    sentences: Objects,
-    selection: PageSelection,
-    resources: Resources,
+    run: Run, output: TestOutput, sentences: Objects, selection: PageSelection, resources: Resources
 ) -> Objects:
     """The first sentences as translated by a system."""
     system, options = run.load(output)
-    translator = Translator(system, options, threads=resources.threads)
+    translator = TokenTranslator(system, options, threads=resources.threads)
     judge = Judge(system, options, threads=resources.threads) if selection.judged else None
     annotations = run.texts.for_decoder("test", output.columns)
     lines = run.texts.lines("test", "source")
     scores = run.scores(output)
     objects: Objects = []
     for first in range(0, len(sentences), _BATCH):
-        chosen = np.arange(first, min(first + _BATCH, len(sentences)))
-        own, known = [lines[s] for s in chosen.tolist()], annotations.select(chosen)
-        translations = translator.translate_batch(own, NBest(max(selection.n_best, 1), distinct=True), annotations=known)
-        references = [" ".join(sentences[s]["reference"]["target"]) for s in chosen.tolist()]
-        judgements = judge.judge(own, references, translations, known) if judge is not None else [None] * len(own)
-        for piece, s in enumerate(chosen.tolist()):
-            record = sentence_object(
-                translations,
-                piece,
-                n_best=selection.n_best,
-                expected=True,
-                reference=sentences[s]["reference"]["order"],
-            )
+        numbers = range(first, min(first + _BATCH, len(sentences)))
+        batch, notes = [lines[s] for s in numbers], annotations.select(np.array(numbers))
+        translations = translator.translate_batch(batch, NBest(max(selection.n_best, 1), distinct=True), annotations=notes)
+        references = [sentences[s]["reference"] for s in numbers]
+        targets = [" ".join(reference["target"]) for reference in references]
+        judgements = judge.judge(batch, targets, translations, notes) if judge is not None else [None] * len(batch)
+        for piece, (s, reference, judgement) in enumerate(zip(numbers, references, judgements, strict=True)):
+            order = reference["order"]
+            record = sentence_object(translations, piece, n_best=selection.n_best, expected=True, reference=order)
             del record["source"]  # it is the same for all systems
             record["scores"] = {name: values[s] for name, values in scores.items()}
-            judgement = judgements[piece]
             if judgement is not None:
                 record["verdict"] = judgement.verdict
             objects.append(record)
@@ -174,42 +159,23 @@ def _translations(
     return objects
 
 
-def _compare_orders(sentences: Objects, systems: Sequence[str]) -> None:
+def _compare_orders(sentences: Objects, systems: Sequence[str], reference: VisitOrders) -> None:
     """Add how much the orders of the systems differ from the reference, and from each other."""
-    orders = {name: [_order(sentence["translations"][name]) for sentence in sentences] for name in systems}
-    reference = [sentence["reference"]["order"] for sentence in sentences]
+    orders = []
     for name in systems:
-        for sentence, loss in zip(sentences, order_losses(orders[name], reference), strict=True):
-            sentence["translations"][name]["order_loss"] = loss
-    pairs = [order_losses(orders[a], orders[b]) for a, b in combinations(systems, 2)]
-    means = np.mean(pairs, axis=0) if pairs else np.zeros(len(sentences))
-    for sentence, mean in zip(sentences, means.tolist(), strict=True):
+        links = (sentence["translations"][name]["links"] for sentence in sentences)
+        orders.append(visit_order(Links.of([[(link["source"], link["target"]) for link in row] for row in links])))
+        for sentence, loss in zip(sentences, order_losses(orders[-1], reference).tolist(), strict=True):
+            sentence["translations"][name]["order_loss"] = round(loss, 4)
+    for sentence, mean in zip(sentences, disagreements(orders).tolist(), strict=True):
         sentence["disagreement"] = round(mean, 4)
 
 
-def order_losses(orders: Sequence[Sequence[int]], reference: Sequence[Sequence[int]]) -> list[float]:
-    """For each two orders of a sentence, the fraction of pairs of words whose order differs.
-
-    >>> order_losses([[0, 1, 2], [1, 0]], [[0, 2, 1], [1, 0]])
-    [0.3333, 0.0]
-    """
-    kendall = make_metric("kendall")
-    statistics = kendall.statistics(Outputs.of_orders(Orders.of(orders), Orders.of(reference)))
-    return [round(1 - value / 100, 4) for value in kendall.score(statistics).tolist()]
-
-
-def _order(translation: JsonObject) -> list[int]:
-    """The linked source words of a translation, in visit order."""
-    links = [(link["source"], link["target"]) for link in translation["links"]]
-    return visit_order(Links.of([links]))[0]
-
-
 def _system(run: Run, output: TestOutput) -> JsonObject:
-    limit = None if output.limit < 0 else output.limit
     return {
         "name": output.system,
         "models": list(run.models[output.system]),
-        "limit": limit,
+        "limit": None if output.limit < 0 else output.limit,
         "weights": {name: [round(weight, 5) for weight in values] for name, values in run.weights(output).items()},
         "scores": {name: round(score, 2) for name, score in run.system_scores(output).items()},
     }
@@ -217,14 +183,17 @@ def _system(run: Run, output: TestOutput) -> JsonObject:
 
 def corpora(run: Run, outputs: Sequence[TestOutput]) -> Objects:
     """Jumps between words, in the texts of a run and in the translations of its systems."""
-    rows = [
-        {"name": "training text", "kind": "reference", **_jumps(run.movement)},
-        {"name": "test reference", "kind": "reference", **_jumps(count_jumps(run.source, run.links, run.tags))},
-    ]
+    texts = [("training text", "reference", run.movement)]
+    texts.append(("test reference", "reference", count_jumps(run.source, run.links, run.tags)))
     for output in outputs:
         links = Links.read(output.folder / "links", run.source, Text.read(output.folder / "hypotheses"))
-        counts = count_jumps(run.source, links, run.tags)
-        rows.append({"name": output.system, "kind": "system", **_jumps(counts)})
+        texts.append((output.system, "system", count_jumps(run.source, links, run.tags)))
+    rows = []
+    for name, kind, counts in texts:  # by tag, jumps of more than 5 words count as 5
+        by_distance = {str(-int(distortion)): n for distortion, n in counts["word_distortions"].items()}
+        tags = counts.get("jumps_by_tag", {})
+        by_tag = {tag: {str(1 - int(jump)): n for jump, n in jumps.items()} for tag, jumps in tags.items()}
+        rows.append({"name": name, "kind": kind, "distances": by_distance, "by_tag": by_tag})
     return rows
 
 
@@ -232,9 +201,3 @@ def _corpora_of_other(run: Run) -> Objects:
     """The jumps of another run, with all its systems, under names that include the run's."""
     rows = corpora(run, [run.output(name) for name in run.systems])
     return [row | {"name": f"{run.root.name}: {row['name']}"} for row in rows]
-
-
-def _jumps(counts: JsonObject) -> JsonObject:
-    """Counts of jumps, where 1 is the next source word; by tag, jumps farther than 5 count as 5."""
-    jumps = {str(int(distortion) + 1): n for distortion, n in counts["word_distortions"].items()}
-    return {"jumps": jumps, "by_tag": counts.get("jumps_by_tag", {})}

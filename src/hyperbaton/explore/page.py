@@ -1,23 +1,23 @@
 """The page as one file: HTML, styles and scripts with the data of a run inside; nothing is fetched.
 
-The files are in `files/`: `page.html` is the frame, `*.css` the styles, `*.js` code shared by the views, `views/*.js` one
-view each. The data are JSON, compressed with gzip and encoded in base64, which browsers decode.
+The files are in `templates/`: `page.html` is the frame, `*.css` the styles, `*.js` code shared by the views, and
+`views/*.js` one view each. The data are JSON, compressed with gzip and encoded in base64, which browsers decode.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
-import html
 import json
 from collections.abc import Mapping
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from os import PathLike
 from pathlib import Path
 
+from markupsafe import Markup
+
 from hyperbaton.base.forms import Json
-from hyperbaton.base.store import writing_file
+from hyperbaton.base.templates import environment
+from hyperbaton.base.writing import writing_file
+from hyperbaton.report.page import packed
 
 
 def page(data: Mapping[str, Json] | None = None, server: Mapping[str, Json] | None = None) -> str:
@@ -29,26 +29,35 @@ def page(data: Mapping[str, Json] | None = None, server: Mapping[str, Json] | No
         the largest number of characters in a request. Without it the page is a standalone file, which says where a server
         is needed.
     """
-    folder = files(__package__).joinpath("files")
-    text = folder.joinpath("page.html").read_text(encoding="utf-8")
-    title = data["title"] if data is not None else "hyperbaton"
-    inserted = {
-        "title": html.escape(title),
-        "styles": styles(),
-        "links": "" if server is None else ' <a href="docs">Interface for programs</a>',
-        "settings": _safe(json.dumps({"server": server}, ensure_ascii=False)),
-        "data": "" if data is None else _packed(data),
-        "scripts": "\n".join(part.read_text(encoding="utf-8") for part in _scripts(folder)),
-    }
-    pieces = text.split("{{")
-    rest = (piece.partition("}}") for piece in pieces[1:])
-    return pieces[0] + "".join(inserted[name] + behind for name, _, behind in rest)
+    shared = _texts(".js")
+    start = shared.pop("start.js")  # starts the views
+    return (
+        environment(__package__)
+        .get_template("page.html")
+        .render(
+            title=data["title"] if data is not None else "hyperbaton",
+            styles=Markup(styles()),
+            served=server is not None,
+            settings=settings(server),
+            data="" if data is None else packed(data),
+            scripts=Markup("\n".join([*shared.values(), *_texts(".js", "views").values(), start])),
+        )
+    )
+
+
+def settings(server: Mapping[str, Json] | None) -> Markup:
+    """The settings for the scripts, safe in a script element."""
+    return Markup(json.dumps({"server": server}, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 def styles() -> str:
     """The style sheets of the page, for related pages."""
-    folder = files(__package__).joinpath("files")
-    return "\n".join(part.read_text(encoding="utf-8") for part in _parts(folder, ".css"))
+    return "\n".join(_texts(".css").values())
+
+
+def scripts(*names: str) -> str:
+    """Scripts that related pages share."""
+    return "\n".join(_texts(".js")[f"{name}.js"] for name in names)
 
 
 def write_page(path: str | PathLike[str], data: Mapping[str, Json]) -> None:
@@ -57,23 +66,8 @@ def write_page(path: str | PathLike[str], data: Mapping[str, Json]) -> None:
         aside.write_text(page(data), encoding="utf-8")
 
 
-def _parts(folder: Traversable, suffix: str) -> list[Traversable]:
-    return sorted((part for part in folder.iterdir() if part.name.endswith(suffix)), key=lambda part: part.name)
-
-
-def _scripts(folder: Traversable) -> list[Traversable]:
-    """The shared scripts, then the views, then the code that starts them."""
-    shared = _parts(folder, ".js")
-    views = _parts(folder.joinpath("views"), ".js")
-    start = [part for part in shared if part.name == "start.js"]
-    return [part for part in shared if part.name != "start.js"] + views + start
-
-
-def _packed(data: Mapping[str, Json]) -> str:
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def _safe(text: str) -> str:
-    """JSON that is safe inside a script element."""
-    return text.replace("<", "\\u003c")
+def _texts(suffix: str, *folder: str) -> dict[str, str]:
+    """The templates with a suffix, by name, in the order of their names."""
+    parts = files(__package__).joinpath("templates", *folder).iterdir()
+    named = {part.name: part for part in parts if part.name.endswith(suffix)}
+    return {name: named[name].read_text(encoding="utf-8") for name in sorted(named)}

@@ -14,10 +14,11 @@ from hyperbaton.corpus import Links, Tags, Text
 from hyperbaton.decode import Decoding, System
 from hyperbaton.metrics import make_metric
 from hyperbaton.report.results import RESULTS
-from hyperbaton.run.records import PLAN, json_field, read_plan
 from hyperbaton.run.stage import CORPUS, STAGE_FILE, read_json
 from hyperbaton.run.stages.translate import MAX_WORDS
+from hyperbaton.run.status import PLAN, json_field, read_plan
 from hyperbaton.run.texts import Texts
+from hyperbaton.run.translation import NO_LIMIT, outputs_among, tune_name
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class TestOutput:
     system: str
     name: str  # of the run of tuning, and of the limit: 1.6
     limit: int
-    columns: tuple[str, ...]
+    columns: list[str]
     folder: Path
 
 
@@ -43,7 +44,7 @@ class Run:
         self.title: str = self.result(str, "title")
         self.metrics: list[str] = self.result([str], "options", "translation", "metrics")
         self.models: dict[str, list[str]] = self.result({"*": [object]}, "options", "translation", "systems")
-        self._folders: dict[str, Path] = {row["stage"]: root / "stages" / row["folder"] for row in read_plan(root)}
+        self._folders = read_plan(root)
 
     def result(self, form: Form, *keys: str) -> Json:
         """A value of the results, by its keys."""
@@ -91,32 +92,24 @@ class Run:
         """The translation of the first tuning run, at a given limit or at that of the report's sentences."""
         if system not in self.systems:
             raise OptionError(f"the run has no system {system!r}; it has: {', '.join(self.systems) or 'none'}")
-        start = f"translate.{system}.1."
-        limits: dict[int, str] = {}
-        for stage in self._folders:
-            if stage.startswith(start):
-                limits[self._option(stage, int, "limit")] = stage
-        if not limits:
+        outputs: dict[int, TestOutput] = {}
+        for name, stage in outputs_among(self._folders, system).items():
+            file = self.folder(stage) / STAGE_FILE
+            options = json_field(file, read_json(file), {"limit": int, "columns": [object]}, "options")
+            outputs[options["limit"]] = TestOutput(system, name, options["limit"], options["columns"], file.parent)
+        if not outputs:
             raise InputError(f"the run has no translations of the system {system}", self.root)
         if limit is None:
-            limit = self._shown_limit(list(limits))
-        if limit not in limits:
-            raise OptionError(f"the run has no distortion limit {limit}; it has: {', '.join(map(str, limits))}")
-        stage = limits[limit]
-        columns: list[str] = self._option(stage, [object], "columns")
-        return TestOutput(system, stage.removeprefix(f"translate.{system}."), limit, tuple(columns), self.folder(stage))
-
-    def _option(self, stage: str, form: Form, name: str) -> Json:
-        file = self.folder(stage) / STAGE_FILE
-        return json_field(file, read_json(file), form, "options", name)
-
-    def _shown_limit(self, limits: list[int]) -> int:
-        tuned: int = self.result(int, "options", "translation", "tune-limit")
-        return tuned if tuned in limits else limits[0]
+            written = self.result(object, "options", "translation", "tune-limit")
+            limit = NO_LIMIT if written == "none" else self.result(int, "options", "translation", "tune-limit")
+            limit = limit if limit in outputs else next(iter(outputs))
+        if limit not in outputs:
+            raise OptionError(f"the run has no distortion limit {limit}; it has: {', '.join(map(str, outputs))}")
+        return outputs[limit]
 
     def weights(self, output: TestOutput) -> dict[str, list[float]]:
         """The tuned weights of a system."""
-        file = self.folder(f"tune.{output.system}.{output.name.partition('.')[0]}") / "weights.json"
+        file = self.folder(tune_name(output.system, 0)) / "weights.json"
         weights: dict[str, list[float]] = json_field(file, read_json(file), {"*": [float]}, "weights")
         return weights
 

@@ -10,9 +10,7 @@ from hyperbaton.base import numeric
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.decode import Translations
 from hyperbaton.decode.system import TRANSLATION
-from hyperbaton.evaluate.expectations import expectations
-from hyperbaton.evaluate.reasons import add_reasons
-from hyperbaton.evaluate.reference_steps import Visits, add_reference
+from hyperbaton.evaluate.expectations import Visits, add_reasons, add_reference, expectations
 
 FORWARD = 2  # the column of p(target | source) among the four usual scores of a phrase table
 DIGITS = 5
@@ -44,10 +42,7 @@ def sentence_object(
         confidences: of links; by default the phrase table's p(target | source) of the phrase.
     """
     paths = translations.paths(piece)
-    record: JsonObject = {
-        "source": translations.batch.source[piece],
-        "limits_lifted": bool(translations.relaxed[piece]),
-    }
+    record: JsonObject = {"source": translations.batch.source[piece], "limits_lifted": bool(translations.relaxed[piece])}
     if not paths:
         return record | {"target": [], "score": None, "features": {}, "weighted": {}, "phrases": [], "links": []}
     best = paths[0]
@@ -80,17 +75,13 @@ def path_object(translations: Translations, path: int) -> JsonObject:
     phrases: list[JsonObject] = []
     end = 0
     for segment in translations.segments(path):
-        is_rule = segment.rule is not None
-        phrases.append(
-            {
-                "source": list(segment.source),
-                "target": list(segment.target),
-                **({"kind": segment.kind, "parent": segment.parent, "rule": segment.rule} if is_rule else {}),
-                **({} if is_rule else {"distance": end - segment.source[0]}),
-                "features": _nonzero(segment.features),
-                "weighted": _weighted(translations, segment.features),
-            }
-        )
+        phrase: JsonObject = {"source": list(segment.source), "target": list(segment.target)}
+        if segment.rule is None:
+            phrase["distance"] = end - segment.source[0]
+        else:
+            phrase |= {"kind": segment.kind, "parent": segment.parent, "rule": segment.rule}
+        weighted = _weighted(translations, segment.features)
+        phrases.append(phrase | {"features": _nonzero(segment.features), "weighted": weighted})
         end = segment.source[1]
     return {
         "target": translations.text[path],
@@ -108,8 +99,8 @@ def _links(
     of_word: dict[int, float] = {}  # a rule precedes those in its gaps: the innermost one counts
     for phrase in phrases:
         scores = phrase["features"].get(TRANSLATION, [])
-        own = float(numeric.exp(np.array(scores[FORWARD]))) if len(scores) == 4 else 1.0
-        of_word |= dict.fromkeys(range(*phrase["source"]), own)
+        probability = float(numeric.exp(np.array(scores[FORWARD]))) if len(scores) == 4 else 1.0
+        of_word |= dict.fromkeys(range(*phrase["source"]), probability)
     links = []
     for i, j in translations.links_of(path):
         confidence = of_word[i] if confidences is None else confidences.get((i, j), 0.0)

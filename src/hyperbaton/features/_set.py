@@ -37,11 +37,7 @@ class FeatureSet(CheckedOptions, Picklable, ABC):
 
     @abstractmethod
     def fit_rows(
-        self,
-        occurrences: Occurrences,
-        labels: npt.NDArray[np.uint8],
-        n_classes: int,
-        resources: Resources,
+        self, occurrences: Occurrences, labels: npt.NDArray[np.uint8], n_classes: int, resources: Resources
     ) -> TrainingRows:
         """Fix the feature space like `fit`; rows are computed on demand from tables, kept in the scratch."""
 

@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.features._set import FeatureSet
 from hyperbaton.phrases import Occurrences
@@ -72,11 +73,7 @@ class TemplateFeatures(FeatureSet):
         """All templates; those of layers that the data lacks are skipped."""
 
     def fit_rows(
-        self,
-        occurrences: Occurrences,
-        labels: npt.NDArray[np.uint8],
-        n_classes: int,
-        resources: Resources,
+        self, occurrences: Occurrences, labels: npt.NDArray[np.uint8], n_classes: int, resources: Resources
     ) -> TrainingRows:
         """Count features; keep those of at least `min_count` phrase pairs."""
         features = _core.TrainingFeatures(
@@ -107,21 +104,28 @@ class TemplateFeatures(FeatureSet):
         return len(self.keys_)
 
     def keep(self, features: npt.NDArray[np.bool_], scratch: Scratch) -> npt.NDArray[np.bool_]:
-        """Keep only these features."""
         vars(self).pop("_index", None)  # of the larger feature space
         self.restore({name: scratch.select(array, features) for name, array in self.arrays().items()})
         return features
 
     def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
         """The template's name and the words."""
-        name = self._names()[self.feature_names_[feature]]
+        names = self._names()
+        check_numbers(self.feature_names_[feature : feature + 1], len(names), "template")
+        name = names[self.feature_names_[feature]]
         template = next(t for t in self.templates() if t.name == name)
         words = self.words_[feature, : self.lengths_[feature]].tolist()
         if template.region == "links":
+            if len(words) != 2:
+                raise DamagedError(f"a pair of words has {len(words)} words")
+            check_numbers(np.array(words[:1]), len(source), "word")
+            check_numbers(np.array(words[1:]), len(target), "word")
             return f"{name}: {source.word(words[0])} & {target.word(words[1])}"
         vocabulary = {"source": source, "target": target}.get(template.layer)
         if template.region.startswith("number"):
             vocabulary = None
+        if vocabulary is not None:
+            check_numbers(np.array(words), len(vocabulary), "word")
         return f"{name}: {' '.join(str(w) if vocabulary is None else vocabulary.word(w) for w in words)}"
 
     def arrays(self) -> dict[str, Array]:

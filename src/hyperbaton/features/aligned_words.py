@@ -16,7 +16,6 @@ class AlignedWords(TemplateFeatures):
     """Linked word pairs of the phrase pair, and the source word on each side of it (Alrajeh 2014, Table 1)."""
 
     def templates(self) -> Iterator[Template]:
-        """Links, left and right neighbour."""
         yield Template("link", "source", "links")
         yield Template("context", "source", "before", -1)
         yield Template("context", "source", "after", 1)

@@ -21,7 +21,6 @@ class Context(Dpr):
     far: int = option(15, "largest number of words before, in and after the phrase that gets a separate feature", minimum=1)
 
     def templates(self) -> Iterator[Template]:
-        """Templates of `dpr`, of n-grams inside the source phrase, and of numbers of words."""
         yield from super().templates()
         layers: tuple[Layer, Layer] = ("source", "source class")
         for layer in layers:

@@ -31,7 +31,6 @@ class Dpr(TemplateFeatures):
     coverage: bool = option(False, "use which words next to the phrase are translated, and how many remain")
 
     def templates(self) -> Iterator[Template]:
-        """Left, right and target n-grams; first of words, then of classes."""
         source_layers: tuple[Layer, Layer] = ("source", "source class")
         for layer in source_layers:
             for start in range(-self.window, 0):

@@ -22,7 +22,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import Arrays
+from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.features._set import FeatureSet
 from hyperbaton.phrases import ClassCounts, Occurrences, class_frequencies, smooth
@@ -50,10 +50,10 @@ def _in_other_sentences(counts: ClassCounts, keys: Keys, sentences: Array, label
     others = scratch.array((len(keys), n_classes), np.uint32)
     for fold in range(_FOLDS):
         here = np.flatnonzero(sentences % _FOLDS == fold)
-        own = ClassCounts.of(np.asarray(keys[here]), labels[here], n_classes, scratch)
+        fold_counts = ClassCounts.of(np.asarray(keys[here]), labels[here], n_classes, scratch)
         for rows in scratch.rows(len(here), row_bytes=32 * n_classes):
             some = keys[here[rows]]
-            others[here[rows]] = counts.at(some) - own.at(some)
+            others[here[rows]] = counts.at(some) - fold_counts.at(some)
     return others
 
 
@@ -64,11 +64,7 @@ class Statistical(FeatureSet):
     smoothing: float = option(0.5, "pseudo-count of each class", minimum=1e-6)
 
     def fit_rows(
-        self,
-        occurrences: Occurrences,
-        labels: npt.NDArray[np.uint8],
-        n_classes: int,
-        resources: Resources,
+        self, occurrences: Occurrences, labels: npt.NDArray[np.uint8], n_classes: int, resources: Resources
     ) -> TrainingRows:
         """Count, and compute the rows of samples from the counts of other sentences."""
         scratch = resources.scratch
@@ -82,7 +78,6 @@ class Statistical(FeatureSet):
         return _StatisticalRows(self, occurrences, pairs, sources)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
-        """Compute rows of phrase pairs from the training counts."""
         resources = Resources.of(threads)
         pairs = self.pairs_.at(occurrences.pair_keys(resources))
         return self.described(occurrences, pairs, self.sources_.at(occurrences.source_keys(resources)))
@@ -105,7 +100,6 @@ class Statistical(FeatureSet):
         return 2 * len(self.prior_) + 4
 
     def describe(self, feature: int, source: Vocabulary, target: Vocabulary) -> str:
-        """Describe the number in words."""
         n = len(self.prior_)
         if feature < 2 * n:
             return f"log p(class {feature % n} | {'source, target' if feature < n else 'source'})"
@@ -119,7 +113,7 @@ class Statistical(FeatureSet):
         return {"prior": f"f8 {n_classes}"} | joined(counts)
 
     def restore(self, arrays: Arrays) -> Self:
-        self.pairs_ = ClassCounts.from_arrays(arrays, "pairs")
-        self.sources_ = ClassCounts.from_arrays(arrays, "sources")
+        self.pairs_ = ClassCounts.from_arrays(group(arrays, "pairs"))
+        self.sources_ = ClassCounts.from_arrays(group(arrays, "sources"))
         self.prior_ = arrays["prior"]
         return self

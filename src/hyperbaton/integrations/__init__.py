@@ -8,4 +8,10 @@ if TYPE_CHECKING:
     from hyperbaton.integrations.sil_machine import HyperbatonWordAligner as HyperbatonWordAligner
     from hyperbaton.integrations.sil_machine import HyperbatonWordAlignmentModel as HyperbatonWordAlignmentModel
 
-LazyNames(globals())
+LazyNames(
+    globals(),
+    {
+        "integrations.sil_machine": "HyperbatonTrainer HyperbatonTranslationEngine HyperbatonWordAligner "
+        "HyperbatonWordAlignmentModel"
+    },
+)

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.align import Aligner, LexicalTable
-from hyperbaton.base.errors import Cancelled, OptionError
+from hyperbaton.base.errors import Cancelled, MissingExtra, OptionError
 from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Bitext, Vocabulary
-from hyperbaton.decode import NBest, System, Translations, Translator
+from hyperbaton.decode import NBest, System, TokenTranslator, Translations
 from hyperbaton.decode.derivations import Derivations
 
 try:
@@ -43,7 +43,7 @@ try:
     from machine.translation.word_vocabulary import WordVocabulary
     from machine.utils.progress_status import ProgressStatus
 except ImportError as error:  # an ImportError, so that module discovery skips this one
-    raise ImportError("sil-machine is not installed: pip install 'hyperbaton[sil]'") from error
+    raise ImportError(str(MissingExtra("sil-machine", "sil"))) from error
 
 NULL = "NULL"
 _ODD = re.compile(r"\s|[\x00-\x1f\x7f]")
@@ -107,8 +107,8 @@ class _Words(WordVocabulary):
         """The number of a word, 0 for the empty word; -1 for an unknown word."""
         if word is None or word == NULL:
             return 0
-        found = self._words.number(self._form(as_line([word])))
-        return -1 if found < 0 else found + 1
+        number = self._words.number(self._form(as_line([word])))
+        return -1 if number < 0 else number + 1
 
 
 class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
@@ -150,7 +150,7 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
         number = self._number(self.source_words, source_word)
         if number < 0:
             return []
-        table = self._lexical_table()
+        table = self._table = self._table or self.aligner.lexical_table()
         row = number - 1 if number else len(table.source)  # the row of the empty word is the last one
         rows = slice(int(table.offsets[row]), int(table.offsets[row + 1]))
         pairs = zip(table.targets[rows].tolist(), table.probabilities[rows, 0].tolist(), strict=True)
@@ -177,10 +177,6 @@ class HyperbatonWordAlignmentModel(HyperbatonWordAligner, WordAlignmentModel):
         posteriors = self.aligner.score(bitext, threads=1).confidences.tolist() if points else []
         for pair, posterior in zip(linked, posteriors, strict=True):
             pair.alignment_score = posterior
-
-    def _lexical_table(self) -> LexicalTable:
-        self._table = self._table or self.aligner.lexical_table()
-        return self._table
 
     @staticmethod
     def _number(words: WordVocabulary, word: str | int | None) -> int:
@@ -251,15 +247,15 @@ class HyperbatonTranslationEngine(TranslationEngine):
 
     def __init__(
         self,
-        system: Translator | System | str | PathLike[str],
+        system: TokenTranslator | System | str | PathLike[str],
         *,
         source_tokenizer: Any = WHITESPACE_TOKENIZER,
         target_detokenizer: Any = WHITESPACE_DETOKENIZER,
     ) -> None:
-        if isinstance(system, Translator):
+        if isinstance(system, TokenTranslator):
             self.translator = system
         else:
-            self.translator = Translator(system if isinstance(system, System) else System.load(system))
+            self.translator = TokenTranslator(system if isinstance(system, System) else System.load(system))
         self.source_tokenizer, self.target_detokenizer = source_tokenizer, target_detokenizer
 
     def translate(self, segment: str | Sequence[str]) -> TranslationResult:
@@ -276,34 +272,34 @@ class HyperbatonTranslationEngine(TranslationEngine):
             list(self.source_tokenizer.tokenize(segment)) if isinstance(segment, str) else list(segment)
             for segment in segments
         ]
-        found = self.translator.translate_batch([as_line(each) for each in tokens], NBest(max(n, 1), distinct=True))
-        return [self._results(found, s, n, each) for s, each in enumerate(tokens)]
+        translations = self.translator.translate_batch([as_line(each) for each in tokens], NBest(max(n, 1), distinct=True))
+        return [self._results(translations, s, n, each) for s, each in enumerate(tokens)]
 
-    def _results(self, found: Translations, s: int, n: int, tokens: list[str]) -> list[TranslationResult]:
+    def _results(self, translations: Translations, s: int, n: int, tokens: list[str]) -> list[TranslationResult]:
         """The best translations of sentence s; a sentence that was translated in pieces has only one."""
-        pieces = range(int(found.pieces[s]), int(found.pieces[s + 1]))
-        paths = [found.paths(piece) for piece in pieces]
+        pieces = range(int(translations.pieces[s]), int(translations.pieces[s + 1]))
+        paths = [translations.paths(piece) for piece in pieces]
         if len(pieces) == 1 and len(paths[0]):
-            return [self._result(found, [path], pieces[0], tokens) for path in paths[0][:n]]
-        return [self._result(found, [each[0] for each in paths if len(each)], pieces[0] if pieces else 0, tokens)]
+            return [self._result(translations, [path], pieces[0], tokens) for path in paths[0][:n]]
+        return [self._result(translations, [each[0] for each in paths if len(each)], pieces[0] if pieces else 0, tokens)]
 
-    def _result(self, found: Translations, paths: list[int], first_piece: int, tokens: list[str]) -> TranslationResult:
+    def _result(self, translations: Translations, paths: list[int], first: int, tokens: list[str]) -> TranslationResult:
         builder = TranslationResultBuilder(tokens, self.target_detokenizer)
-        batch, scores = found.batch, found.system.table.scores
+        batch, scores = translations.batch, translations.system.table.scores
         column = 2 if scores.shape[1] > 2 else 0
         for path in paths:
-            if isinstance(found, Derivations):
-                _append_derivation(builder, found, path, scores[:, column], first_piece)
+            if isinstance(translations, Derivations):
+                _append_derivation(builder, translations, path, scores[:, column], first)
                 continue
-            for option in found.path_options(path).tolist():
+            for option in translations.path_options(path).tolist():
                 piece = int(batch.options.source.sentence[option])
-                start = int(batch.source.offsets[piece] - batch.source.offsets[first_piece])
+                start = int(batch.source.offsets[piece] - batch.source.offsets[first])
                 begin = start + int(batch.options.source.begin[option])
                 end = begin + int(batch.options.source.length[option])
                 words, pair = batch.options.target[option], int(batch.pairs[option])
-                known = TranslationSources.NONE if pair < 0 else TranslationSources.SMT
+                origin = TranslationSources.NONE if pair < 0 else TranslationSources.SMT
                 for word in words:
-                    builder.append_token(word, known, 0.0 if pair < 0 else float(scores[pair, column]))
+                    builder.append_token(word, origin, 0.0 if pair < 0 else float(scores[pair, column]))
                 inner = batch.options.links[option] or ([(0, 0)] if pair < 0 and words else [])
                 matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), inner)
                 builder.mark_phrase(Range.create(begin, end), matrix)
@@ -313,19 +309,19 @@ class HyperbatonTranslationEngine(TranslationEngine):
 
 def _append_derivation(
     builder: TranslationResultBuilder,
-    found: Derivations,
+    translations: Derivations,
     path: int,
     probabilities: npt.NDArray[np.floating[Any]],
     first_piece: int,
 ) -> None:
     """A translation by rules, whose words and links may cross: one phrase, with the confidence of each word's rule."""
-    batch, first = found.batch, int(found.step_offsets[path])
-    piece = int(np.searchsorted(found.path_offsets, path, side="right")) - 1
-    words = found.text[path]
-    pair_of = {j: int(batch.pairs[first + i]) for i, use in enumerate(found.rules(path)) for j in use.target_words}
+    batch, first = translations.batch, int(translations.step_offsets[path])
+    piece = int(np.searchsorted(translations.path_offsets, path, side="right")) - 1
+    words = translations.text[path]
+    pair_of = {j: int(batch.pairs[first + i]) for i, use in enumerate(translations.rules(path)) for j in use.target_words}
     for j, word in enumerate(words):
-        known = TranslationSources.NONE if pair_of[j] < 0 else TranslationSources.SMT
-        builder.append_token(word, known, 0.0 if pair_of[j] < 0 else float(probabilities[pair_of[j]]))
+        origin = TranslationSources.NONE if pair_of[j] < 0 else TranslationSources.SMT
+        builder.append_token(word, origin, 0.0 if pair_of[j] < 0 else float(probabilities[pair_of[j]]))
     begin, end = (batch.source.offsets[[piece, piece + 1]] - batch.source.offsets[first_piece]).tolist()
-    matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), found.links_of(path))
+    matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), translations.links_of(path))
     builder.mark_phrase(Range.create(begin, end), matrix)

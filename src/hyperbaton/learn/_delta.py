@@ -28,8 +28,9 @@ class DeltaLearner(Learner):
     def _delta(self, training: TrainingExamples) -> Array:
         """The margins to train with; kept as `delta_`."""
         if self.delta == "estimated":
-            return self._keep(self._confusions(training, None))
-        self.delta_ = delta_matrix(self.delta, training.n_classes)
+            self.delta_ = delta_from_confusions(self._confusions(training, None))
+        else:
+            self.delta_ = delta_matrix(self.delta, training.n_classes)
         return self.delta_
 
     def _needs_all_clusters(self) -> bool:
@@ -39,12 +40,8 @@ class DeltaLearner(Learner):
         if self.delta != "estimated":
             return self._trainer(training)
         # One Δ for all clusters, from the confusions of all: a cluster alone is too small to tell.
-        self._keep(self._confusions(training, clusters))
+        self.delta_ = delta_from_confusions(self._confusions(training, clusters))
         return dataclasses.replace(self, delta=matrix_text(self.delta_))._trainer(training)
-
-    def _keep(self, counts: Array) -> Array:
-        self.delta_ = delta_from_confusions(counts)
-        return self.delta_
 
     def _confusions(self, training: TrainingExamples, clusters: Array | None) -> Array:
         """Counts (true class, predicted class), with each row predicted by a model that was not trained on it."""
@@ -62,7 +59,7 @@ class DeltaLearner(Learner):
             else:
                 n_clusters = int(clusters.max(initial=-1)) + 1
                 model = learner.fit_clusters(rows, labels, clusters[here], n_classes=n, n_clusters=n_clusters)
-                known = clusters[~here] >= 0
-                predicted, truth = model.predict(others, clusters[~here])[known], truth[known]
+                in_cluster = clusters[~here] >= 0
+                predicted, truth = model.predict(others, clusters[~here])[in_cluster], truth[in_cluster]
             np.add.at(counts, (truth, predicted), 1)
         return counts

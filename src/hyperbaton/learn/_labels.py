@@ -59,11 +59,11 @@ def number_clusters(clusters: npt.ArrayLike, n_rows: int, n_clusters: int | None
     if values.shape != (n_rows,) or values.dtype.kind not in "iu":
         raise RowsError(f"there must be one whole number for each row's cluster: {n_rows} rows, found {values.shape}")
     numbers = values.astype(np.int64)
-    known = int(numbers.max(initial=-1)) + 1
+    n_numbered = int(numbers.max(initial=-1)) + 1
     if n_clusters is None:
-        return numbers, known
-    if known > n_clusters:
-        raise RowsError(f"cluster {known - 1} is outside 0…{n_clusters - 1}")
+        return numbers, n_numbered
+    if n_numbered > n_clusters:
+        raise RowsError(f"cluster {n_numbered - 1} is outside 0…{n_clusters - 1}")
     return numbers, n_clusters
 
 

@@ -33,14 +33,6 @@ ROWS_TOGETHER = 1 << 16
 
 
 @dataclass(frozen=True)
-class Validation:
-    """Checked held-out examples, used to decide when to stop."""
-
-    rows: _core.Rows
-    labels: Array
-
-
-@dataclass(frozen=True)
 class TrainingExamples:
     """Examples of one call of `fit`, checked."""
 
@@ -74,10 +66,18 @@ class Learner(CheckedOptions, ABC):
     visits_at_random: ClassVar[bool] = False
     # Whether sub-models for clusters can be trained.
     takes_clusters: ClassVar[bool] = True
+    # For scikit-learn's checks: whether it predicts their data poorly, and whether values must not be negative.
+    fits_poorly: ClassVar[bool] = False
+    takes_positive_only: ClassVar[bool] = False
 
     def _merges_features(self) -> bool:
         """Whether features that occur in the same rows get equal weights, penalised by their squares."""
         return False
+
+    def _options(self) -> dict[str, Any]:
+        """The options that not all learners have, by name, as most trainers of the core take them."""
+        common = {field.name for field in dataclasses.fields(Learner)}
+        return {name: value for name, value in self.get_params().items() if name not in common}
 
     @abstractmethod
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
@@ -110,8 +110,8 @@ class Learner(CheckedOptions, ABC):
             training = self._make(rows, np.asarray(labels), n_classes, prior, resources)
         else:
             training = self._check(rows, labels, n_classes, prior)
-        judges = None if validation is None else self._check_validation(training, *validation)
-        self._fit(training, judges, progress)
+        held_out = None if validation is None else self._check_validation(training, *validation)
+        self._fit(training, held_out, progress)
         self.classes_ = training.classes
         self.n_features_in_ = training.chunks[0].n_features
         return self
@@ -134,9 +134,9 @@ class Learner(CheckedOptions, ABC):
         else:
             for piece in scratch.rows(n_rows, row_bytes=8):
                 numbers[piece] = np.arange(piece.start, piece.stop, dtype=np.uint32)
-        made = _made(rows, numbers, resources)
+        examples = _rows_at(rows, numbers, resources)
         in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers[rows]])
-        training = self._check(made, np.asarray(in_order), n_classes, None)
+        training = self._check(examples, np.asarray(in_order), n_classes, None)
         logs = None
         if prior is not None:
             self._check_prior()
@@ -148,13 +148,9 @@ class Learner(CheckedOptions, ABC):
         order = numbers if self.visits_at_random else None
         return dataclasses.replace(training, log_prior=logs, order=order, scratch=scratch)
 
-    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
-        weights, self.history_ = _core.fit(
-            self._trainer(training),
-            self._problem(training, self._core_rows(training.chunks)),
-            None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=None),
-            progress,
-        )
+    def _fit(self, training: TrainingExamples, validation: _core.Validation | None, progress: Progress | None) -> None:
+        problem = self._problem(training, self._core_rows(training.chunks))
+        weights, self.history_ = _core.fit(self._trainer(training), problem, validation, progress)
         self.model_: GlobalModel = LinearModel(weights, self.intercept, self.unit_length)
 
     def _problem(self, training: TrainingExamples, rows: _core.Rows) -> _core.Problem:
@@ -204,10 +200,7 @@ class Learner(CheckedOptions, ABC):
         training = self._check(rows, labels, n_classes, prior)
         core_rows = self._core_rows(training.chunks)
         numbers, n_known = number_clusters(clusters, len(core_rows), n_clusters)
-        judges = None if validation is None else self._check_validation(training, *validation[:2])
-        judged = (
-            None if validation is None or judges is None else number_clusters(validation[2], len(judges.rows), n_known)[0]
-        )
+        held_out = None if validation is None else self._check_validation(training, *validation, n_known)
         offsets, features, weights, objective = _core.fit_clusters(
             self._cluster_trainer(training, numbers),
             self._problem(training, core_rows),
@@ -215,7 +208,7 @@ class Learner(CheckedOptions, ABC):
             n_known,
             first_cluster,
             self._merges_features(),
-            None if judges is None else _core.Validation(rows=judges.rows, labels=judges.labels, clusters=judged),
+            held_out,
             progress,
         )
         n_features = training.chunks[0].n_features
@@ -239,21 +232,21 @@ class Learner(CheckedOptions, ABC):
         starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, resources.scratch.room)
         if self._needs_all_clusters() or len(order) == 0:
             numbers = np.arange(len(labels), dtype=np.uint32)
-            made = _made(rows, numbers, resources)
-            of_rows = None if prior is None else prior(numbers, made)
-            return self.fit_clusters(made, labels, clusters, n_classes, n_clusters, resources.progress, of_rows)
+            examples = _rows_at(rows, numbers, resources)
+            of_rows = None if prior is None else prior(numbers, examples)
+            return self.fit_clusters(examples, labels, clusters, n_classes, n_clusters, resources.progress, of_rows)
         joined = JoinedClusters(n_clusters, resources.scratch)
         for first, last in cut_groups(starts, ROWS_TOGETHER):
             members = order[starts[first] : starts[last]]
-            made = _made(rows, members, dataclasses.replace(resources, progress=None))
+            examples = _rows_at(rows, members, dataclasses.replace(resources, progress=None))
             model = self.fit_clusters(
-                made,
+                examples,
                 labels[members],
                 clusters[members] - first,
                 n_classes,
                 last - first,
                 _part_of(resources.progress, int(starts[first]), len(members), len(order)),
-                None if prior is None else prior(members, made),
+                None if prior is None else prior(members, examples),
                 first_cluster=first,
             )
             joined.append(model)
@@ -317,7 +310,6 @@ class Learner(CheckedOptions, ABC):
 
     @property
     def n_passes_(self) -> int:
-        """Number of passes made."""
         self._check_fitted()
         return len(self.history_["objective"])
 
@@ -330,10 +322,10 @@ class Learner(CheckedOptions, ABC):
 
     def set_params(self, **params: Any) -> Self:
         """Change options by name."""
-        known = self.get_params()
+        options = self.get_params()
         for name, value in params.items():
-            if name not in known:
-                raise RowsError(f"{type(self).__name__} has no option {name!r}; known: {', '.join(known)}")
+            if name not in options:
+                raise RowsError(f"{type(self).__name__} has no option {name!r}; known: {', '.join(options)}")
             setattr(self, name, value)
         return self
 
@@ -355,7 +347,15 @@ class Learner(CheckedOptions, ABC):
         if not self.takes_prior:
             raise OptionError(f"{type(self).__name__} takes no prior for each row")
 
-    def _check_validation(self, training: TrainingExamples, rows: RowsLike, labels: npt.ArrayLike) -> Validation:
+    def _check_validation(
+        self,
+        training: TrainingExamples,
+        rows: RowsLike,
+        labels: npt.ArrayLike,
+        clusters: npt.ArrayLike | None = None,
+        n_clusters: int | None = None,
+    ) -> _core.Validation:
+        """Held-out examples, used to decide when to stop."""
         if not self.takes_validation:
             raise OptionError(f"{type(self).__name__} does not stop by validation rows")
         chunks = as_chunks(rows)
@@ -363,7 +363,9 @@ class Learner(CheckedOptions, ABC):
             width, expected = chunks[0].n_features, training.chunks[0].n_features
             raise RowsError(f"rows for validation have {width} features, those to learn from {expected}")
         core_rows = self._core_rows(chunks)
-        return Validation(core_rows, number_known_labels(labels, len(core_rows), training.classes))
+        numbers = number_known_labels(labels, len(core_rows), training.classes)
+        judged = None if clusters is None else number_clusters(clusters, len(core_rows), n_clusters)[0]
+        return _core.Validation(rows=core_rows, labels=numbers, clusters=judged)
 
     def _core_rows(self, chunks: list[Rows]) -> _core.Rows:
         return core_rows(chunks, constant=self.intercept, unit_length=self.unit_length)
@@ -384,12 +386,12 @@ class Learner(CheckedOptions, ABC):
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(sparse=True),
+            classifier_tags=ClassifierTags(poor_score=self.fits_poorly),
+            input_tags=InputTags(sparse=True, positive_only=self.takes_positive_only),
         )
 
 
-def _made(rows: TrainingRows, numbers: Array, resources: Resources) -> Rows:
+def _rows_at(rows: TrainingRows, numbers: Array, resources: Resources) -> Rows:
     """Rows by their numbers; if there are many, they are kept in the scratch. The progress counts rows."""
     n = len(numbers)
     if n <= ROWS_TOGETHER:

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import CSR_LAYOUT, Array, csr_arrays, csr_of_arrays
+from hyperbaton.base.arrays import CSR_LAYOUT, Array, array_as_text, csr_arrays, csr_of_arrays
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import group
+from hyperbaton.base.store import Arrays, check_finite, group
 from hyperbaton.learn._labels import number_clusters
 from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows
 
@@ -61,7 +61,6 @@ class LinearModel:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return len(self.weights) - self.constant
 
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
@@ -81,12 +80,10 @@ class LinearModel:
         return replace(self, weights=scratch.select(self.weights, np.append(features, [True] * self.constant)))
 
     def arrays(self) -> dict[str, Array]:
-        """Everything as named arrays, for a store."""
         return {"weights": self.weights, "shape": np.array([self.constant, self.unit_length], np.int64)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> LinearModel:
-        """The inverse of `arrays`."""
+    def from_arrays(cls, arrays: Arrays) -> LinearModel:
         return cls(arrays["weights"], *arrays["shape"].astype(bool).tolist())
 
 
@@ -111,7 +108,6 @@ class KernelModel:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return int(self.support.shape[1])
 
     def scores(self, rows: RowsLike, threads: int = 0, progress: Progress | None = None) -> Array:
@@ -129,7 +125,6 @@ class KernelModel:
         )
 
     def arrays(self) -> dict[str, Array]:
-        """Everything as named arrays, for a store."""
         rows = self.support
         return {
             **{f"support.{name}": array for name, array in csr_arrays(rows).items()},
@@ -139,12 +134,13 @@ class KernelModel:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> KernelModel:
-        """The inverse of `arrays`."""
+    def from_arrays(cls, arrays: Arrays) -> KernelModel:
         gamma, shift, degree, unit_length, n_features = arrays["parameters"].tolist()
+        check_finite(arrays["parameters"], "a parameter of the kernel")
         support = csr_of_arrays(group(arrays, "support"), (len(arrays["coefficients"]), int(n_features)))
-        kernel = bytes(arrays["kernel"]).decode()
-        return cls(support, arrays["coefficients"], kernel, gamma, shift, degree, bool(unit_length))
+        return cls(
+            support, arrays["coefficients"], array_as_text(arrays["kernel"]), gamma, shift, degree, bool(unit_length)
+        )
 
 
 GlobalModel = LinearModel | KernelModel
@@ -196,7 +192,6 @@ class ClusterModel:
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters."""
         return len(self.offsets) - 1
 
     def scores(self, rows: RowsLike, clusters: npt.ArrayLike, threads: int = 0, progress: Progress | None = None) -> Array:
@@ -243,14 +238,12 @@ class ClusterModel:
         return replace(self, features=renumbered, n_features=int(numbers[-1]))
 
     def arrays(self) -> dict[str, Array]:
-        """Everything but the labels as named arrays, for a store."""
         shape = np.array([self.constant, self.unit_length, self.n_features], np.int64)
         names = ("offsets", "features", "weights", "objective")
         return {name: getattr(self, name) for name in names} | {"shape": shape}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> ClusterModel:
-        """The inverse of `arrays`; the labels are the numbers of the classes."""
+    def from_arrays(cls, arrays: Arrays) -> ClusterModel:
         constant, unit_length, n_features = arrays["shape"].tolist()
         return cls(
             offsets=arrays["offsets"],
@@ -293,7 +286,7 @@ class JoinedClusters:
         self._last = model
 
     def finish(self) -> ClusterModel:
-        """One model of all."""
+        """Join the parts into one model."""
         if self._last is None:
             raise RowsError("there are no clusters to join")
         return replace(

@@ -94,12 +94,12 @@ def join_rows(rows: TrainingRows, numbers: Iterable[Array], scratch: Scratch) ->
     values: Column | None = None
     starts.append(np.zeros(1, np.int64))
     for piece in numbers:
-        made = rows.at(piece)
-        starts.append(made.indptr[1:] + np.int64(len(indices)))
-        indices.append(made.indices)
-        if made.values is not None:
+        part = rows.at(piece)
+        starts.append(part.indptr[1:] + np.int64(len(indices)))
+        indices.append(part.indices)
+        if part.values is not None:
             values = Column(scratch, np.float64) if values is None else values
-            values.append(made.values)
+            values.append(part.values)
     return Rows(starts.finish(), indices.finish(), rows.n_features, None if values is None else values.finish())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy.typing as npt
 
@@ -23,6 +23,7 @@ class ScalingLearner(Learner):
     )
 
     takes_prior: ClassVar[bool] = True
+    takes_positive_only: ClassVar[bool] = True
 
     def _check(
         self, rows: RowsLike, labels: npt.ArrayLike, n_classes: int | None, prior: npt.ArrayLike | None
@@ -33,8 +34,3 @@ class ScalingLearner(Learner):
                 name = type(self).__name__
                 raise RowsError(f"Negative values in data passed to {name}: iterative scaling needs values of at least 0")
         return training
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

@@ -23,7 +23,7 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, TrainingExamples, Validation
+from hyperbaton.learn._learner import Learner, TrainingExamples
 
 
 @dataclass(eq=False)
@@ -65,8 +65,8 @@ class DualEg(Learner):
             recheck=self.recheck,
         )
 
-    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
-        super()._fit(training, judges, progress)
+    def _fit(self, training: TrainingExamples, validation: _core.Validation | None, progress: Progress | None) -> None:
+        super()._fit(training, validation, progress)
         if "alpha" in self.history_:
             self.alpha_ = self.history_.pop("alpha").reshape(-1, training.n_classes)
         self.converged_ = not self.history_.pop("left", np.zeros(1))[0]

@@ -30,6 +30,4 @@ class Extragradient(DeltaLearner):
     tolerance: float = option(1e-3, "stop when the saddle gap falls below this fraction of the loss", minimum=0)
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
-        return _core.extragradient_trainer(
-            delta=self._delta(training), radius=self.radius, max_passes=self.max_passes, tolerance=self.tolerance
-        )
+        return _core.extragradient_trainer(**self._options() | {"delta": self._delta(training)})

@@ -26,4 +26,4 @@ class Gis(ScalingLearner):
     """
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
-        return _core.gis_trainer(variance=self.variance, max_passes=self.max_passes, tolerance=self.tolerance)
+        return _core.gis_trainer(**self._options())

@@ -29,4 +29,4 @@ class Iis(ScalingLearner):
     """
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
-        return _core.iis_trainer(variance=self.variance, max_passes=self.max_passes, tolerance=self.tolerance)
+        return _core.iis_trainer(**self._options())

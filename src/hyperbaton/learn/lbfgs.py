@@ -36,10 +36,4 @@ class Lbfgs(Learner):
         return self.l1 == 0
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
-        return _core.lbfgs_trainer(
-            variance=self.variance,
-            l1=self.l1,
-            memory=self.memory,
-            max_passes=self.max_passes,
-            tolerance=self.tolerance,
-        )
+        return _core.lbfgs_trainer(**self._options())

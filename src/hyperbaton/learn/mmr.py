@@ -20,7 +20,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.rows import Rows
-from hyperbaton.learn._learner import Learner, TrainingExamples, Validation
+from hyperbaton.learn._learner import Learner, TrainingExamples
 from hyperbaton.learn._matrices import kernel_matrix
 from hyperbaton.learn._models import KernelModel
 from hyperbaton.learn._rows import core_rows, split_rows
@@ -56,7 +56,7 @@ class Mmr(Learner):
                 output_kernel=output, cost=self.cost, max_passes=self.max_passes, tolerance=self.tolerance
             )
         return _core.kernel_mmr_trainer(
-            kernel=self._kernel(),
+            kernel=_core.InputKernel(shape=self.kernel, gamma=self.gamma, shift=self.shift, degree=float(self.degree)),
             output_kernel=output,
             cost=self.cost,
             max_passes=self.max_passes,
@@ -69,11 +69,8 @@ class Mmr(Learner):
             raise OptionError("sub-models for clusters need linear inputs: set kernel to linear")
         return self._trainer(training)
 
-    def _kernel(self) -> _core.InputKernel:
-        return _core.InputKernel(shape=self.kernel, gamma=self.gamma, shift=self.shift, degree=float(self.degree))
-
-    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
-        super()._fit(training, judges, progress)
+    def _fit(self, training: TrainingExamples, validation: _core.Validation | None, progress: Progress | None) -> None:
+        super()._fit(training, validation, progress)
         if self.kernel == "linear":
             return
         alpha = self.history_.pop("alpha", np.zeros(len(training.labels)))

@@ -10,13 +10,13 @@ s_k = k·w·x − Σ_{t ≤ k} θ_t.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, TrainingExamples, Validation
+from hyperbaton.learn._learner import Learner, TrainingExamples
 
 
 @dataclass(eq=False)
@@ -29,6 +29,8 @@ class Ordinal(Learner):
     [0, 2]
     """
 
+    fits_poorly: ClassVar = True  # unordered classes
+
     loss: str = option("logistic", "loss for a threshold on the wrong side", choices=("logistic", "margin"))
     variance: float = option(1.0, "σ² of the Gaussian prior of weights and thresholds", minimum=1e-12, maximum=1e12)
     memory: int = option(10, "number of steps that the curvature is estimated from", minimum=1)
@@ -38,21 +40,9 @@ class Ordinal(Learner):
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         if not self.intercept:
             raise OptionError("thresholds are kept as the weights of the constant: set intercept")
-        return _core.ordinal_trainer(
-            loss=self.loss,
-            variance=self.variance,
-            memory=self.memory,
-            max_passes=self.max_passes,
-            tolerance=self.tolerance,
-        )
+        return _core.ordinal_trainer(**self._options())
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Unordered classes, as in scikit-learn's checks, fit this model poorly.
-        tags.classifier_tags.poor_score = True
-        return tags
-
-    def _fit(self, training: TrainingExamples, judges: Validation | None, progress: Progress | None) -> None:
-        super()._fit(training, judges, progress)
+    def _fit(self, training: TrainingExamples, validation: _core.Validation | None, progress: Progress | None) -> None:
+        super()._fit(training, validation, progress)
         if "thresholds" in self.history_:
             self.thresholds_ = self.history_.pop("thresholds")

@@ -44,13 +44,4 @@ class Psl(DeltaLearner):
     average: bool = option(False, "average the weights over all visits")
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
-        return _core.psl_trainer(
-            delta=self._delta(training),
-            step=self.step,
-            max_passes=self.max_passes,
-            tolerance=self.tolerance,
-            validation=self.validation,
-            min_validation=self.min_validation,
-            patience=self.patience,
-            average=self.average,
-        )
+        return _core.psl_trainer(**self._options() | {"delta": self._delta(training)})

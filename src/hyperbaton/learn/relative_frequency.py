@@ -7,7 +7,7 @@ all rows it is the prior of the classes, by cluster the lexicalized model.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class RelativeFrequency(Learner):
     [[0.625, 0.375]]
     """
 
+    fits_poorly: ClassVar = True
+
     smoothing: float = option(0.5, "pseudo-count of each class", minimum=0)
     towards: str = option("uniform", "how pseudo-counts are distributed over the classes", choices=("uniform", "overall"))
 
@@ -38,8 +40,3 @@ class RelativeFrequency(Learner):
         if self.towards == "overall":
             shares = np.bincount(training.labels, minlength=training.n_classes) / len(training.labels)
         return _core.relative_frequency_trainer(smoothing=self.smoothing, expected=shares)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags

@@ -1,11 +1,11 @@
 """Interpolated modified Kneser-Ney models (Chen and Goodman 1998), as lmplz estimates them (Heafield et al. 2013).
 
-A text that fits into memory is estimated there (`core/lm/ngram_tree.hh`). The n-grams of one that does not, or that is
-counted in shards, become rows of numbers: words and a count. Estimation sorts such rows and scans them: by suffix to
-count how many words precede each n-gram, by context to sum the counts after each context, and by suffix again to
-interpolate each probability with that of the shorter n-gram. Rows that do not fit into memory are kept in files; a run
-of rows that fits is sorted, and the sorted runs are merged. `core/lm/kneser_ney.hh` has the formulas. The discounts of
-each order depend on the numbers n_i of its n-grams with an adjusted count of i (Chen and Goodman, equation 26):
+A text that fits into memory is estimated there (`core/lm/ngram_tree.hh`). The n-grams of one that does not become
+rows of numbers: words and a count. Estimation sorts such rows and scans them: by suffix to count how many words
+precede each n-gram, by context to sum the counts after each context, and by suffix again to interpolate each
+probability with that of the shorter n-gram. Rows that do not fit into memory are kept in files; a run of rows that
+fits is sorted, and the sorted runs are merged. `core/lm/kneser_ney.hh` has the formulas. The discounts of each order
+depend on the numbers n_i of its n-grams with an adjusted count of i (Chen and Goodman, equation 26):
 
     Y = n_1 / (n_1 + 2 n_2),    D(i) = i − (i + 1) Y n_{i+1} / n_i    for i = 1, 2 and 3 (which stands for 3 and more).
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +27,7 @@ from hyperbaton.base.options import LARGEST, CheckedOptions, option
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus.text import Text, Vocabulary
-from hyperbaton.lm.ngrams import Columns, Ngrams
-from hyperbaton.lm.rows import Rows, RowSorter
+from hyperbaton.lm.ngrams import Columns, Ngrams, Rows, RowSorter
 
 MARKERS = ("<unk>", "<s>", "</s>")
 FALLBACK = (0.5, 1.0, 1.5)  # discounts for texts that are too small to estimate them
@@ -43,7 +43,9 @@ class Estimation(CheckedOptions):
 
     order: int = option(5, "longest n-gram", minimum=1, maximum=MAX_ORDER)
     prune: str = option(
-        "0", 'drop n-grams seen at most this often, by order, e.g. "0 0 1"; the last value applies to higher orders'
+        "0",
+        'drop n-grams seen at most this often, by order, e.g. "0 0 1"; the last value applies to higher orders',
+        metavar='"N N …"',
     )
     max_words: int | None = option(None, "keep only this many words, the most frequent; others become <unk>", minimum=1)
     discount_fallback: bool = option(
@@ -67,11 +69,19 @@ class Estimation(CheckedOptions):
         return thresholds + thresholds[-1:] * (self.order - len(thresholds))
 
 
+class EstimationKeywords(TypedDict, total=False):
+    """The options of `Estimation` besides the order, as keywords of a function."""
+
+    prune: str
+    max_words: int | None
+    discount_fallback: bool
+
+
 def estimate_ngrams(text: Text, options: Estimation, resources: Resources, vocabulary: Vocabulary | None = None) -> Ngrams:
     """The words of the model, and the n-grams of each order with their probabilities.
 
     Arguments:
-        resources: counting and sorting take the memory of its scratch, in each task as well, or `MEMORY`; what does not
+        resources: counting and sorting take the memory of its scratch, or `MEMORY`; what does not
             fit goes to temporary files. Its progress counts steps.
         vocabulary: the words that may be in the model; others become <unk>.
     """
@@ -83,7 +93,7 @@ def estimate_ngrams(text: Text, options: Estimation, resources: Resources, vocab
     scratch = Scratch(limit if n_bytes > limit else None)
     words, tokens = number_words(text, options.max_words, vocabulary, scratch)
     steps = _EstimationSteps(options, RowSorter(limit, scratch, resources.threads), resources)
-    if resources.sharding is None and scratch.memory is None and text.n_tokens + 2 * len(text) < _MOST_PLACES:
+    if scratch.memory is None and text.n_tokens + 2 * len(text) < _MOST_PLACES:
         return Ngrams(words, steps.estimate_in_memory(tokens, text.offsets, len(words)))
     return Ngrams(words, steps.estimate(tokens, text.offsets))
 
@@ -93,30 +103,30 @@ def number_words(
 ) -> tuple[Vocabulary, npt.NDArray[np.uint32]]:
     """The model's vocabulary, <unk>, <s>, </s> and then words as they appear in the text; and the text in its numbers."""
     scratch = scratch or Scratch()
-    own = text.vocabulary
+    words = text.vocabulary
     for marker in MARKERS[1:]:
-        if (number := own.number(marker)) >= 0 and (at := np.flatnonzero(text.tokens == number)).size:
+        if (number := words.number(marker)) >= 0 and (at := np.flatnonzero(text.tokens == number)).size:
             line = int(np.searchsorted(text.offsets, at[0], side="right"))
             raise InputError(f"the token {marker!r} is reserved for the edges of sentences: remove it", text.path, line)
-    counts = np.zeros(len(own), np.int64)
+    counts = np.zeros(len(words), np.int64)
     for rows in scratch.rows(text.n_tokens, _TOKEN_BYTES):
-        counts += np.bincount(text.tokens[rows], minlength=len(own))
+        counts += np.bincount(text.tokens[rows], minlength=len(words))
     kept = counts > 0
     if allowed is not None:
-        kept &= allowed.lookup.find_all(own.lookup) < len(allowed)
-    if (unknown := own.number(MARKERS[0])) >= 0:
+        kept &= allowed.lookup.find_all(words.lookup) < len(allowed)
+    if (unknown := words.number(MARKERS[0])) >= 0:
         kept[unknown] = False
     if max_words is not None:
         # Ties go to the word that came first.
         by_count = np.argsort(-np.where(kept, counts, 0), kind="stable")
         kept[by_count[max_words:]] = False
-    chosen = np.flatnonzero(kept)
-    numbers = np.zeros(len(own), np.uint32)
-    numbers[chosen] = np.arange(len(MARKERS), len(MARKERS) + len(chosen), dtype=np.uint32)
+    kept_words = np.flatnonzero(kept)
+    numbers = np.zeros(len(words), np.uint32)
+    numbers[kept_words] = np.arange(len(MARKERS), len(MARKERS) + len(kept_words), dtype=np.uint32)
     tokens: npt.NDArray[np.uint32] = scratch.array(text.n_tokens, np.uint32)
     for rows in scratch.rows(text.n_tokens, _TOKEN_BYTES):
         tokens[rows] = numbers[text.tokens[rows]]
-    return Vocabulary.of(MARKERS).followed_by(own.select(chosen)), tokens
+    return Vocabulary.of(MARKERS).followed_by(words.select(kept_words)), tokens
 
 
 def discounts(count_of_counts: npt.NDArray[np.uint64], order: int, fallback: bool) -> npt.NDArray[np.float32]:
@@ -145,9 +155,8 @@ class _EstimationSteps:
 
     def __init__(self, options: Estimation, sorter: RowSorter, resources: Resources) -> None:
         self.options, self.sorter, self.resources = options, sorter, resources
-        self.scratch, n_shards = sorter.scratch, resources.split().shards
-        # Counting each shard is a step, and so is merging each of several.
-        self.steps_done, self.n_steps = 0, 1 + options.order + (n_shards if n_shards == 1 else 2 * n_shards)
+        self.scratch = sorter.scratch
+        self.steps_done, self.n_steps = 0, 2 + options.order
 
     def estimate_in_memory(
         self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64], n_words: int
@@ -168,9 +177,8 @@ class _EstimationSteps:
 
     def estimate(self, tokens: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[Columns]:
         order, thresholds = self.options.order, self.options.thresholds()
-        from hyperbaton.lm.shards import count_shards  # only here: models are read more often than estimated
-
-        full = count_shards(tokens, offsets, order, self.resources.split(), self.sorter, self.step)
+        full = self.sorter.count(tokens, offsets, order)
+        self.step()
         orders = [self.rows(n, size) for n, size in enumerate(_core.count_orders(full), start=1)]
         counts = _core.adjust_counts(full, thresholds, orders)
         del full

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +36,8 @@ from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus.files import AnyPath, feed, write_pieces
 from hyperbaton.corpus.text import Text, Vocabulary
-from hyperbaton.lm.estimation import MEMORY, Estimation, estimate_ngrams
+from hyperbaton.lm.estimation import MEMORY, Estimation, EstimationKeywords, estimate_ngrams
 from hyperbaton.lm.ngrams import Ngrams, arpa_pieces
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding
 
 KIND = "lm"
 LAYOUT: Layout = {
@@ -103,31 +100,27 @@ class LanguageModel(Display, Picklable):
         text: Text,
         order: int = Estimation.order,
         *,
-        prune: str = Estimation.prune,
-        max_words: int | None = Estimation.max_words,
-        discount_fallback: bool = Estimation.discount_fallback,
         memory: str | int = MEMORY,
         vocabulary: Vocabulary | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        sharding: Sharding | None = None,
+        **keywords: Unpack[EstimationKeywords],
     ) -> LanguageModel:
         """Estimate a model with interpolated modified Kneser-Ney smoothing; `Estimation` explains the options.
 
-        The result depends neither on the memory nor on the number of threads or shards.
+        The result depends neither on the memory nor on the number of threads.
 
         Arguments:
-            memory: what counting and sorting may take, "4G" for example, or bytes; what does not fit goes to files.
+            memory: limit for counting and sorting, "4G" for example, or bytes; what does not fit goes to files.
             vocabulary: the words that may be in the model; others become <unk>.
             progress: called with (steps done, steps in all).
-            sharding: how counting is shared out, if it is; `memory` is then also that of each task.
 
         >>> model = LanguageModel.estimate(Text.of(["a b", "b a", "b b"]), order=2, discount_fallback=True)
         >>> bool(model.score(["b a"]) > model.score(["c a"]))
         True
         """
-        options = Estimation(order, prune, max_words, discount_fallback)
-        resources = Resources.of(threads, progress, Scratch(parse_memory(memory)), sharding)
+        options = Estimation(order, **keywords)
+        resources = Resources.of(threads, progress, Scratch(parse_memory(memory)))
         return cls.of(estimate_ngrams(text, options, resources, vocabulary), options, resources.threads)
 
     @classmethod
@@ -162,18 +155,16 @@ class LanguageModel(Display, Picklable):
         write_pieces(path, self.arpa_pieces(threads))
 
     def arrays(self) -> dict[str, Array]:
-        """The model as named arrays, for storage."""
         arrays = self.vocabulary.arrays("vocabulary")
         for n, table in enumerate(self.tables, start=1):
             arrays |= {f"ngrams.{n}.{name}": array for name, array in table._asdict().items()}
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: store.Arrays, options: dict[str, object] | None = None) -> LanguageModel:
-        """The inverse of `arrays`."""
+    def from_arrays(cls, arrays: store.Arrays) -> LanguageModel:
         orders = takewhile(lambda n: f"ngrams.{n}.slots" in arrays, count(1))
         tables = (NgramTable(*(arrays[f"ngrams.{n}.{name}"] for name in NgramTable._fields)) for n in orders)
-        model = cls(Vocabulary.from_arrays(arrays, "vocabulary"), tuple(tables), dict(options or {}))
+        model = cls(Vocabulary.from_arrays(store.group(arrays, "vocabulary")), tuple(tables))
         if not model.tables or model.view.n_words != len(model.vocabulary):
             raise DamagedError("the vocabulary does not fit the n-grams")
         return model
@@ -186,10 +177,15 @@ class LanguageModel(Display, Picklable):
     @classmethod
     def load(cls, path: AnyPath) -> LanguageModel:
         """Open a stored model, memory-mapped."""
-        return store.read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.arrays(), artefact.options))
+
+        def read(artefact: store.Artefact) -> LanguageModel:
+            model = cls.from_arrays(artefact.arrays())
+            model.options.update(artefact.options)
+            return model
+
+        return store.read_artefact(path, STORED, read)
 
     def facts(self) -> dict[str, int]:
-        """The number of words, and of n-grams of each order."""
         return {"words": len(self.vocabulary)} | {f"{n}-grams": many for n, many in enumerate(self.n_ngrams, 1)}
 
     @cached_property
@@ -218,6 +214,21 @@ class LanguageModel(Display, Picklable):
             raise OptionError(f"quantisation needs 1 to 8 bits, not {bits}")
         tables = tuple(NgramTable(*parts) for parts in self.view.quantize(1 << bits))
         return LanguageModel(self.vocabulary, tables, {**self.options, "quantize": bits})
+
+    def packed(self, *, exact: bool, pairs: tuple[Array, Array, Array] | None = None) -> LanguageModel:
+        """Return a smaller model whose n-grams are sorted, not hashed; queries take longer.
+
+        Arguments:
+            exact: do not also quantise it.
+            pairs: keep only n-grams of words that can follow each other: for each word whether it can be the last of a
+                phrase, whether it can be the first, and the increasing pairs inside phrases, a · 2³² + b.
+        """
+        if self.view.is_packed:
+            return self
+        has_bins = any(len(table.prob_bins) for table in self.tables)
+        model = self if exact or has_bins else self.quantized()
+        tables = tuple(NgramTable(*parts) for parts in model.view.pack(pairs))
+        return LanguageModel(self.vocabulary, tables, {**model.options, "packed": True})
 
     def numbers(self, text: Text) -> npt.NDArray[np.uint32]:
         """Number of each token in the model's vocabulary, or `UNK`; shape (n_tokens,)."""
@@ -255,10 +266,10 @@ class LanguageModel(Display, Picklable):
         is_word[starts[1:] - 1] = False
         unknown = np.zeros(len(logprobs), bool)
         unknown[is_word] = self.numbers(words) == UNK
-        total, known = float(logprobs.sum(dtype=np.float64)), logprobs[~unknown]
+        total, seen = float(logprobs.sum(dtype=np.float64)), logprobs[~unknown]
         return Perplexity(
             float(numeric.exp(-total / len(logprobs))),
-            float(numeric.exp(-known.mean(dtype=np.float64))),
+            float(numeric.exp(-seen.mean(dtype=np.float64))),
             len(logprobs),
             int(unknown.sum()),
             total,

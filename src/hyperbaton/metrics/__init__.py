@@ -11,8 +11,8 @@ A metric is one file of this folder; its options are its arguments. `docs/metric
 ['nrefs:1', 'case:mixed', 'eff:no']
 """
 
-from hyperbaton.metrics._metric import Metric, Statistics, Values
-from hyperbaton.metrics._naming import METRICS, higher_is_better, make_metric, metric_or_none
+from hyperbaton.metrics._length import count_words, length_ratio, length_warning
+from hyperbaton.metrics._metric import METRICS, Metric, Statistics, Values, higher_is_better, make_metric, metric_or_none
 from hyperbaton.metrics._outputs import Orders, Outputs
 from hyperbaton.metrics._significance import Comparison, Estimate, bootstrap_sums, check_test, compare, estimate, holm
 
@@ -28,9 +28,12 @@ __all__ = [
     "bootstrap_sums",
     "check_test",
     "compare",
+    "count_words",
     "estimate",
     "higher_is_better",
     "holm",
+    "length_ratio",
+    "length_warning",
     "make_metric",
     "metric_or_none",
 ]

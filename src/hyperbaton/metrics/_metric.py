@@ -1,7 +1,8 @@
 """The base class of metrics: additive statistics of sentences, and a score of their sums.
 
 Because the statistics add up, the score of any selection of sentences is the score of a sum of rows. Bootstrap
-resampling, randomisation tests and tuning need no more.
+resampling, randomisation tests and tuning need no more. Metrics have names: `bleu`, `BLEU`, or with options
+`bleu:tokenize=none:lowercase=yes`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.errors import InputError
+from hyperbaton.base.errors import HyperbatonError, InputError
 from hyperbaton.base.options import CheckedOptions, options_of
+from hyperbaton.base.registry import Registry
 from hyperbaton.metrics._outputs import Orders, Outputs
 
 Statistics = npt.NDArray[np.float64]  # (n_hypotheses, n_statistics)
@@ -61,8 +63,8 @@ class Metric(CheckedOptions, ABC):
             return statistics[0]
         every = np.stack(statistics)
         scores = self.score(every)
-        chosen = scores.argmax(axis=0) if self.higher_is_better else scores.argmin(axis=0)
-        best: Statistics = every[chosen, np.arange(every.shape[1])]
+        numbers = scores.argmax(axis=0) if self.higher_is_better else scores.argmin(axis=0)
+        best: Statistics = every[numbers, np.arange(every.shape[1])]
         return best
 
     def need_orders(self, outputs: Outputs) -> Orders:
@@ -97,3 +99,37 @@ def _spelled(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+METRICS: Registry[Metric] = Registry("metric", "hyperbaton.metrics", Metric)
+
+
+def make_metric(text: str) -> Metric:
+    """Make a metric from its name and options.
+
+    >>> make_metric("chrF:word-order=2").word_order
+    2
+    >>> make_metric("bleu:token=none")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    hyperbaton.base.errors.OptionError: unknown option 'token' (did you mean tokenize?); known: ...
+    """
+    return METRICS.make(text)
+
+
+def metric_or_none(name: str) -> Metric | None:
+    """The metric with the name of a score, or None if there is none."""
+    try:
+        return make_metric(name)
+    except HyperbatonError:
+        return None
+
+
+def higher_is_better(name: str) -> bool:
+    """Whether higher scores are better, according to the metric; true for unknown names.
+
+    >>> higher_is_better("BLEU"), higher_is_better("TER:no-punct=yes"), higher_is_better("block accuracy")
+    (True, False, True)
+    """
+    metric = metric_or_none(name)
+    return metric is None or metric.higher_is_better

@@ -1,15 +1,18 @@
-"""Counts for word-order metrics, computed by the core."""
+"""Metrics that use only visit orders, and their counts, computed by the core."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.progress import default_threads
-from hyperbaton.metrics._outputs import Orders
+from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
+from hyperbaton.metrics._outputs import Orders, Outputs
 
 Counts = npt.NDArray[np.float64]
 
@@ -51,3 +54,22 @@ def agreement(orders: Orders, reference: Orders, line: npt.NDArray[np.int64]) ->
         n_threads=default_threads(),
     )
     return Agreement(*counts.T.astype(np.float64))
+
+
+@dataclass
+class OrderMetric(Metric):
+    """100 · part / whole, with the best reference for each sentence."""
+
+    needs_orders: ClassVar[bool] = True
+
+    @abstractmethod
+    def counts(self, agreement: Agreement) -> tuple[Counts, Counts]:
+        """The number correct and the total in each sentence."""
+
+    def statistics(self, outputs: Outputs) -> Statistics:
+        orders = self.need_orders(outputs)
+        agreements = [agreement(orders, reference, outputs.line) for reference in outputs.reference_orders]
+        return self.best_reference([np.column_stack(self.counts(one)) for one in agreements])
+
+    def score(self, sums: Statistics) -> Values:
+        return 100 * ratio(sums[..., 0], sums[..., 1], nothing=1.0)

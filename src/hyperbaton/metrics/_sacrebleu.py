@@ -1,29 +1,30 @@
-"""Common parts of the metrics of sacreBLEU: tokenizers, statistics of segments, and signatures."""
+"""The base class of the metrics of sacreBLEU: its tokenizers and signatures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from hyperbaton.metrics._metric import Statistics
+from hyperbaton.metrics._metric import Metric
 from hyperbaton.metrics._outputs import Outputs
-
-if TYPE_CHECKING:
-    from sacrebleu.metrics.base import Metric
+from hyperbaton.metrics._words import NumberedText, number_words
 
 
-def segment_statistics(metric: Metric, outputs: Outputs) -> Statistics:
-    """The statistics of each hypothesis as a metric of sacreBLEU counts them."""
-    references = metric._cache_references(outputs.references)
-    rows = [
-        metric._compute_segment_statistics(metric._preprocess_segment(hypothesis), references[s])
-        for hypothesis, s in zip(outputs.hypotheses, outputs.line.tolist(), strict=True)
-    ]
-    return np.array(rows, np.float64).reshape(len(rows), -1)
+@dataclass
+class SacreBleuMetric(Metric):
+    """A metric that sacreBLEU has too."""
 
+    @abstractmethod
+    def _sacrebleu(self) -> Any:
+        """The metric of sacreBLEU with these options."""
 
-def signature(metric: Metric, n_references: int) -> str:
-    """The signature that sacreBLEU gives a metric."""
-    metric.num_refs = n_references
-    return str(metric.get_signature())
+    def signature(self, n_references: int) -> str:
+        metric = self._sacrebleu()
+        metric.num_refs = n_references
+        return str(metric.get_signature())
+
+    def _numbered(self, outputs: Outputs) -> list[NumberedText]:
+        """The words of hypotheses and references as sacreBLEU tokenizes them."""
+        prepare = self._sacrebleu()._preprocess_segment
+        return number_words(*([prepare(line) for line in text] for text in (outputs.hypotheses, *outputs.references)))

@@ -121,7 +121,7 @@ def compare(
             second = [metric.score(b.sum(axis=0) + product(mask, a - b)) for a, b in zip(runs, against, strict=True)]
             return np.asarray(np.abs(np.mean(first, axis=0) - np.mean(second, axis=0)))
 
-        extreme = _drawn(_halves, n, samples, seed, swapped)
+        extreme = _drawn(lambda rng, size, n: rng.integers(2, size=(size, n)).astype(np.float64), n, samples, seed, swapped)
     n_extreme = int((extreme >= abs(delta) - _SLACK).sum())
     return Comparison(delta, (1 + n_extreme) / (1 + samples), float(better.mean()))
 
@@ -171,10 +171,6 @@ def _resampled(rng: np.random.Generator, samples: int, n: int) -> npt.NDArray[np
     """How often each sentence is in each drawn set, (samples, n)."""
     drawn = rng.integers(n, size=(samples, n)) + n * np.arange(samples)[:, None]
     return np.bincount(drawn.ravel(), minlength=samples * n).reshape(samples, n).astype(np.float64)
-
-
-def _halves(rng: np.random.Generator, samples: int, n: int) -> npt.NDArray[np.float64]:
-    return rng.integers(2, size=(samples, n)).astype(np.float64)
 
 
 def _check(runs: Sequence[Statistics], samples: int) -> None:

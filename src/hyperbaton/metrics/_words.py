@@ -47,7 +47,7 @@ def number_words(*texts: Sequence[str]) -> list[NumberedText]:
 def edits_of(
     count: Callable[..., Ints], hypotheses: NumberedText, references: Sequence[NumberedText], line: Ints
 ) -> list[Ints]:
-    """Edits that turn hypotheses into each of the references, as counted by a function of the core.
+    """Edits that turn hypotheses into each of the references, or other counts of the two, by a function of the core.
 
     Hypothesis h belongs to line `line[h]` of the references.
     """
@@ -128,16 +128,16 @@ def clipped_matches(ngrams: NGrams, line: Ints, weight: npt.NDArray[np.float64] 
     keys = np.concatenate([k for k, _ in references])
     counts = np.concatenate([c for _, c in references])
     order = np.argsort(keys, kind="stable")
-    known, first = np.unique(keys[order], return_index=True)
-    if len(known) == 0:
+    reference_keys, first = np.unique(keys[order], return_index=True)
+    if len(reference_keys) == 0:
         return np.zeros(len(line))
     most = np.maximum.reduceat(counts[order], first)
 
-    own, own_counts = np.unique(ngrams.sentence[0] * ngrams.n_kinds + ngrams.number[0], return_counts=True)
-    hypothesis, kind = np.divmod(own, ngrams.n_kinds)
+    hypothesis_keys, own_counts = np.unique(ngrams.sentence[0] * ngrams.n_kinds + ngrams.number[0], return_counts=True)
+    hypothesis, kind = np.divmod(hypothesis_keys, ngrams.n_kinds)
     wanted = line[hypothesis] * ngrams.n_kinds + kind
-    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    matches = np.where(known[at] == wanted, np.minimum(own_counts, most[at]), 0).astype(np.float64)
+    at = np.minimum(np.searchsorted(reference_keys, wanted), len(reference_keys) - 1)
+    matches = np.where(reference_keys[at] == wanted, np.minimum(own_counts, most[at]), 0).astype(np.float64)
     if weight is not None:
         matches *= weight[kind]
     return np.asarray(np.bincount(hypothesis, matches, minlength=len(line)), np.float64)

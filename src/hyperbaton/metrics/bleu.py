@@ -17,14 +17,15 @@ import numpy as np
 from hyperbaton import _core
 from hyperbaton.base import numeric
 from hyperbaton.base.options import option
-from hyperbaton.metrics._metric import Metric, Statistics, Values
+from hyperbaton.metrics._length import closest_length
+from hyperbaton.metrics._metric import Statistics, Values
 from hyperbaton.metrics._outputs import Outputs
-from hyperbaton.metrics._sacrebleu import signature
-from hyperbaton.metrics._words import Ints, all_ngrams, clipped_matches, number_words, order_counts
+from hyperbaton.metrics._sacrebleu import SacreBleuMetric
+from hyperbaton.metrics._words import all_ngrams, clipped_matches, order_counts
 
 
 @dataclass
-class Bleu(Metric):
+class Bleu(SacreBleuMetric):
     """BLEU: precision of n-grams up to 4 words, with a penalty for short translations.
 
     >>> round(Bleu().value(Outputs.of(["the cat sat on the mat"], ["the cat sat on a mat"])), 2)
@@ -39,12 +40,10 @@ class Bleu(Metric):
     max_order: int = option(4, "longest n-gram", minimum=1, maximum=9)
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        prepare = self._sacrebleu()._preprocess_segment
-        texts = [[prepare(line) for line in text] for text in (outputs.hypotheses, *outputs.references)]
-        numbered = number_words(*texts)
+        numbered = self._numbered(outputs)
         lengths = numbered[0].lengths
         matches = [clipped_matches(n, outputs.line) for n in all_ngrams(numbered, self.max_order)]
-        closest = _closest(lengths, np.stack([text.lengths[outputs.line] for text in numbered[1:]]))
+        closest = closest_length(lengths, np.stack([text.lengths[outputs.line] for text in numbered[1:]]))
         return np.column_stack([lengths, closest, *matches, order_counts(lengths, self.max_order)]).astype(np.float64)
 
     def score(self, sums: Statistics) -> Values:
@@ -59,9 +58,6 @@ class Bleu(Metric):
             values = 100 * numeric.exp(brevity + log_precision.mean(axis=-1))
         return np.where((totals > 0).all(axis=-1) & (matches > 0).any(axis=-1), values, 0.0)
 
-    def signature(self, n_references: int) -> str:
-        return signature(self._sacrebleu(), n_references)
-
     def objective(self) -> _core.Objective:
         return _core.bleu_objective(max_order=self.max_order, smooth=self.smooth == "exp")
 
@@ -75,10 +71,3 @@ class Bleu(Metric):
             max_ngram_order=self.max_order,
             force=True,
         )
-
-
-def _closest(lengths: Ints, references: Ints) -> Ints:
-    """Of the lengths of references, (n_references, n), the one closest to each; of two equally close the shorter."""
-    distance = 2 * np.abs(references - lengths) + (references > lengths)  # twice, and one more for the longer of two
-    closest: Ints = references[distance.argmin(axis=0), np.arange(len(lengths))]
-    return closest

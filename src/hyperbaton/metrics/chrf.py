@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hyperbaton.base.options import option
-from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
+from hyperbaton.metrics._metric import Statistics, Values, ratio
 from hyperbaton.metrics._outputs import Outputs
-from hyperbaton.metrics._sacrebleu import segment_statistics, signature
+from hyperbaton.metrics._sacrebleu import SacreBleuMetric
 
 
 @dataclass
-class Chrf(Metric):
+class Chrf(SacreBleuMetric):
     """chrF: F-score of character n-grams."""
 
     title: ClassVar[str] = "chrF"
@@ -32,7 +32,13 @@ class Chrf(Metric):
     lowercase: bool = option(False, "ignore case")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        return segment_statistics(self._sacrebleu(), outputs)
+        metric = self._sacrebleu()
+        references = metric._cache_references(outputs.references)
+        rows = [
+            metric._compute_segment_statistics(metric._preprocess_segment(hypothesis), references[s])
+            for hypothesis, s in zip(outputs.hypotheses, outputs.line.tolist(), strict=True)
+        ]
+        return np.array(rows, np.float64).reshape(len(rows), -1)
 
     def score(self, sums: Statistics) -> Values:
         hypothesis, reference, matches = (sums[..., i::3] for i in range(3))
@@ -42,9 +48,6 @@ class Chrf(Metric):
         recall = ratio(np.where(both, ratio(matches, reference), 0).sum(axis=-1), n_orders)
         factor = self.beta * self.beta
         return 100 * ratio((1 + factor) * precision * recall, factor * precision + recall)
-
-    def signature(self, n_references: int) -> str:
-        return signature(self._sacrebleu(), n_references)
 
     def _sacrebleu(self) -> Any:
         from sacrebleu.metrics.chrf import CHRF

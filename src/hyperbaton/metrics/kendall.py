@@ -12,8 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hyperbaton.metrics._order_metric import OrderMetric
-from hyperbaton.metrics._orders import Agreement, Counts
+from hyperbaton.metrics._orders import Agreement, Counts, OrderMetric
 
 
 @dataclass

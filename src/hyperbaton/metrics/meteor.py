@@ -7,27 +7,29 @@ WordNet). With m matches in hypotheses of h and references of r words, in c chun
 
 on sums over all sentences, as in METEOR's own program; the best of several references is used for each sentence. If
 words can match in several ways, the longest chunk is taken first, and ties go to the chunk of the earlier stages.
+WordNet's `index.noun` (and verb, adj, adv) has a line for each word: word, part of speech, number of synsets, … and at the
+end the numbers of its synsets. `noun.exc` has irregular forms with their base forms.
 Statistics: m, c, h, r.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from functools import cache, partial
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import default_threads
 from hyperbaton.metrics._metric import Metric, Statistics, Values, ratio
 from hyperbaton.metrics._outputs import Outputs
-from hyperbaton.metrics._porter import stem
-from hyperbaton.metrics._wordnet import synsets, wordnet_folder
-from hyperbaton.metrics._words import Ints, NumberedText, number_words
+from hyperbaton.metrics._words import Ints, NumberedText, edits_of, number_words
 
 Keys = Callable[[str], Iterable[Hashable]]
 
@@ -64,20 +66,32 @@ class Meteor(Metric):
         return 100 * mean * (1 - penalty)
 
     def _stages(self) -> list[Keys]:
-        known: dict[str, Callable[[], Keys]] = {
+        makers: dict[str, Callable[[], Keys]] = {
             "exact": lambda: lambda word: (word,),
-            "stem": lambda: lambda word: (stem(word),),
+            "stem": _stems,
             "synonym": self._synonyms,
         }
         names = self.stages.split("+")
         for name in names:
-            if name not in known:
-                raise OptionError(f"unknown stage {name!r} of METEOR; known: {', '.join(known)}, joined by +")
-        return [known[name]() for name in names]
+            if name not in makers:
+                raise OptionError(f"unknown stage {name!r} of METEOR; known: {', '.join(makers)}, joined by +")
+        return [makers[name]() for name in names]
 
     def _synonyms(self) -> Keys:
-        known = synsets(wordnet_folder(self.wordnet))
-        return lambda word: known.get(word, ())
+        table = synsets(wordnet_folder(self.wordnet))
+        return lambda word: table.get(word, ())
+
+
+def _stems() -> Keys:
+    """Porter's stems of lower-case English words; words of one or two letters are their own.
+
+    >>> [stem for word in ("relational", "ponies", "hopping", "sky", "is") for stem in _stems()(word)]
+    ['relat', 'poni', 'hop', 'sky', 'is']
+    """
+    import snowballstemmer  # imported here, since other metrics do without
+
+    stemmer = snowballstemmer.stemmer("porter")
+    return cache(lambda word: (stemmer.stemWord(word) if len(word) > 2 else word,))
 
 
 def count_matches(
@@ -90,41 +104,71 @@ def count_matches(
     >>> count_matches(["a b a c"], ["a c b a"], np.array([0]), [lambda word: (word,)])[0].tolist()
     [[4, 3]]
     """
-    own, other = NumberedWords.of(hypotheses), NumberedWords.of(references)
+    (hypothesis, words), (other, other_words) = _numbered(hypotheses), _numbered(references)
     # Which kinds of words match, in the first stage that says so.
-    kinds: list[dict[int, int]] = [{} for _ in own.kinds]
+    kinds: list[dict[int, int]] = [{} for _ in words]
     for stage, keys in enumerate(stages):
         places: dict[Hashable, list[int]] = {}
-        for number, word in enumerate(other.kinds):
+        for number, word in enumerate(other_words):
             for key in keys(word):
                 places.setdefault(key, []).append(number)
-        for matches, word in zip(kinds, own.kinds, strict=True):
+        for matches, word in zip(kinds, words, strict=True):
             for key in keys(word):
                 for number in places.get(key, ()):
                     matches.setdefault(number, stage)
-    counts = _core.count_chunks(
-        words=own.numbered.words,
-        offsets=own.numbered.offsets,
-        reference_words=other.numbered.words,
-        reference_offsets=other.numbered.offsets,
-        line=line,
-        n_threads=default_threads(),
-        matches=_core.WordMatches(
-            offsets=np.cumsum([0, *map(len, kinds)], dtype=np.int64),
-            words=np.array([number for matches in kinds for number in matches], np.uint32),
-            stages=np.array([stage for matches in kinds for stage in matches.values()], np.uint8),
-        ),
+    matched = _core.WordMatches(
+        offsets=np.cumsum([0, *map(len, kinds)], dtype=np.int64),
+        words=np.array([number for matches in kinds for number in matches], np.uint32),
+        stages=np.array([stage for matches in kinds for stage in matches.values()], np.uint8),
     )
-    return counts, own.numbered.lengths, other.numbered.lengths[line]
+    (counts,) = edits_of(partial(_core.count_chunks, matches=matched), hypothesis, [other], line)
+    return counts, hypothesis.lengths, other.lengths[line]
 
 
-class NumberedWords(NamedTuple):
-    """A text with its words numbered, and the word of each number."""
+def _numbered(text: Sequence[str]) -> tuple[NumberedText, list[str]]:
+    """A text with its words numbered, and the word of each number, in the order of their first occurrences."""
+    return number_words(text)[0], list(dict.fromkeys(word for line in text for word in line.split()))
 
-    numbered: NumberedText
-    kinds: list[str]
 
-    @classmethod
-    def of(cls, text: Sequence[str]) -> NumberedWords:
-        """Number the words in the order of their first occurrences, as `number_words` does."""
-        return cls(number_words(text)[0], list(dict.fromkeys(word for line in text for word in line.split())))
+_PARTS = ("noun", "verb", "adj", "adv")
+
+
+def wordnet_folder(folder: str | None) -> Path:
+    """The folder of WordNet's files: the one given, that of $WNSEARCHDIR, or where Debian puts it."""
+    places = [folder] if folder else [os.environ.get("WNSEARCHDIR"), "/usr/share/wordnet"]
+    for place in places:
+        if place and (Path(place) / "index.noun").is_file():
+            return Path(place)
+    where = folder or "$WNSEARCHDIR or /usr/share/wordnet"
+    raise OptionError(f"no WordNet in {where}; install one, or name its folder with the option wordnet")
+
+
+@cache
+def synsets(folder: Path) -> dict[str, frozenset[str]]:
+    """The synsets of every word of a WordNet."""
+    synsets: dict[str, set[str]] = {}
+    base: list[tuple[str, str]] = []
+    for part in _PARTS:
+        for n, line in enumerate(_lines(folder / f"index.{part}"), start=1):
+            fields = line.split()
+            if line.startswith(" ") or "_" in line.partition(" ")[0]:
+                continue  # the licence, and expressions of several words
+            try:
+                word, n_synsets = fields[0], int(fields[2])
+            except (IndexError, ValueError):
+                raise InputError("not a line of a WordNet index", folder / f"index.{part}", n) from None
+            synsets.setdefault(word, set()).update(f"{part}{number}" for number in fields[-n_synsets:])
+        if (folder / f"{part}.exc").is_file():
+            base += [
+                (fields[0], b) for line in _lines(folder / f"{part}.exc") if (fields := line.split()) for b in fields[1:]
+            ]
+    for form, word in base:
+        synsets.setdefault(form, set()).update(synsets.get(word, ()))
+    return {word: frozenset(numbers) for word, numbers in synsets.items()}
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path) from error

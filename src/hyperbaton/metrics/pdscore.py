@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hyperbaton.metrics._order_metric import OrderMetric
-from hyperbaton.metrics._orders import Agreement, Counts
+from hyperbaton.metrics._orders import Agreement, Counts, OrderMetric
 
 
 @dataclass

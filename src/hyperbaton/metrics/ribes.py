@@ -48,10 +48,10 @@ class Ribes(Metric):
     def _sentences(self, hypotheses: NumberedText, reference: NumberedText, line: Ints) -> Values:
         shared = edits_of(_core.count_shared_words, hypotheses, [reference], line)[0].astype(np.float64)
         matches, concordant = shared[:, 0], shared[:, 1]
-        own, other = (lengths.astype(np.float64) for lengths in (hypotheses.lengths, reference.lengths[line]))
+        length, other = (lengths.astype(np.float64) for lengths in (hypotheses.lengths, reference.lengths[line]))
         # With fewer than two matches there is no order: correct only if neither side has another word.
         alone = ((matches == 1) & (other == 1)).astype(np.float64)
         agreement = np.where(matches < 2, alone, ratio(concordant, matches * (matches - 1) / 2))
-        brevity = numeric.exp(np.minimum(0.0, 1 - ratio(other, own, nothing=1.0)))
-        values: Values = agreement * numeric.power(ratio(matches, own), self.alpha) * numeric.power(brevity, self.beta)
-        return np.where(own == 0, other == 0, values)
+        brevity = numeric.exp(np.minimum(0.0, 1 - ratio(other, length, nothing=1.0)))
+        values: Values = agreement * numeric.power(ratio(matches, length), self.alpha) * numeric.power(brevity, self.beta)
+        return np.where(length == 0, other == 0, values)

@@ -13,14 +13,14 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base.options import option
-from hyperbaton.metrics._metric import Metric, Statistics, Values, error_rate
+from hyperbaton.metrics._metric import Statistics, Values, error_rate
 from hyperbaton.metrics._outputs import Outputs
-from hyperbaton.metrics._sacrebleu import signature
-from hyperbaton.metrics._words import edits_of, number_words
+from hyperbaton.metrics._sacrebleu import SacreBleuMetric
+from hyperbaton.metrics._words import edits_of
 
 
 @dataclass
-class Ter(Metric):
+class Ter(SacreBleuMetric):
     """TER: edits per reference word, including shifts of word sequences; lower is better."""
 
     title: ClassVar[str] = "TER"
@@ -32,18 +32,13 @@ class Ter(Metric):
     asian_support: bool = option(False, "split Chinese and Japanese characters, with normalized")
 
     def statistics(self, outputs: Outputs) -> Statistics:
-        prepare = self._sacrebleu()._preprocess_segment
-        texts = [[prepare(line) for line in text] for text in (outputs.hypotheses, *outputs.references)]
-        hypotheses, *references = number_words(*texts)
+        hypotheses, *references = self._numbered(outputs)
         edits = edits_of(_core.translation_edits, hypotheses, references, outputs.line)
         lengths = [reference.lengths[outputs.line] for reference in references]
         return np.column_stack([np.min(edits, axis=0), np.mean(lengths, axis=0)]).astype(np.float64)
 
     def score(self, sums: Statistics) -> Values:
         return error_rate(sums)
-
-    def signature(self, n_references: int) -> str:
-        return signature(self._sacrebleu(), n_references)
 
     def _sacrebleu(self) -> Any:
         from sacrebleu.metrics.ter import TER

@@ -12,22 +12,35 @@ from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
 if TYPE_CHECKING:
     from hyperbaton.models._registry import MODELS as MODELS
+    from hyperbaton.models.shapes.base import KIND as KIND
     from hyperbaton.models.shapes.base import Questions as Questions
     from hyperbaton.models.shapes.base import ReorderingModel as ReorderingModel
     from hyperbaton.models.shapes.batch import Batch as Batch
+    from hyperbaton.models.shapes.batch import Steps as Steps
+    from hyperbaton.models.shapes.loading import load_model as load_model
     from hyperbaton.models.shapes.next_position import JumpLogProbs as JumpLogProbs
     from hyperbaton.models.shapes.next_position import JumpRows as JumpRows
     from hyperbaton.models.shapes.next_position import NextPositionModel as NextPositionModel
     from hyperbaton.models.shapes.orientation import OrientationModel as OrientationModel
     from hyperbaton.models.shapes.orientation import normalised as normalised
+    from hyperbaton.models.shapes.protocols import Declared as Declared
     from hyperbaton.models.shapes.protocols import PerJump as PerJump
     from hyperbaton.models.shapes.protocols import PerOption as PerOption
     from hyperbaton.models.shapes.protocols import PerStep as PerStep
     from hyperbaton.models.shapes.protocols import needed as needed
     from hyperbaton.models.shapes.step import StepModel as StepModel
-    from hyperbaton.models.shapes.step import Steps as Steps
     from hyperbaton.models.shapes.step import python_steps as python_steps
-    from hyperbaton.models.shapes.store import KIND as KIND
-    from hyperbaton.models.shapes.store import load_model as load_model
 
-LazyNames(globals())
+LazyNames(
+    globals(),
+    {
+        "models._registry": "MODELS",
+        "models.shapes.base": "KIND Questions ReorderingModel",
+        "models.shapes.batch": "Batch Steps",
+        "models.shapes.loading": "load_model",
+        "models.shapes.next_position": "JumpLogProbs JumpRows NextPositionModel",
+        "models.shapes.orientation": "OrientationModel normalised",
+        "models.shapes.protocols": "Declared PerJump PerOption PerStep needed",
+        "models.shapes.step": "StepModel python_steps",
+    },
+)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,26 +24,51 @@ from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import option, plugin
 from hyperbaton.base.scratch import Column
+from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Text
 from hyperbaton.features import FEATURES, FeatureSet, Rows, TrainingRows
-from hyperbaton.learn import (
-    GLOBAL_LAYOUT,
-    LEARNERS,
-    ClusterModel,
-    GlobalModel,
-    Learner,
-    LinearModel,
-    restored_model,
-)
-from hyperbaton.models._evidence import Evidence, cluster_part, contributions, global_part
+from hyperbaton.learn import GLOBAL_LAYOUT, LEARNERS, ClusterModel, GlobalModel, Learner, LinearModel, restored_model
+from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
-from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import ClassCounts, Occurrences, TranslationOptions, smooth
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 from hyperbaton.phrases.occurrences import Keys
 
 # The core takes the logarithm of prior probabilities.
 LEAST = 1e-9
+
+
+class Evidence(NamedTuple):
+    """The weights that apply to a phrase pair: `weights[i]` (n_classes,) belongs to feature `features[i]`, increasing."""
+
+    features: Array
+    weights: Array
+    unit_length: bool
+    factor: float = 1.0  # factor of this part
+
+
+def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Evidence:
+    """The weights of one sub-model."""
+    entries = slice(model.offsets[cluster], model.offsets[cluster + 1])
+    return Evidence(model.features[entries], model.weights[entries], model.unit_length, factor)
+
+
+def global_part(model: LinearModel, factor: float = 1.0) -> Evidence:
+    """The weights of a global model."""
+    return Evidence(np.arange(len(model.weights)), model.weights, model.unit_length, factor)
+
+
+def contributions(parts: list[Evidence], features: Array, values: Array, constant: int) -> dict[int, Array]:
+    """Feature → its contribution to the score of each class; `constant` is the feature that always fires."""
+    total: dict[int, Array] = {}
+    for part in parts:
+        scale = part.factor / np.sqrt((values * values).sum()) if part.unit_length and len(values) else part.factor
+        # The constant is not scaled to unit length.
+        for feature, value in [*zip(features.tolist(), values * scale, strict=True), (constant, part.factor)]:
+            at = int(np.searchsorted(part.features, feature))
+            if at < len(part.features) and part.features[at] == feature:
+                total[feature] = total.get(feature, 0) + value * part.weights[at]
+    return total
 
 
 class _CoverageRows(TrainingRows):
@@ -99,20 +124,19 @@ class SourcePhrases:
     }
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        own = {f"{prefix}.{name}": getattr(self, name) for name in ("clusters", "offsets", "words")}
-        return own | self.counts.arrays(prefix)
+        by_name = {f"{prefix}.{name}": getattr(self, name) for name in ("clusters", "offsets", "words")}
+        return by_name | self.counts.arrays(prefix)
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, Array]) -> SourcePhrases:
-        """The inverse of `arrays`, names without the prefix."""
-        counts = ClassCounts(arrays["keys"], arrays["counts"])
-        return cls(counts, arrays["clusters"], arrays["offsets"], arrays["words"])
+    def from_arrays(cls, arrays: Arrays) -> SourcePhrases:
+        return cls(ClassCounts.from_arrays(arrays), arrays["clusters"], arrays["offsets"], arrays["words"])
 
 
 @dataclass(eq=False)
 class Discriminative(OrientationModel):
     """Base of models with feature weights; a model defines its default learner and features."""
+
+    phases: ClassVar = {"phrase pairs": 1, "features": 2, "weights": 6}
 
     features: str | FeatureSet = option("dpr", "feature set and its options", plugins=FEATURES)
     learner: str | Learner = option("lbfgs", "learner and its options", plugins=LEARNERS)
@@ -139,7 +163,9 @@ class Discriminative(OrientationModel):
     def _fit_features(self, training: TrainingSamples) -> TrainingRows:
         self.feature_set_ = self._feature_set()
         n_classes = len(self.class_names)
-        rows = self.feature_set_.fit_rows(training.occurrences, training.labels, n_classes, training.resources)
+        rows = self.feature_set_.fit_rows(
+            training.occurrences, training.labels, n_classes, training.resources.phase("features")
+        )
         if rows.n_features == 0:
             name = FEATURES.name_of(self.feature_set_)
             raise InputError(f"no feature is frequent enough: use more text, or --features {name}:min-count=1")
@@ -174,7 +200,7 @@ class Discriminative(OrientationModel):
             rows,
             training.labels,
             len(self.class_names),
-            training.resources.progress,
+            training.resources.phase(list(self.phases)[2]).progress,
             (lambda rows: self._prior(training, rows, 1.0)) if has_prior else None,
             scratch=training.resources.scratch,
         )
@@ -200,7 +226,7 @@ class Discriminative(OrientationModel):
             clusters,
             n_classes=len(self.class_names),
             n_clusters=self.phrases_.n_clusters,
-            progress=training.resources.progress,
+            progress=training.resources.phase(list(self.phases)[-1]).progress,
             prior=prior if reference is not None or self._has_prior(learner, training) else None,
             scratch=training.resources.scratch,
         )
@@ -330,8 +356,7 @@ class Discriminative(OrientationModel):
     def _restore(self, state: ModelState) -> None:
         self.feature_set_ = self._feature_set().restore(state.group("features"))
         self.phrases_ = SourcePhrases.from_arrays(state.group("phrases"))
-        known = "rare-pairs.keys" in state.arrays
-        self.rare_pairs_ = ClassCounts.from_arrays(state.arrays, "rare-pairs") if known else None
-        stored = {prefix: state.group(prefix) for prefix in ("global", "clusters")}
+        stored = {prefix: state.group(prefix) for prefix in ("rare-pairs", "global", "clusters")}
+        self.rare_pairs_ = ClassCounts.from_arrays(stored["rare-pairs"]) if stored["rare-pairs"] else None
         self.global_ = restored_model(stored["global"]) if stored["global"] else None
         self.clusters_ = ClusterModel.from_arrays(stored["clusters"]) if stored["clusters"] else None

@@ -21,17 +21,15 @@ predicts held-out sentences is used.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.progress import Progress
@@ -39,22 +37,22 @@ from hyperbaton.base.store import Kind, hash_arrays
 from hyperbaton.corpus import Annotations, Bitext, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import read_rules
-from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
+from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer, Objective
 from hyperbaton.models.block.features import (
     COLUMNS,
     FAMILIES,
     LAYOUT,
     USUAL_FAMILIES,
+    BlockQuestions,
     core_features,
     families_of,
     family_bits,
 )
-from hyperbaton.models.block.questions import BlockQuestions
 from hyperbaton.models.block.table import EMPTY_TAG, JUMPS, BlockTable
 from hyperbaton.models.block.vocabularies import BlockSides
+from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.batch import Batch
 from hyperbaton.models.shapes.step import StepModel
-from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 
 KIND = "block-training"
@@ -71,17 +69,6 @@ _CHOOSING, _HELD_OUT = 10_000, 10
 _USUAL_ALPHA = 0.15  # if there is too little text to choose
 
 
-class _Objective(NamedTuple):
-    """The objective of the model, for minimizers."""
-
-    start: npt.NDArray[np.float64]
-    core: Callable[[], _core.BlockObjective]
-    checkpoint: MinimizerStates | None
-
-    def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
-        raise OptionError("the model block_me cannot be trained by torch; use lbfgs or iis")
-
-
 @dataclass(eq=False)
 class BlockMe(StepModel):
     """Target and jump of a block together, with features of the source parse (BLOCK-ME)."""
@@ -89,6 +76,7 @@ class BlockMe(StepModel):
     families: str = option(
         ",".join(USUAL_FAMILIES),
         "families of features, comma-separated; those that need tags or trees are off without them",
+        metavar="NAME,NAME,…",
     )
     prior: str = option(
         "smoothed", "reference distribution: from jumps of pairs and tags, or none", choices=("smoothed", "flat")
@@ -127,6 +115,7 @@ class BlockMe(StepModel):
                 raise InputError("nothing to learn from: no sentence pair has links", bitext.source.path)
             self.asked_ = families_of(self.families, tagged=tagged, parsed=parsed)
             self.sides_ = BlockSides.of(bitext, annotations, read_rules(self.tree_rules))
+            self.tag_vocabulary_ = self.sides_.tags
             states = self._states(bitext, annotations)
             interrupted = None if states is None else states.last()
             if interrupted is None:
@@ -157,13 +146,13 @@ class BlockMe(StepModel):
         if self.alpha is not None:
             return self.alpha
         linked = np.flatnonzero(np.diff(bitext.need_links().offsets))
-        chosen = linked[:: max(1, len(linked) // _CHOOSING)][:_CHOOSING]
-        is_held_out = np.arange(len(chosen)) % _HELD_OUT == _HELD_OUT - 1
+        sample = linked[:: max(1, len(linked) // _CHOOSING)][:_CHOOSING]
+        is_held_out = np.arange(len(sample)) % _HELD_OUT == _HELD_OUT - 1
         if is_held_out.sum() < _HELD_OUT:
             return _USUAL_ALPHA
         train, test = (
             (bitext.select(sentences), annotations.select(sentences))
-            for sentences in (chosen[~is_held_out], chosen[is_held_out])
+            for sentences in (sample[~is_held_out], sample[is_held_out])
         )
         scores = []
         for alpha in _ALPHAS:
@@ -201,10 +190,6 @@ class BlockMe(StepModel):
         )
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        return () if self.sides_.tags is None else ("source_tags",)
-
-    @property
     def reads(self) -> tuple[str, ...]:
         return self.needs if self.sides_.labels is None else (*self.needs, "source_trees")
 
@@ -217,16 +202,11 @@ class BlockMe(StepModel):
         return self.sides_.target
 
     @property
-    def tag_vocabulary_(self) -> Vocabulary | None:
-        return self.sides_.tags
-
-    @property
     def label_vocabulary_(self) -> Vocabulary | None:
         return self.sides_.labels
 
     @property
     def n_features(self) -> int:
-        """Features with a weight."""
         return len(self.features_["jumps"])
 
     def summary(self) -> JsonObject:
@@ -254,7 +234,7 @@ class BlockMe(StepModel):
         progress: Progress | None,
     ) -> None:
         minimizer: Minimizer = plugin(self, "learner")
-        objective = _Objective(np.zeros(self.n_features), lambda: self._objective(core, table, progress), checkpoint)
+        objective = Objective(np.zeros(self.n_features), lambda: self._objective(core, table, progress), checkpoint)
         self.weights_, self.objective_ = minimizer.minimize(objective, seed=self.seed, progress=progress)
 
     def _objective(
@@ -289,10 +269,11 @@ class BlockMe(StepModel):
 
     def _restore_known(self, state: ModelState) -> None:
         self.sides_ = BlockSides.restored(state)
+        self.tag_vocabulary_ = self.sides_.tags
 
     def _arrays(self) -> dict[str, Array]:
         return {
-            **self.table_.arrays(),
+            **self.table_.arrays("table"),
             **{f"features.{name}": self.features_[name] for name in COLUMNS},
             "weights": self.weights_,
             "objective": self.objective_,
@@ -309,6 +290,7 @@ class BlockMe(StepModel):
 
     def _restore(self, state: ModelState) -> None:
         self.table_ = BlockTable.from_arrays(state.group("table"))
+        self.table_.check(self.sides_.source, self.sides_.target)
         self.features_ = {name: state.group("features")[name] for name in COLUMNS}
         self.weights_, self.objective_ = state.arrays["weights"], state.arrays["objective"]
         families = state.artefact.detail("families", list[str])

@@ -22,7 +22,7 @@ sub-model uses it any more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,8 +32,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.features import FEATURES, FeatureSet, TrainingRows
 from hyperbaton.learn import LEARNERS, ROWS_TOGETHER, ClusterModel, Learner, LinearModel
-from hyperbaton.models._discriminative import LEAST, Discriminative
-from hyperbaton.models._evidence import Evidence, cluster_part, global_part
+from hyperbaton.models._discriminative import LEAST, Discriminative, Evidence, cluster_part, global_part
 from hyperbaton.models.shapes.orientation import LogProbs, TrainingSamples
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.occurrences import Keys
@@ -42,6 +41,8 @@ from hyperbaton.phrases.occurrences import Keys
 @dataclass(eq=False)
 class Dpr(Discriminative):
     """A global model, and a correction of it for each frequent source phrase; our best orientation model."""
+
+    phases: ClassVar = {"phrase pairs": 1, "features": 2, "global model": 4, "sub-models": 6}
 
     features: str | FeatureSet = option(
         "context",
@@ -112,11 +113,11 @@ class Dpr(Discriminative):
             return whole
         keys = occurrences.source_keys(self._resources)
         clusters = self.phrases_.clusters_of(keys)
-        own = self.clusters_.scores(rows, clusters, self.threads)
+        corrections = self.clusters_.scores(rows, clusters, self.threads)
         if self.combination == "prior":
-            return numeric.log_softmax(whole + own)
+            return numeric.log_softmax(whole + corrections)
         weight = self._share(keys, self.clusters_)[:, None]
-        return numeric.log_softmax(weight * numeric.log_softmax(own) + (1 - weight) * whole)
+        return numeric.log_softmax(weight * numeric.log_softmax(corrections) + (1 - weight) * whole)
 
     def _share(self, keys: Keys, sub_models: ClusterModel) -> Array:
         """λ of each source phrase, 0 for one without a sub-model, or with one that has lost all features by pruning."""

@@ -23,12 +23,11 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.errors import importing
 from hyperbaton.base.options import option
 from hyperbaton.models.networks.encoder import SentenceNetwork
+from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models.shapes.store import ModelState
-from hyperbaton.network.words import needing_torch
 
 if TYPE_CHECKING:
     from hyperbaton.models.networks.jumps import JumpSentences, JumpShape
@@ -53,9 +52,6 @@ class Encoder(SentenceNetwork, NextPositionModel):
         shape = side.JumpShape(**sizes, distances=self.distances)
         return shape, side.JumpSentences(*self._rows(training.source), text.offsets, visits.positions, visits.offsets)
 
-    def summary(self) -> JsonObject:
-        return {**super().summary(), **self._figures()}
-
     def _rows(self, source: TaggedSentences) -> tuple[Array, Array | None]:
         return self._embedded(source.text.tokens, source.labels)
 
@@ -73,6 +69,6 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
 
 def _torch_side() -> ModuleType:
-    with needing_torch():
+    with importing("PyTorch", "torch", "torch"):
         from hyperbaton.models.networks import jumps
     return jumps

@@ -23,14 +23,13 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import DamagedError
-from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.arrays import Array, gather
+from hyperbaton.base.errors import DamagedError, importing
 from hyperbaton.base.options import option
 from hyperbaton.models.networks.encoder import SentenceNetwork
+from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
-from hyperbaton.models.shapes.store import ModelState
-from hyperbaton.network.words import FIRST, frequent_rows, needing_torch, rows_of
+from hyperbaton.network.words import FIRST, frequent_rows, rows_of
 from hyperbaton.phrases import Occurrences
 from hyperbaton.phrases.coverage import COVERAGE_STATES
 
@@ -97,9 +96,8 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         begin = source.begin.astype(np.int32)
         first = occurrences.target.offsets[target.sentence] + target.begin
         last = first + np.maximum(target.length.astype(np.int64), 1) - 1
-        tokens = np.append(
-            occurrences.target.tokens, len(self.target_rows_)
-        )  # for a phrase without words at the end of the text
+        # One more, for a phrase without words at the end of the text.
+        tokens = np.append(occurrences.target.tokens, len(self.target_rows_))
         rows = [rows_of(self.target_rows_, tokens[np.minimum(at, len(tokens) - 1)]) for at in (first, last)]
         empty = target.length == 0
         first_row, last_row = (np.where(empty, 0, row).astype(np.int32) for row in rows)
@@ -112,9 +110,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         text = occurrences.source.select(numbers)
         labels = occurrences.source_classes
         if labels is not None:
-            labels = np.concatenate(
-                [labels[:0], *(labels[a:b] for a, b in zip(*self._ranges(occurrences, numbers), strict=True))]
-            )
+            labels = labels[gather(occurrences.source.offsets, numbers)[0]]
         places = np.stack(self._places(occurrences), axis=1)[order].astype(np.int32)
         scores = self._network.class_scores(
             *self._embedded(text.tokens, labels),
@@ -126,13 +122,6 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         result = np.empty(scores.shape)
         result[order] = scores
         return numeric.log_softmax(result)
-
-    @staticmethod
-    def _ranges(occurrences: Occurrences, numbers: Array) -> tuple[Array, Array]:
-        return occurrences.source.offsets[numbers], occurrences.source.offsets[numbers + 1]
-
-    def summary(self) -> JsonObject:
-        return {**super().summary(), **self._figures()}
 
     @cached_property
     def _network(self) -> _core.OrientationEncoder:
@@ -158,6 +147,6 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
 
 
 def _torch_side() -> ModuleType:
-    with needing_torch():
+    with importing("PyTorch", "torch", "torch"):
         from hyperbaton.models.networks import orientations
     return orientations

@@ -24,17 +24,9 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import joined, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.corpus import Annotations, Links
+from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
-from hyperbaton.models.shapes.store import ModelState
-from hyperbaton.phrases import (
-    ORIENTATIONS,
-    ClassCounts,
-    MosesSet,
-    Occurrences,
-    PhraseTable,
-    ReorderingType,
-    smooth,
-)
+from hyperbaton.phrases import ORIENTATIONS, ClassCounts, MosesSet, Occurrences, PhraseTable, ReorderingType, smooth
 from hyperbaton.phrases.occurrences import Keys, Spans
 from hyperbaton.phrases.reordering import SMOOTHING
 
@@ -157,6 +149,6 @@ class Lexicalized(OrientationModel):
         return super()._layout() | joined(counts)
 
     def _restore(self, state: ModelState) -> None:
-        self.sources_ = ClassCounts.from_arrays(state.arrays, "sources")
-        self.pairs_ = ClassCounts.from_arrays(state.arrays, "pairs") if self.conditioning == "fe" else None
-        self.targets_ = ClassCounts.from_arrays(state.arrays, "targets") if self.towards == "ladder" else None
+        self.sources_ = ClassCounts.from_arrays(state.group("sources"))
+        self.pairs_ = ClassCounts.from_arrays(state.group("pairs")) if self.conditioning == "fe" else None
+        self.targets_ = ClassCounts.from_arrays(state.group("targets")) if self.towards == "ladder" else None

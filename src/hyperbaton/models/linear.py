@@ -10,26 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, cast
+from typing import cast
 
 import numpy as np
 
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import option
+from hyperbaton.models.shapes.base import DistanceModel
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
-from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import DistanceSet, Occurrences
 
 
 @dataclass(eq=False)
-class Linear(OrientationModel):
+class Linear(DistanceModel, OrientationModel):
     """Word distance: −α |d|, independent of the words (WDR); always expects monotone order."""
-
-    alpha: float = option(0.0, "α, cost of one word of distance; 0 estimates it", minimum=0)
-
-    is_distance: ClassVar = True
 
     def _check(self) -> None:
         super()._check()
@@ -48,15 +42,6 @@ class Linear(OrientationModel):
         # The smallest |d| of each class: its last distance left of 0, or its first one right of it.
         nearest = [max(0, low, 1 - high) for low, high in pairwise((-np.inf, *cuts, np.inf))]
         return np.tile(numeric.log_softmax(-self.alpha_ * np.array([nearest])), (len(occurrences), 1))
-
-    def _arrays(self) -> dict[str, Array]:
-        return {"alpha": np.array([self.alpha_])}
-
-    def _layout(self) -> dict[str, str]:
-        return super()._layout() | {"alpha": "f8 1"}
-
-    def _restore(self, state: ModelState) -> None:
-        self.alpha_ = float(state.arrays["alpha"][0])
 
 
 def _ratio(mean: float) -> float:

@@ -9,7 +9,6 @@ a sum of two geometric series.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,20 +16,15 @@ from scipy import optimize
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array, ranges
-from hyperbaton.base.options import option
+from hyperbaton.models.shapes.base import DistanceModel
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models.shapes.store import ModelState
 
 LARGEST = 20.0  # if nothing moves, α would be infinite
 
 
 @dataclass(eq=False)
-class LinearJump(NextPositionModel):
+class LinearJump(DistanceModel, NextPositionModel):
     """Distance to the monotone next word, independent of the words (LINEAR); always expects monotone order."""
-
-    alpha: float = option(0.0, "α, cost of one word of distance; 0 estimates it", minimum=0)
-
-    is_distance: ClassVar = True
 
     def _fit(self, training: JumpTraining) -> None:
         jumps = training.visits.jumps(training.source.text.lengths)
@@ -55,15 +49,6 @@ class LinearJump(NextPositionModel):
         )
         values[np_ == np.repeat(cp, n + 1)] = -np.inf
         return values
-
-    def _arrays(self) -> dict[str, Array]:
-        return {"alpha": np.array([self.alpha_])}
-
-    def _layout(self) -> dict[str, str]:
-        return super()._layout() | {"alpha": "f8 1"}
-
-    def _restore(self, state: ModelState) -> None:
-        self.alpha_ = float(state.arrays["alpha"][0])
 
 
 def _normaliser(alpha: float, current: Array, behind: Array) -> Array:

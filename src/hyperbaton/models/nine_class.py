@@ -14,7 +14,7 @@ GO13's baseline has two features in a system, log p_out(c | i) and log p_in(c | 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,11 +27,12 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import joined
 from hyperbaton.base.options import option, plugin
+from hyperbaton.base.store import check_finite
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.learn import LEARNERS, Learner, LinearModel, Rows
+from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.next_position import JumpLogProbs, JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models.shapes.store import ModelState
 
 N_CLASSES = len(_core.distance_cuts()["nine"]) + 1
 PARTS = {"outbound": _core.Bound.outbound, "inbound": _core.Bound.inbound}
@@ -57,6 +58,10 @@ class NineClass(NextPositionModel):
     @property
     def _chosen(self) -> tuple[str, ...]:
         return tuple(PARTS) if self.parts == "both" else (self.parts,)
+
+    @property
+    def phases(self) -> Mapping[str, float]:
+        return {f"{part} {phase}": share for part in self._chosen for phase, share in (("features", 1), ("weights", 6))}
 
     def split(self) -> Sequence[NextPositionModel | ClassScores]:
         """The parts with separate features in a system."""
@@ -85,7 +90,7 @@ class NineClass(NextPositionModel):
                 bound=PARTS[part],
                 min_count=self.min_count,
                 n_threads=self._n_threads,
-                progress=training.resources.progress,
+                progress=training.resources.phase(f"{part} features").progress,
             )
             if len(self.keys_[part]) == 0:
                 raise InputError(f"no feature occurs {self.min_count} times: give more text, or a lower --min-count")
@@ -95,9 +100,8 @@ class NineClass(NextPositionModel):
             # A feature of the position always fires.
             learner.intercept, learner.seed, learner.threads = False, self.seed, self._n_threads
             jumping = labels >= 0
-            learner.fit(
-                rows.at(np.flatnonzero(jumping)), labels[jumping], n_classes=N_CLASSES, progress=training.resources.progress
-            )
+            fitting = training.resources.phase(f"{part} weights").progress
+            learner.fit(rows.at(np.flatnonzero(jumping)), labels[jumping], n_classes=N_CLASSES, progress=fitting)
             self.weights_[part] = learner.weights_
 
     def _rows(self, jumps: _core.JumpText, part: str) -> Rows:
@@ -127,6 +131,8 @@ class NineClass(NextPositionModel):
     def _restore(self, state: ModelState) -> None:
         self.keys_ = {part: state.arrays[f"{part}.keys"] for part in self._chosen}
         self.weights_ = {part: state.arrays[f"{part}.weights"] for part in self._chosen}
+        for weights in self.weights_.values():
+            check_finite(weights, "a weight")
 
 
 @dataclass(frozen=True)

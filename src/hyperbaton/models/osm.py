@@ -16,6 +16,7 @@ With `units = "classes"` operations are those of word classes. With `"both"`, th
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -36,10 +37,9 @@ from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.lm import LanguageModel
 from hyperbaton.lm.estimation import MAX_ORDER
 from hyperbaton.lm.model import LAYOUT as LM_LAYOUT
-from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
-from hyperbaton.models.shapes.batch import Batch
-from hyperbaton.models.shapes.step import StepModel, Steps
-from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.models.shapes.base import ModelState, restored_side, side_arrays, side_layout
+from hyperbaton.models.shapes.batch import Batch, Steps
+from hyperbaton.models.shapes.step import StepModel
 
 LOG_10 = 2.302585092994046
 UNITS = ("words", "classes", "both")
@@ -75,7 +75,9 @@ class OperationSequence(StepModel):
 
     units: str = option("words", "operations of words, of word classes, or both, interpolated", choices=UNITS)
     order: int = option(5, "longest n-gram of operations", minimum=2, maximum=MAX_ORDER)
-    prune: str = option("0 0 1", "drop n-grams of operations seen at most this often, by order, as in hyperbaton lm")
+    prune: str = option(
+        "0 0 1", "drop n-grams of operations seen at most this often, by order, as in hyperbaton lm", metavar='"N N …"'
+    )
     interpolation: float = option(0.5, "units both: weight of the word model", minimum=0, maximum=1)
     supporting: bool = option(True, "also use gap width, gaps, open gaps and deletions as features of the search")
 
@@ -109,6 +111,12 @@ class OperationSequence(StepModel):
         model.signature_, model.train_seconds_, model.train_peak_mib_ = "an operation model of Moses", 0.0, 0.0
         return model
 
+    def packed(self, exact: bool) -> Self:
+        """The model with packed language models, quantised unless it must be exact."""
+        smaller = copy(self)
+        smaller.lms_ = [lm.packed(exact=exact) for lm in self.lms_]
+        return smaller
+
     @property
     def moses_lm(self) -> LanguageModel | None:
         """The operation model in Moses' form; None if it has operations of classes."""
@@ -121,7 +129,6 @@ class OperationSequence(StepModel):
 
     @property
     def start_weights(self) -> list[float]:
-        """Initial weights of the values."""
         return list(_WEIGHTS[: self.n_values])
 
     def search_feature(self, batch: Batch, weights: list[float]) -> _core.Operations:
@@ -217,7 +224,6 @@ class OperationSequence(StepModel):
         self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
 
     def _in_classes(self, source: Text, target: Text) -> tuple[Text, Text]:
-        """Texts with words replaced by their classes."""
         return _class_text(source, self.source_classes_), _class_text(target, self.target_classes_)
 
     def _operation_texts(self, bitext: Bitext, progress: Progress | None) -> _Operations:
@@ -228,9 +234,9 @@ class OperationSequence(StepModel):
         in_classes = Bitext(source, target, bitext.need_links())
         classes = _operations(in_classes, np.zeros(len(source.vocabulary), np.uint8), progress)
         if (itself := words.vocabulary.number(ITSELF)) >= 0:
-            known = Vocabulary.of([*classes.vocabulary.words(), ITSELF])
-            tokens = np.where(words.tokens == itself, np.uint32(len(known) - 1), classes.tokens).astype(np.uint32)
-            classes = Text(tokens, classes.offsets, known)
+            with_itself = Vocabulary.of([*classes.vocabulary.words(), ITSELF])
+            tokens = np.where(words.tokens == itself, np.uint32(len(with_itself) - 1), classes.tokens).astype(np.uint32)
+            classes = Text(tokens, classes.offsets, with_itself)
         return _Operations(words if self.units == "both" else None, classes)
 
     def _estimated(self, text: Text) -> LanguageModel:

@@ -17,4 +17,4 @@ from hyperbaton.models.jumps.weights import JumpWeights
 class Pair(JumpWeights):
     """Next word by features of the current and the candidate position (PAIR)."""
 
-    planes: ClassVar = 1
+    n_weights_each: ClassVar = 1

@@ -25,4 +25,4 @@ class Sequence(JumpWeights):
     # A score adds up many more weights than in PAIR, so each must be smaller.
     learner: str | Minimizer = option("adagrad:variance=0.003", "minimizer and its options", plugins=MINIMIZERS)
 
-    planes: ClassVar = 3
+    n_weights_each: ClassVar = 3

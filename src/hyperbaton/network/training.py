@@ -114,55 +114,43 @@ class SentenceReader(nn.Module):
         states: Tensor = self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
         return states
 
-    def _stored(self) -> dict[str, Tensor]:
-        """Parameters by their stored names; only the first of the two biases of an LSTM."""
-        found: dict[str, Tensor] = {"word": self.word.weight}
+    def _stored(self) -> dict[str, list[Tensor]]:
+        """Parameters by their stored names, which stand for their sum: an LSTM has two biases."""
+        weights: dict[str, list[Tensor]] = {"word": [self.word.weight]}
         if self.label is not None:
-            found["label"] = self.label.weight
+            weights["label"] = [self.label.weight]
         for layer in range(2):
             for direction, suffix in (("forward", ""), ("backward", "_reverse")):
                 name, end = f"lstm.{layer}.{direction}", f"l{layer}{suffix}"
-                found[f"{name}.inputs"] = getattr(self.lstm, f"weight_ih_{end}")
-                found[f"{name}.states"] = getattr(self.lstm, f"weight_hh_{end}")
-                found[f"{name}.bias"] = getattr(self.lstm, f"bias_ih_{end}")
+                weights[f"{name}.inputs"] = [getattr(self.lstm, f"weight_ih_{end}")]
+                weights[f"{name}.states"] = [getattr(self.lstm, f"weight_hh_{end}")]
+                weights[f"{name}.bias"] = [getattr(self.lstm, f"bias_{kind}_{end}") for kind in ("ih", "hh")]
         for name in ("input", *self.heads):
             part = getattr(self, name)
             if part is None:
                 continue
             if isinstance(part, nn.Embedding):
-                found[name] = part.weight
+                weights[name] = [part.weight]
             else:
-                found[f"{name}.weight"] = part.weight
+                weights[f"{name}.weight"] = [part.weight]
                 if part.bias is not None:
-                    found[f"{name}.bias"] = part.bias
-        return found
-
-    def _second_bias(self, name: str) -> Tensor | None:
-        """The other bias of an LSTM, by the name of the first."""
-        if not (name.startswith("lstm.") and name.endswith(".bias")):
-            return None
-        _, layer, direction, _ = name.split(".")
-        bias: Tensor = getattr(self.lstm, f"bias_hh_l{layer}{'_reverse' if direction == 'backward' else ''}")
-        return bias
+                    weights[f"{name}.bias"] = [part.bias]
+        return weights
 
     def arrays(self) -> dict[str, Array]:
         """The learned parameters in half precision: matrices have the shape (outputs, inputs), gates are in PyTorch's
         order."""
         with torch.no_grad():
-            found = {}
-            for name, value in self._stored().items():
-                second = self._second_bias(name)
-                found[name] = value if second is None else value + second
-            return {name: value.detach().cpu().numpy().astype(np.float16) for name, value in found.items()}
+            sums = {name: first if not others else first + others[0] for name, (first, *others) in self._stored().items()}
+            return {name: value.detach().cpu().numpy().astype(np.float16) for name, value in sums.items()}
 
     def take(self, arrays: Mapping[str, Array]) -> Self:
         """The inverse of `arrays`."""
         with torch.no_grad():
-            for name, parameter in self._stored().items():
-                parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(parameter.shape))
-                second = self._second_bias(name)
-                if second is not None:
-                    second.zero_()
+            for name, (first, *others) in self._stored().items():
+                first.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(first.shape))
+                for other in others:
+                    other.zero_()
         return self
 
 
@@ -185,7 +173,7 @@ class Batching:
         if rng is not None:
             chosen = rng.permutation(chosen)
         per_pool = max(1, int(_POOL * tokens / max(1.0, float(self.lengths[chosen].mean() + 2))))
-        found: list[Array] = []
+        parts: list[Array] = []
         for begin in range(0, len(chosen), per_pool):
             pool = chosen[begin : begin + per_pool]
             pool = pool[np.argsort(self.lengths[pool], kind="stable")]
@@ -193,12 +181,12 @@ class Batching:
             for end in range(1, len(pool) + 1):
                 longest = int(self.lengths[pool[min(end, len(pool) - 1)]]) + 2
                 if end == len(pool) or (end + 1 - start) * longest > tokens:
-                    found.append(pool[start:end])
+                    parts.append(pool[start:end])
                     start = end
         if rng is not None:
-            order = rng.permutation(len(found))
-            found = [found[k] for k in order]
-        return found
+            order = rng.permutation(len(parts))
+            parts = [parts[k] for k in order]
+        return parts
 
 
 class EncodedText(Batching):
@@ -214,12 +202,10 @@ class EncodedText(Batching):
         self._add(words=words, labels=labels, offsets=offsets, lengths=self.lengths)
 
     def _add(self, **columns: Array) -> None:
-        """Copy columns to the device."""
         for name, column in columns.items():
             self._columns[name] = torch.as_tensor(np.ascontiguousarray(column).astype(np.int32), device=self.device)
 
     def tokens(self, chosen: Array) -> Tokens:
-        """The chosen sentences."""
         words = self._padded(chosen, "words", START, END, UNKNOWN)
         labels = self._padded(chosen, "labels", START, END, UNKNOWN) if self.has_labels else None
         lengths = self._columns["lengths"][torch.as_tensor(chosen, device=self.device)].long()
@@ -275,8 +261,8 @@ class DecisionTask(abc.ABC):
         """Log-probabilities of the possible choices, (n, choices), and the actual choices, (n,)."""
 
     def loss(self, network: Any, batch: Any, done: float) -> tuple[Tensor, int]:
-        logprobs, chosen = self.decisions(network, batch)
-        return -logprobs.gather(1, chosen[:, None]).sum(), len(chosen)
+        logprobs, targets = self.decisions(network, batch)
+        return -logprobs.gather(1, targets[:, None]).sum(), len(targets)
 
     def held_out(self, network: Any, data: Any, sentences: Array) -> float:
         return figures(self, network, data, sentences)[1]
@@ -299,17 +285,17 @@ def train(
         progress: called with the number of processed sentences and the total; may raise an error to stop.
     """
     devices = [torch.device(schedule.device)] if schedule.device.startswith("cuda") else []
-    with _threads(n_threads), torch.random.fork_rng(devices):
+    with _threads(n_threads, fast=bool(devices)), torch.random.fork_rng(devices):
         torch.manual_seed(schedule.seed)
         network = task.network(schedule.dropout).to(schedule.device)
         data = task.data(schedule.device)
         rng = np.random.default_rng(schedule.seed)
         order = rng.permutation(data.usable)
         n_held_out = min(int(len(order) * schedule.held_out), 2000)
-        held_out, chosen = order[:n_held_out], order[n_held_out:]
-        n_tokens = int((data.lengths[chosen] + 2).sum())
+        held_out, training = order[:n_held_out], order[n_held_out:]
+        n_tokens = int((data.lengths[training] + 2).sum())
         tokens = min(schedule.batch_tokens, max(_SMALLEST_BATCH, n_tokens // _FEWEST_BATCHES))
-        optimizer = torch.optim.AdamW(network.parameters(), lr=schedule.step)
+        optimizer = torch.optim.AdamW(network.parameters(), lr=schedule.step, fused=bool(devices))
         best, history, first = {}, [], 0
         if state is not None:
             first, history = state.epoch, list(state.history)
@@ -318,9 +304,9 @@ def train(
             if _out_of_patience(history, schedule.patience):
                 break
             torch.manual_seed(schedule.seed + 1_000_003 * (epoch + 1))
-            batches = data.batches(chosen, tokens, np.random.default_rng([schedule.seed, epoch]))
+            batches = data.batches(training, tokens, np.random.default_rng([schedule.seed, epoch]))
             network.train()
-            done = epoch * len(chosen)
+            done = epoch * len(training)
             for k, part in enumerate(batches):
                 for group in optimizer.param_groups:
                     group["lr"] = schedule.step * _step_size((epoch + k / len(batches)) / schedule.epochs)
@@ -334,8 +320,8 @@ def train(
                 optimizer.step()
                 done += len(part)
                 if progress is not None:
-                    progress(done, schedule.epochs * len(chosen))
-            history.append(task.held_out(network, data, held_out if n_held_out else chosen[:2000]))
+                    progress(done, schedule.epochs * len(training))
+            history.append(task.held_out(network, data, held_out if n_held_out else training[:2000]))
             if len(history) == 1 or history[-1] > max(history[:-1]):
                 best = network.arrays()
             if after_epoch is not None:
@@ -353,14 +339,18 @@ def device_fault(name: str) -> str:
 
 
 @contextmanager
-def _threads(n: int) -> Iterator[None]:
-    before = torch.get_num_threads()
+def _threads(n: int, fast: bool) -> Iterator[None]:
+    """Compute with n threads, and on a GPU with its fast matrix products."""
+    before = torch.get_num_threads(), torch.get_float32_matmul_precision()
+    if fast:
+        torch.set_float32_matmul_precision("high")
     if n:
         torch.set_num_threads(n)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(before[0])
+        torch.set_float32_matmul_precision(before[1])
 
 
 def _out_of_patience(history: list[float], patience: int) -> bool:
@@ -381,23 +371,23 @@ def figures(task: DecisionTask, network: SentenceReader, data: Any, sentences: A
     right, total, n = 0, 0.0, 0
     with torch.no_grad():
         for part in data.batches(np.intersect1d(sentences, data.usable), 1 << 14):
-            logprobs, chosen = task.decisions(network, data.batch(part))
-            made = logprobs.gather(1, chosen[:, None])[:, 0]
-            right += int((made >= logprobs.amax(-1)).sum())
-            total += float(made.double().sum())
-            n += len(made)
+            logprobs, targets = task.decisions(network, data.batch(part))
+            target_logprobs = logprobs.gather(1, targets[:, None])[:, 0]
+            right += int((target_logprobs >= logprobs.amax(-1)).sum())
+            total += float(target_logprobs.double().sum())
+            n += len(target_logprobs)
     return 100 * right / max(n, 1), total / max(n, 1)
 
 
 def _state_arrays(network: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Array]) -> dict[str, Array]:
     """Everything that changes in training, by name."""
-    found: dict[str, Array] = {f"best.{name}": array for name, array in best.items()}
+    arrays: dict[str, Array] = {f"best.{name}": array for name, array in best.items()}
     for name, parameter in network.named_parameters():
         moments = optimizer.state[parameter]
         for kind, value in (("now", parameter), ("first", moments["exp_avg"]), ("second", moments["exp_avg_sq"])):
-            found[f"{kind}.{name}"] = value.detach().cpu().numpy()
-        found[f"steps.{name}"] = np.array([float(moments["step"])])
-    return found
+            arrays[f"{kind}.{name}"] = value.detach().cpu().numpy()
+        arrays[f"steps.{name}"] = np.array([float(moments["step"])])
+    return arrays
 
 
 def _restore(network: nn.Module, optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> dict[str, Array]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from importlib.util import find_spec
 
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import import_failure
+from hyperbaton.base.errors import MissingExtra
 
 # Rows of the embeddings before those of words and labels: unknown, start and end of sentence.
 UNKNOWN, FIRST = 0, 3
 
 
 def frequent_rows(tokens: Array, n_words: int, most: int, min_count: int) -> Array:
-    """A row for each of `n_words` words: the most frequent words follow the special rows, and others are unknown.
+    """Assign embedding rows: special rows first, then the most frequent words; all others share the unknown row.
 
     >>> frequent_rows(np.array([2, 0, 2, 0, 2, 1]), 4, most=2, min_count=2).tolist()
     [3, 0, 4, 0]
@@ -30,14 +29,15 @@ def frequent_rows(tokens: Array, n_words: int, most: int, min_count: int) -> Arr
 
 def rows_of(rows: Array, tokens: Array) -> Array:
     """The row of each word; words of other texts are unknown."""
-    known = tokens < len(rows)
-    return np.where(known, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
+    is_frequent = tokens < len(rows)
+    return np.where(is_frequent, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
 
 
-@contextmanager
-def needing_torch() -> Iterator[None]:
-    """Wrap imports that need PyTorch: say what to install if it is missing."""
-    try:
-        yield
-    except ImportError as error:
-        raise import_failure(error, "PyTorch", "torch", "torch") from None
+class NeedsTorch:
+    """Base of plug-ins that are trained with PyTorch."""
+
+
+def check_installed(plugin: type) -> None:
+    """Say what to install if a plug-in needs PyTorch and it is missing, without importing it."""
+    if issubclass(plugin, NeedsTorch) and find_spec("torch") is None:
+        raise MissingExtra("PyTorch", "torch")

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.arrays import Integers
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays
 from hyperbaton.phrases.occurrences import Keys
 
 Labels = Integers
@@ -32,10 +32,10 @@ class _NumberedKeys(NamedTuple):
 
     def counts(self, labels: Labels, n_classes: int) -> npt.NDArray[np.uint32]:
         """Counts of labels by key, (n_keys, n_classes)."""
-        own = labels[self.where]
+        chosen = labels[self.where]
         counts = np.empty((len(self.keys), n_classes), np.uint32)
         for label in range(n_classes):
-            counts[:, label] = np.bincount(self.numbers[own == label], minlength=len(self.keys))
+            counts[:, label] = np.bincount(self.numbers[chosen == label], minlength=len(self.keys))
         return counts
 
 
@@ -59,7 +59,7 @@ def _numbered(keys: Keys, scratch: Scratch) -> Iterator[_NumberedKeys]:
 
 
 @dataclass(frozen=True)
-class ClassCounts:
+class ClassCounts(ArrayFields):
     """Counts of classes by key: row i of `counts` (n_keys, n_classes) belongs to `keys[i]`, increasing.
 
     >>> counts = ClassCounts.of(np.array([7, 5, 7], np.uint64), np.array([0, 1, 1]), n_classes=2)
@@ -116,15 +116,6 @@ class ClassCounts:
         """Counts of each key over all classes."""
         totals: npt.NDArray[np.int64] = self.counts.sum(axis=1, dtype=np.int64)
         return totals
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"{prefix}.keys": self.keys, f"{prefix}.counts": self.counts}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, prefix: str) -> ClassCounts:
-        """The inverse of `arrays`."""
-        return cls(arrays[f"{prefix}.keys"], arrays[f"{prefix}.counts"])
 
 
 def class_frequencies(labels: Labels, n_classes: int) -> npt.NDArray[np.int64]:

@@ -42,8 +42,8 @@ def possible_of_spans(
     >>> possible_of_spans(classes, 4, np.array([True, True, False, False]), [(2, 3), (3, 4)]).tolist()
     [[True, False, False, True], [False, False, False, True]]
     """
-    rows = np.broadcast_to(visited, (len(spans), visited.shape[-1]))
-    masks = [classes.mask(visited=row, begin=b, end=e) for row, (b, e) in zip(_rows(rows), spans, strict=True)]
+    rows = _spread(visited, len(spans))
+    masks = [classes.mask(visited=row, begin=b, end=e) for row, (b, e) in zip(rows, spans, strict=True)]
     return _unpacked(np.array(masks, np.uint32), n_classes)
 
 
@@ -54,8 +54,8 @@ def states_of_samples(bitext: Bitext, samples: Samples) -> npt.NDArray[np.uint8]
 
 def states_of_spans(visited: npt.NDArray[np.bool_], spans: Spans) -> npt.NDArray[np.uint8]:
     """The coverage state of each span, given the visited words, (n_words,) or a row per span."""
-    rows = np.broadcast_to(visited, (len(spans), visited.shape[-1]))
-    states = [_core.coverage_state(visited=row, begin=b, end=e) for row, (b, e) in zip(_rows(rows), spans, strict=True)]
+    rows = _spread(visited, len(spans))
+    states = [_core.coverage_state(visited=row, begin=b, end=e) for row, (b, e) in zip(rows, spans, strict=True)]
     return np.array(states, np.uint8)
 
 
@@ -87,8 +87,8 @@ def _places(bitext: Bitext, samples: Samples) -> Arguments:
     }
 
 
-def _rows(visited: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    return np.ascontiguousarray(visited, bool)
+def _spread(visited: npt.NDArray[np.bool_], n: int) -> npt.NDArray[np.bool_]:
+    return np.ascontiguousarray(np.broadcast_to(visited, (n, visited.shape[-1])), bool)
 
 
 def _unpacked(bits: npt.NDArray[np.uint32], n_classes: int) -> npt.NDArray[np.bool_]:

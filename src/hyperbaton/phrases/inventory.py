@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers, offsets_of
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.progress import Progress
@@ -26,19 +27,20 @@ if TYPE_CHECKING:
     from hyperbaton.corpus import Bitext
     from hyperbaton.phrases.samples import Samples
 
-MOST_WORDS = 2**32  # limit of 32-bit positions in a text
+MOST_WORDS = 2**32  # limit of 32-bit positions in a text, and of numbers of samples
 
 # Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
 # Memory for the words of a phrase.
 _WORDS_BYTES = 256
 ALL = slice(None)
+SIDES = ("source", "target")
 # Samples that are merged at once, and memory for each.
 _MERGED, _MERGED_BYTES = 1 << 20, 64
 
 
 @dataclass(frozen=True)
-class Phrases:
+class Phrases(ArrayFields):
     """Distinct phrases over a vocabulary, in byte order: phrase p is `words[begins[p]:begins[p] + lengths[p]]`.
 
     `words` is usually the text in which the phrases occur, so they may overlap: each is at its first occurrence.
@@ -55,6 +57,7 @@ class Phrases:
         "words": "u4 n_words",
         **within("vocabulary", Vocabulary.LAYOUT),
     }
+    PARTS: ClassVar = {"vocabulary": Vocabulary}
 
     @classmethod
     def of(cls, offsets: Offsets, words: WordIds, vocabulary: Vocabulary) -> Phrases:
@@ -67,7 +70,6 @@ class Phrases:
 
     @property
     def core(self) -> _core.PhraseArrays:
-        """The arrays in the form of the core."""
         return _core.PhraseArrays(self.begins, self.lengths, self.words)
 
     def __getitem__(self, phrase: int) -> str:
@@ -117,8 +119,7 @@ class Phrases:
     def select(self, used: npt.NDArray[np.bool_]) -> tuple[Phrases, npt.NDArray[np.int64]]:
         """The phrases that are used, and their old numbers."""
         numbers = np.flatnonzero(used)
-        chosen = replace(self, begins=self.begins[numbers], lengths=self.lengths[numbers])
-        return chosen.side_by_side(), numbers
+        return replace(self, begins=self.begins[numbers], lengths=self.lengths[numbers]).side_by_side(), numbers
 
     def side_by_side(self, scratch: Scratch | None = None) -> Phrases:
         """The phrases without overlap, if that takes fewer words than the text that contains them."""
@@ -127,9 +128,9 @@ class Phrases:
         scratch = scratch or Scratch()
         begins, words = Column(scratch, np.uint32), Column(scratch, np.uint32)
         for rows in scratch.rows(len(self), _WORDS_BYTES):
-            own, offsets = self.gather(rows)
+            phrases, offsets = self.gather(rows)
             begins.append(offsets[:-1] + len(words))
-            words.append(own)
+            words.append(phrases)
         return replace(self, begins=begins.finish(), words=words.finish())
 
     def check(self) -> None:
@@ -141,24 +142,9 @@ class Phrases:
             if len(self.begins) != len(self) or ends.max(initial=0) > len(self.words):
                 raise DamagedError("a phrase is outside its text")
 
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {
-            f"{prefix}.begins": self.begins,
-            f"{prefix}.lengths": self.lengths,
-            f"{prefix}.words": self.words,
-            **self.vocabulary.arrays(f"{prefix}.vocabulary"),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Phrases:
-        """The inverse of `arrays`, names without the prefix."""
-        vocabulary = Vocabulary.from_arrays(arrays, "vocabulary")
-        return cls(arrays["begins"], arrays["lengths"], arrays["words"], vocabulary)
-
 
 @dataclass(frozen=True)
-class Inventory:
+class Inventory(ArrayFields):
     """Phrases of both sides, their pairs, and the samples of each pair.
 
     Pairs of source phrase p are those from `offsets[p]` to `offsets[p + 1]`, with the target phrases `targets`,
@@ -172,9 +158,10 @@ class Inventory:
     counts: SmallNumbers
     sample_order: npt.NDArray[np.uint32]
 
+    PARTS: ClassVar = {"source": Phrases, "target": Phrases, "counts": SmallNumbers}
+
     @property
     def n_pairs(self) -> int:
-        """Number of distinct phrase pairs."""
         return len(self.targets)
 
     @property
@@ -186,18 +173,23 @@ class Inventory:
         """The phrases and pairs alone, which frees the memory of the samples of each pair."""
         return replace(self, sample_order=np.zeros(0, np.uint32))
 
-    def pieces(self, ranges: Sequence[tuple[int, int]]) -> Iterator[Inventory]:
-        """The pairs of ranges of source phrases, which must follow each other from the first phrase on."""
-        if len(ranges) == 1:
-            yield self
-            return
-        n_samples = 0
+    def piece(self, begin: int, end: int, first_sample: int) -> Inventory:
+        """The pairs of source phrases [begin, end), given the number of samples of the pairs before them."""
+        if (begin, end) == (0, len(self.source)):
+            return self
+        rows, phrases = slice(self.offsets[begin], self.offsets[end]), slice(begin, end)
+        source = replace(self.source, begins=self.source.begins[phrases], lengths=self.source.lengths[phrases])
+        offsets, counts = self.offsets[begin : end + 1] - rows.start, SmallNumbers.of([self.counts[rows]])
+        samples = self.sample_order[first_sample : first_sample + counts.sum()]
+        return Inventory(source, self.target, offsets, self.targets[rows], counts, samples)
+
+    def places(self, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+        """Arguments of `piece` for ranges of source phrases that follow each other from the first phrase on."""
+        first_sample, first_row = 0, 0
         for begin, end in ranges:
-            rows, phrases = slice(self.offsets[begin], self.offsets[end]), slice(begin, end)
-            source = replace(self.source, begins=self.source.begins[phrases], lengths=self.source.lengths[phrases])
-            offsets, counts = self.offsets[begin : end + 1] - rows.start, SmallNumbers.of([self.counts[rows]])
-            samples = self.sample_order[n_samples : (n_samples := n_samples + counts.sum())]
-            yield Inventory(source, self.target, offsets, self.targets[rows], counts, samples)
+            first_sample += int(self.counts[first_row : self.offsets[begin]].sum(dtype=np.int64))
+            yield begin, end, first_sample
+            first_row = self.offsets[begin]
 
     @classmethod
     def of(
@@ -224,9 +216,9 @@ class Inventory:
         runs = list(resources.scratch.rows(len(samples), _BYTES))
         if len(runs) <= 1:
             return cls._of_run(bitext, samples, slice(0, len(samples)), resources)
-        merge, silent = _InventoryMerge(resources.scratch), Resources(resources.threads)
+        merge, silent = InventoryMerge(resources.scratch), Resources(resources.threads)
         for n, run in enumerate(runs):
-            merge.add(cls._of_run(bitext, samples, run, silent))
+            merge.add(cls._of_run(bitext, samples, run, silent).as_run())
             resources.report(n + 1, len(runs) + 1)
         return merge.finish(bitext)
 
@@ -245,9 +237,16 @@ class Inventory:
         offsets, targets, sample_offsets, sample_order = pairs
         return cls(source, target, offsets, targets, SmallNumbers.of([np.diff(sample_offsets)]), sample_order)
 
-    def encoded(self) -> npt.NDArray[np.uint8]:
-        """The pairs and their samples in few bytes, as a run that can be merged with others."""
-        return _core.encode_pairs(self.offsets, self.targets, self.sample_offsets, self.sample_order)
+    def as_run(self) -> dict[str, Array]:
+        """Named arrays that can be merged with those of others: the phrases, and the pairs and samples in few bytes."""
+        return {
+            "source.begins": self.source.begins,
+            "source.lengths": self.source.lengths,
+            "target.begins": self.target.begins,
+            "target.lengths": self.target.lengths,
+            "pairs": _core.encode_pairs(self.offsets, self.targets, self.sample_offsets, self.sample_order),
+            "n_samples": np.array([len(self.sample_order)]),
+        }
 
 
 def check_places(n_words: int) -> None:
@@ -271,7 +270,7 @@ class Runs:
         return [whole[begin:end] for begin, end in pairwise(self._ends)]
 
 
-class _InventoryMerge:
+class InventoryMerge:
     """Merges inventories of runs of samples; the merged data is in files."""
 
     def __init__(self, scratch: Scratch) -> None:
@@ -279,57 +278,41 @@ class _InventoryMerge:
         self._phrases = [(Runs(scratch, np.uint32), Runs(scratch, np.uint8)) for _ in range(2)]
         self._pairs, self._first_samples = Runs(scratch, np.uint8), [0]
 
-    def add(self, run: Inventory) -> None:
-        """Add the next run."""
-        for (begins, lengths), phrases in zip(self._phrases, (run.source, run.target), strict=True):
-            begins.append(phrases.begins)
-            lengths.append(phrases.lengths)
-        self._pairs.append(run.encoded())
-        self._first_samples.append(self._first_samples[-1] + len(run.sample_order))
+    def add(self, run: Arrays) -> None:
+        """Add the next run, as `Inventory.as_run` gives it."""
+        for (begins, lengths), side in zip(self._phrases, SIDES, strict=True):
+            begins.append(run[f"{side}.begins"])
+            lengths.append(run[f"{side}.lengths"])
+        self._pairs.append(run["pairs"])
+        self._first_samples.append(n_samples := self._first_samples[-1] + int(run["n_samples"][0]))
+        if n_samples > MOST_WORDS:
+            raise HyperbatonError(f"{n_samples:,} samples; the maximum is {MOST_WORDS:,}: use a lower --max-length")
 
     def finish(self, bitext: Bitext) -> Inventory:
         """The inventory of all samples."""
-        (source, source_numbers), (target, target_numbers) = (
-            self._merged_phrases(text) for text in (bitext.source, bitext.target)
-        )
-        numbers = list(zip(source_numbers, target_numbers, strict=True))
-        pairs = merge_pairs(numbers, self._pairs.finish(), self._first_samples[:-1], len(source), self._scratch)
-        return Inventory(source, target, *pairs)
-
-    def _merged_phrases(self, text: Text) -> tuple[Phrases, list[Array]]:
-        """The phrases of the next side, and the new numbers of each run's; the runs are removed."""
-        begins, lengths = self._phrases.pop(0)
-        return merge_phrases(begins.finish(), lengths.finish(), text.tokens, text.vocabulary, self._scratch)
-
-
-def merge_pairs(
-    numbers: Sequence[tuple[Array, Array]],
-    runs: Sequence[Array],
-    first_samples: Sequence[int],
-    n_sources: int,
-    scratch: Scratch,
-) -> tuple[Offsets, WordIds, SmallNumbers, WordIds]:
-    """Merge encoded runs, given the merged numbers of their phrases and their first samples; the runs are removed.
-
-    Returns offsets by source phrase, targets, counts and samples, in the order of the pairs.
-    """
-    offsets, targets = Column(scratch, np.int64), Column(scratch, np.uint32)
-    counts, sample_order = SmallNumbersColumn(scratch), Column(scratch, np.uint32)
-    merger = _core.PairMerger(numbers=numbers, runs=runs, first_samples=first_samples)
-    n_samples = min(_MERGED, scratch.n_rows(_MERGED_BYTES) or _MERGED)
-    n_released = [0] * len(runs)
-    while len((batch := merger.next(n_samples))[0]):
-        sources, batch_targets, batch_counts, samples = batch
-        offsets.append(len(targets) + np.searchsorted(sources, np.arange(len(offsets), int(sources[-1]) + 1)))
-        targets.append(batch_targets)
-        counts.append(batch_counts)
-        sample_order.append(samples)
-        n_read = merger.n_read()
-        for run, begin, end in zip(runs, n_released, n_read, strict=True):
-            scratch.release(run, slice(begin, end))
-        n_released = n_read
-    offsets.append(np.full(n_sources + 1 - len(offsets), len(targets)))
-    return offsets.finish(), targets.finish(), counts.finish(), sample_order.finish()
+        scratch, merged = self._scratch, []
+        for text in (bitext.source, bitext.target):
+            begins, lengths = self._phrases.pop(0)  # removes the runs
+            merged.append(merge_phrases(begins.finish(), lengths.finish(), text.tokens, text.vocabulary, scratch))
+        (source, source_numbers), (target, target_numbers) = merged
+        runs, numbers = self._pairs.finish(), list(zip(source_numbers, target_numbers, strict=True))
+        offsets, targets = Column(scratch, np.int64), Column(scratch, np.uint32)
+        counts, sample_order = SmallNumbersColumn(scratch), Column(scratch, np.uint32)
+        merger = _core.PairMerger(numbers=numbers, runs=runs, first_samples=self._first_samples[:-1])
+        n_samples = min(_MERGED, scratch.n_rows(_MERGED_BYTES) or _MERGED)
+        n_released = [0] * len(runs)
+        while len((batch := merger.next(n_samples))[0]):
+            sources, batch_targets, batch_counts, samples = batch
+            offsets.append(len(targets) + np.searchsorted(sources, np.arange(len(offsets), int(sources[-1]) + 1)))
+            targets.append(batch_targets)
+            counts.append(batch_counts)
+            sample_order.append(samples)
+            n_read = merger.n_read()
+            for run, begin, end in zip(runs, n_released, n_read, strict=True):
+                scratch.release(run, slice(begin, end))
+            n_released = n_read
+        offsets.append(np.full(len(source) + 1 - len(offsets), len(targets)))
+        return Inventory(source, target, offsets.finish(), targets.finish(), counts.finish(), sample_order.finish())
 
 
 def merge_phrases(

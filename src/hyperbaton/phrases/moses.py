@@ -25,8 +25,7 @@ from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
 from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
-from hyperbaton.phrases.link_sets import LinkSets
-from hyperbaton.phrases.pair_values import CountRows, PlainCounts, PlainScores, ScoreRows
+from hyperbaton.phrases.pair_values import CountRows, LinkSets, PlainCounts, PlainScores, ScoreRows
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
 
@@ -51,8 +50,16 @@ def reordering_table_pieces(
 ) -> Iterator[bytes]:
     """Rows of a reordering table over the phrase pairs (`fe`) or source phrases (`f`) of a phrase table."""
     if conditioning == "fe":
-        return _pair_rows(table, probabilities, exact, None, progress)
-    return _source_rows(table.source, probabilities, exact, progress)
+        yield from _pair_rows(table, probabilities, exact, None, progress)
+        return
+    source, n = table.source, len(table.source)
+    spelling = source.vocabulary.spelling
+    rows = _core.SourceRows(phrases=source.core, source=spelling, n_scores=probabilities.shape[1], exact=exact)
+    for first in range(0, n, _ROWS):
+        last = min(first + _ROWS, n)
+        yield rows.format(probabilities[first:last].astype(np.float64), first, last)
+        if progress is not None:
+            progress(last, n)
 
 
 def _pair_rows(
@@ -74,25 +81,11 @@ def _pair_rows(
     first, n = 0, len(table.source)
     while first < n:
         last = max(first + 1, int(np.searchsorted(table.offsets, table.offsets[first] + _ROWS, side="right")) - 1)
-        own = slice(table.offsets[first], table.offsets[last])
-        yield rows.format(scores[own].astype(np.float64), _NO_COUNTS if counts is None else counts[own], first, last)
+        pairs = slice(table.offsets[first], table.offsets[last])
+        yield rows.format(scores[pairs].astype(np.float64), _NO_COUNTS if counts is None else counts[pairs], first, last)
         if progress is not None:
             progress(last, n)
         first = last
-
-
-def _source_rows(source: Phrases, scores: Scores, exact: bool, progress: Progress | None) -> Iterator[bytes]:
-    rows = _core.SourceRows(
-        phrases=source.core,
-        source=source.vocabulary.spelling,
-        n_scores=scores.shape[1],
-        exact=exact,
-    )
-    for first in range(0, len(source), _ROWS):
-        last = min(first + _ROWS, len(source))
-        yield rows.format(scores[first:last].astype(np.float64), first, last)
-        if progress is not None:
-            progress(last, len(source))
 
 
 def write_moses(
@@ -187,20 +180,20 @@ def read_reordering_table(path: AnyPath, kind: ReorderingType, table: PhraseTabl
     keys = table.sources.astype(np.int64) * len(table.target) + table.targets
     wanted = rows_source * len(table.target) + rows_target
     at = np.minimum(np.searchsorted(keys, wanted), max(n - 1, 0))
-    known = (rows_source >= 0) & (rows_target >= 0) & (keys[at] == wanted if n else False)
-    _fill(result, at, known, columns["scores"], path)
+    in_table = (rows_source >= 0) & (rows_target >= 0) & (keys[at] == wanted if n else False)
+    _fill(result, at, in_table, columns["scores"], path)
     return result
 
 
 def _fill(
     result: npt.NDArray[np.float32],
     at: npt.NDArray[np.int64],
-    known: npt.NDArray[np.bool_],
+    in_table: npt.NDArray[np.bool_],
     scores: npt.NDArray[np.float32],
     path: AnyPath,
 ) -> None:
-    """Put the known rows of a file at their positions; each position has at most one row."""
-    rows = np.flatnonzero(known)
+    """Put the rows of a file that are `in_table` at their positions; each position has at most one row."""
+    rows = np.flatnonzero(in_table)
     _, first = np.unique(at[rows], return_index=True)
     if len(first) < len(rows):
         again = int(np.delete(rows, first)[0])
@@ -216,13 +209,13 @@ def _match(
     theirs = Vocabulary(*lookup.arrays())
     translate = np.array([phrases.vocabulary.number(word) for word in theirs.words()], np.int64)
     unknown = len(phrases.vocabulary)
-    own = np.where(translate < 0, unknown, translate)[words].astype(np.uint32)
+    renumbered = np.where(translate < 0, unknown, translate)[words].astype(np.uint32)
     # Number our phrases and the rows' together; equal phrases get equal numbers.
     n = len(offsets) - 1
-    known, known_offsets = phrases.gather()
+    phrase_words, phrase_offsets = phrases.gather()
     joined = Text(
-        np.concatenate([known, own]),
-        np.concatenate([known_offsets, known_offsets[-1] + offsets[1:]]),
+        np.concatenate([phrase_words, renumbered]),
+        np.concatenate([phrase_offsets, phrase_offsets[-1] + offsets[1:]]),
         Vocabulary.of([*phrases.vocabulary.words(), "\x00"]),
     )
     lengths = np.diff(joined.offsets).astype(np.uint8)

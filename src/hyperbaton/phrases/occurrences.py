@@ -7,7 +7,7 @@ separate sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -136,11 +136,9 @@ class Occurrences:
 
     def with_tags(self, vocabulary: Vocabulary) -> Occurrences:
         """The occurrences with source tags instead of source classes, numbered as in training."""
-        tags = self.source_tags
-        if tags is None:
+        if self.source_tags is None:
             raise missing_tags("")
-        labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary).over(vocabulary)
-        return replace(self, source_classes=labels.tokens)
+        return replace(self, source_classes=self.source_tags.over(vocabulary))
 
     def in_classes(self) -> Occurrences:
         """The occurrences with each word replaced by its class, on the sides that have classes."""
@@ -157,26 +155,15 @@ class Occurrences:
 
     def source_keys(self, resources: Resources | None = None) -> Keys:
         """A key for each source phrase, equal for equal phrases."""
-        return self._keys(resources, lambda rows, n: _phrase_keys(self.source, self.source_spans.select(rows), n))
+        return _phrase_keys(resources, (self.source, self.source_spans))
 
     def target_keys(self, resources: Resources | None = None) -> Keys:
         """A key for each target phrase, equal for equal phrases."""
-        return self._keys(resources, lambda rows, n: _phrase_keys(self.target, self.target_spans.select(rows), n))
+        return _phrase_keys(resources, (self.target, self.target_spans))
 
     def pair_keys(self, resources: Resources | None = None) -> Keys:
         """A key for each phrase pair, equal for equal pairs."""
-
-        def of_pairs(rows: slice, n_threads: int) -> Keys:
-            source = _phrase_keys(self.source, self.source_spans.select(rows), n_threads)
-            target = _phrase_keys(self.target, self.target_spans.select(rows), n_threads)
-            # Keys are well mixed, so an odd factor and a sum distinguish the two sides.
-            return source * np.uint64(0x9E3779B97F4A7C15) + target
-
-        return self._keys(resources, of_pairs)
-
-    def _keys(self, resources: Resources | None, make: Callable[[slice, int], Keys]) -> Keys:
-        resources = resources or Resources.of()
-        return resources.scratch.filled(len(self), np.uint64, _KEY_BYTES, lambda rows: make(rows, resources.threads))
+        return _phrase_keys(resources, (self.source, self.source_spans), (self.target, self.target_spans))
 
     def source_words(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """The words of all source phrases: offsets, and word numbers."""
@@ -187,5 +174,18 @@ class Occurrences:
         return offsets, self.source.tokens[where]
 
 
-def _phrase_keys(text: Text, spans: Spans, n_threads: int) -> Keys:
-    return _core.phrase_keys(text.tokens, text.offsets, spans.sentence, spans.begin, spans.length, n_threads)
+def _phrase_keys(resources: Resources | None, *sides: tuple[Text, Spans]) -> Keys:
+    """A key for each phrase of a side, or for each pair of phrases of two sides."""
+    allowed = resources or Resources.of()
+
+    def keys(rows: slice) -> Keys:
+        first, *others = (
+            _core.phrase_keys(
+                text.tokens, text.offsets, spans.sentence[rows], spans.begin[rows], spans.length[rows], allowed.threads
+            )
+            for text, spans in sides
+        )
+        # Keys are well mixed, so an odd factor and a sum distinguish the two sides.
+        return first * np.uint64(0x9E3779B97F4A7C15) + others[0] if others else first
+
+    return allowed.scratch.filled(len(sides[0][1]), np.uint64, _KEY_BYTES, keys)

@@ -1,7 +1,8 @@
-"""Counts and scores of phrase pairs, computed from the counts of pairs and of phrases when they are asked for.
+"""Counts, scores and inner links of phrase pairs.
 
-Most counts are small, and those of a phrase are shared by its pairs. Relative frequencies follow from the counts, so a
-table of them stores only its lexical weights.
+Counts and scores are computed when they are asked for. Most counts are small, and those of a phrase are shared by its
+pairs. Relative frequencies follow from the counts, so a table of them stores only its lexical weights. Most pairs share
+their links with many others, so each distinct set of links is stored once.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.arrays import Array, Integers, gather
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.forms import Layout, within
-from hyperbaton.base.scratch import Scratch
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.small import SmallNumbers
-from hyperbaton.base.store import Arrays, group
+from hyperbaton.base.store import Arrays, check_finite, check_numbers, check_offsets, group
 from hyperbaton.corpus.text import Offsets
 
 Floats = npt.NDArray[np.float32]
+Points = npt.NDArray[np.uint8]
 
 
 class Owners:
@@ -106,7 +109,8 @@ class PlainCounts(PlainRows):
         return self
 
     def check(self) -> None:
-        """There is nothing to check: rows refer to nothing."""
+        """Raise DamagedError unless all counts are numbers."""
+        check_finite(self.values, "a count")
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         return {f"{prefix}.counts": self.values}
@@ -182,7 +186,6 @@ class PhraseCounts(ComputedRows):
             numbers.check()
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store; offsets and target phrases are the table's."""
         sides = {"pairs": self.pairs, "source": self.source, "target": self.target}
         return {
             name: array
@@ -191,8 +194,7 @@ class PhraseCounts(ComputedRows):
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, offsets: Offsets, targets: Array) -> PhraseCounts:
-        """The inverse of `arrays`, names without the prefix."""
+    def restored(cls, arrays: Arrays, offsets: Offsets, targets: Array) -> PhraseCounts:
         pairs, source, target = (SmallNumbers.from_arrays(group(arrays, name)) for name in ("pairs", "source", "target"))
         return cls(pairs, source, target, offsets, targets)
 
@@ -220,7 +222,7 @@ class CountedScores(ComputedRows):
         return scores
 
     def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> CountedScores:
-        """The scores of the pairs where `keep` is true, which have these counts."""
+        """Scores of the kept pairs, given their counts."""
         return replace(self.over(counts), lexical=scratch.select(self.lexical, keep))
 
     def over(self, counts: CountRows) -> CountedScores:
@@ -228,12 +230,10 @@ class CountedScores(ComputedRows):
         return CountedScores(cast(PhraseCounts, counts), self.lexical)
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """The lexical weights, for the store."""
         return {f"{prefix}.lexical": self.lexical}
 
     @property
     def core(self) -> _core.PairScores:
-        """The scores in the form of the core."""
         counts = self.counts
         return _core.PairScores(
             lexical=self.lexical, pairs=counts.pairs.core, source=counts.source.core, target=counts.target.core
@@ -242,3 +242,73 @@ class CountedScores(ComputedRows):
 
 CountRows = PlainCounts | PhraseCounts
 ScoreRows = PlainScores | CountedScores
+
+
+@dataclass(frozen=True)
+class LinkSets(ArrayFields):
+    """Inner links of phrase pairs: pair k has set `numbers[k]`, and set s is `points[offsets[s]:offsets[s + 1]]`.
+
+    `points` (m, 2) are positions inside the phrases. Sets are numbered in the order of their first occurrence.
+
+    >>> links = LinkSets.of(np.array([0, 1, 3, 4]), np.array([[0, 0], [0, 0], [1, 1], [0, 0]], np.uint8))
+    >>> links.numbers.tolist(), links[1].tolist()
+    ([0, 1, 0], [[0, 0], [1, 1]])
+    """
+
+    numbers: npt.NDArray[np.uint32]
+    offsets: Offsets
+    points: Points
+
+    LAYOUT: ClassVar[Layout] = {"numbers": "u4 n_pairs", "offsets": "i8 n_sets+1", "points": "u1 n_points 2"}
+
+    @classmethod
+    def of(cls, offsets: Offsets, points: Points) -> LinkSets:
+        """The links of pairs: pair k has `points[offsets[k]:offsets[k + 1]]`."""
+        column = LinkSetColumn(Scratch())
+        column.append(offsets, points)
+        return column.finish()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, pair: int) -> Points:
+        number = self.numbers[pair]
+        return self.points[self.offsets[number] : self.offsets[number + 1]]
+
+    def gather(self, pairs: Integers) -> tuple[Points, Offsets]:
+        """The concatenated links of chosen pairs, and their offsets."""
+        where, offsets = gather(self.offsets, self.numbers[pairs].astype(np.int64))
+        return self.points[where], offsets
+
+    def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch) -> LinkSets:
+        """The links of the pairs where `keep` is true; sets keep their numbers."""
+        return replace(self, numbers=scratch.select(self.numbers, keep))
+
+    def without_unused(self) -> LinkSets:
+        """The links without sets that no pair has; the others are renumbered."""
+        in_use, first = np.unique(self.numbers, return_index=True)
+        in_use = in_use[np.argsort(first)].astype(np.int64)
+        where, offsets = gather(self.offsets, in_use)
+        numbers = np.zeros(len(self.offsets) - 1, np.uint32)
+        numbers[in_use] = np.arange(len(in_use), dtype=np.uint32)
+        return LinkSets(numbers[self.numbers], offsets, self.points[where])
+
+    def check(self) -> None:
+        """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
+        check_offsets(self.offsets, len(self.points))
+        check_numbers(self.numbers, len(self.offsets) - 1, "set of links")
+
+
+class LinkSetColumn:
+    """Inner links that grow at their end; the distinct sets are in memory."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._sets, self._numbers = _core.LinkSets(), Column(scratch, np.uint32)
+
+    def append(self, offsets: Offsets, points: Points) -> None:
+        """Add the links of pairs."""
+        self._numbers.append(self._sets.add(offsets, points))
+
+    def finish(self) -> LinkSets:
+        """All links; nothing can be added after this."""
+        return LinkSets(self._numbers.finish(), *self._sets.sets())

@@ -28,7 +28,7 @@ from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext
-from hyperbaton.phrases.extracted import ExtractedPhrases
+from hyperbaton.phrases.extraction import ExtractedPhrases
 from hyperbaton.phrases.rules import RuleTable
 from hyperbaton.phrases.table import PhraseTable
 
@@ -41,7 +41,7 @@ class Pruning(CheckedOptions):
     """Criteria for keeping phrase pairs."""
 
     significance: str = option(
-        "a-e", "significance threshold: a-e, a+e (which also drops pairs of phrases seen once), a number, or none"
+        "a-e", "significance threshold; a+e also drops pairs of phrases seen once", metavar="a-e|a+e|X|none"
     )
     min_count: int = option(1, "drop pairs seen fewer times", minimum=1)
     top: int = option(
@@ -163,8 +163,9 @@ def prune(
 ) -> ExtractedPhrases:
     """The extracted phrase pairs that are worth keeping, and the orientations of their samples.
 
+    >>> from hyperbaton.phrases import extract_phrases
     >>> bitext = Bitext.of(["a", "b", "b"], ["x", "y", "y"], [[(0, 0)]] * 3)
-    >>> len(prune(ExtractedPhrases.of(bitext), bitext, Pruning(significance="none", min_count=2)).table)
+    >>> len(prune(extract_phrases(bitext), bitext, Pruning(significance="none", min_count=2)).table)
     1
     """
     extracted.check()
@@ -194,5 +195,6 @@ def prune_rules(rules: RuleTable, options: Pruning | None = None, *, threads: in
     options = options or Pruning()
     if options.relative_entropy is not None:
         raise OptionError("--relative-entropy composes phrases without gaps: leave it out for rules")
+    rules.table.check()
     keep = kept_pairs(rules.table, None, options, Resources.of(threads))
     return replace(rules, table=rules.table.select(keep).without_unused())

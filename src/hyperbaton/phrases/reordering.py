@@ -16,16 +16,17 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays, check_numbers
+from hyperbaton.base.store import check_numbers
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, Side, orientation_set
 from hyperbaton.phrases.pair_values import ComputedRows, Floats
 
 if TYPE_CHECKING:
-    from hyperbaton.phrases.pair_orientations import PairOrientations
+    from hyperbaton.phrases.extraction import PairOrientations
 
 SMOOTHING = 0.5
 
@@ -133,7 +134,7 @@ def probability_pieces(
 
 
 @dataclass(frozen=True)
-class DistinctRows(ComputedRows):
+class DistinctRows(ComputedRows, ArrayFields):
     """A table with many equal rows, such as probabilities of pairs that were seen once: row i is `rows[numbers[i]]`.
 
     >>> table = DistinctRows.of([np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[0.5, 0.5]])])
@@ -163,12 +164,3 @@ class DistinctRows(ComputedRows):
         numbers = self.numbers[rows]
         check_numbers(numbers, len(self.rows), "row")
         return self.rows[numbers]
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"{prefix}.numbers": self.numbers, f"{prefix}.rows": self.rows}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> DistinctRows:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(arrays["numbers"], arrays["rows"])

@@ -9,17 +9,17 @@ last source position is the greatest one linked to the nearest linked target wor
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, overload
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import Arguments, check_options, option
@@ -27,10 +27,13 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
-from hyperbaton.base.store import Arrays, Kind, read_artefact, save
+from hyperbaton.base.store import Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.bitext import need_bitext
-from hyperbaton.corpus.text import chosen
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
 
 KIND = "samples"
 SIDES, UNITS = ("before", "after"), ("word", "phrase", "hierarchical")  # of Moses' orientations
@@ -56,7 +59,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Samples(Display):
+class Samples(Display, ArrayFields, Sliceable[Sample]):
     """Columns of samples, in the order of the sentence pairs; 16 bytes each.
 
     `source_begin`, `source_length`, `target_begin` and `target_length` give the spans in words; `distance_before` is d
@@ -99,23 +102,18 @@ class Samples(Display):
         return len(self.sentence)
 
     def facts(self) -> dict[str, int]:
-        """The numbers of samples and of sentence pairs."""
         return {"samples": len(self), "sentence pairs": len(self.offsets) - 1}
 
-    @overload
-    def __getitem__(self, sample: int) -> Sample: ...
+    noun: ClassVar = "sample"
 
-    @overload
-    def __getitem__(self, sample: slice) -> Samples: ...
+    def sliced(self, places: npt.NDArray[np.int64]) -> Samples:
+        if (np.diff(places) < 0).any():
+            raise OptionError("samples stay in the order of the sentence pairs: a slice cannot go backwards")
+        keep = np.zeros(len(self), bool)
+        keep[places] = True
+        return self.select(keep)
 
-    def __getitem__(self, sample: int | slice) -> Sample | Samples:
-        at = chosen(sample, len(self), "sample")
-        if not isinstance(at, int):
-            if isinstance(sample, slice) and (sample.step or 1) < 0:
-                raise OptionError("samples stay in the order of the sentence pairs: a slice cannot go backwards")
-            keep = np.zeros(len(self), bool)
-            keep[at] = True
-            return self.select(keep)
+    def item(self, at: int) -> Sample:
         row = {name: column[0] for name, column in self.part(slice(at, at + 1)).readable().items()}
         return Sample(
             int(row["sentence"]),
@@ -127,9 +125,6 @@ class Samples(Display):
             int(row["distance_after"]),
             {f"{unit}_{side}": row[f"{unit}_{side}"] for side in SIDES for unit in UNITS},
         )
-
-    def __iter__(self) -> Iterator[Sample]:
-        return (self[s] for s in range(len(self)))
 
     def columns(self) -> dict[str, Array]:
         """All stored columns but `offsets`, by name."""
@@ -152,13 +147,15 @@ class Samples(Display):
                 table[f"{unit}_{side}"] = names[(self.orientations >> np.uint16(shift)) & np.uint16(3)]
         return table
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame with a row for each sample and the columns of `readable`; needs pandas."""
-        return _optional("pandas").DataFrame(self.readable())
+        frame: pandas.DataFrame = optional_package("pandas").DataFrame(self.readable())
+        return frame
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """An Arrow table with a row for each sample and the columns of `readable`; needs pyarrow."""
-        return _optional("pyarrow").table(self.readable())
+        table: pyarrow.Table = optional_package("pyarrow").table(self.readable())
+        return table
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> Samples:
         """The samples where `keep` is true; the columns are stored in `scratch`."""
@@ -182,19 +179,9 @@ class Samples(Display):
         columns: Arguments = {name: column[rows] for name, column in self.columns().items()}
         return replace(self, **columns)
 
-    def arrays(self, prefix: str = KIND) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"{prefix}.{name}": getattr(self, name) for name in self.LAYOUT}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Samples:
-        """The inverse of `arrays`, names without the prefix."""
-        columns: Arguments = {name: arrays[name] for name in cls.LAYOUT}
-        return cls(**columns)
-
     def save(self, path: str | PathLike[str]) -> None:
         """Write the samples as an artefact."""
-        save(path, STORED, self.arrays(), details={"n_samples": len(self)})
+        save(path, STORED, self.arrays(KIND), details={"n_samples": len(self)})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Samples:
@@ -205,7 +192,7 @@ class Samples(Display):
 STORED = Kind(KIND, within(KIND, Samples.LAYOUT))
 
 
-def _optional(package: str) -> ModuleType:
+def optional_package(package: str) -> ModuleType:
     """An optional package."""
     try:
         return importlib.import_module(package)
@@ -259,34 +246,26 @@ def extract(
 
 def extract_range(bitext: Bitext, begin: int, end: int, max_length: int, resources: Resources) -> Samples:
     """The samples of sentence pairs [begin, end); `offsets` are those of these pairs. Progress counts sentence pairs."""
-    columns, n_samples = dict[str, Column](), 0
+    links, columns, n_samples = bitext.need_links(), dict[str, Column](), 0
     ranges = resources.scratch.ranges(bitext.target.offsets[begin : end + 1], _BYTES * max_length)
     for first, last in ranges or [(0, 0)]:
-        piece = _extract_piece(bitext, begin + first, begin + last, max_length, resources)
-        piece["sentence"] += np.uint32(begin + first)
-        piece["offsets"] += n_samples
-        if first:
-            piece["offsets"] = piece["offsets"][1:]
+        pairs = slice(begin + first, begin + last + 1)
+        offsets = links.offsets[pairs]
+        bitext.check_lengths(begin + first, begin + last)
+        piece: dict[str, Array] = _core.extract_samples(
+            bitext.source.offsets[pairs],
+            bitext.target.offsets[pairs],
+            links.points[offsets[0] : offsets[-1]],
+            offsets - offsets[0] if pairs.start else offsets,
+            max_length,
+            resources.threads,
+            resources.items(pairs.start, of=len(bitext)).progress,
+        )
+        piece["sentence"] += np.uint32(pairs.start)
+        piece["offsets"] = piece["offsets"][1 if first else 0 :] + n_samples
         n_samples += len(piece["sentence"])
         for name, column in piece.items():
-            if name not in columns:
+            if name not in columns:  # a column may open a file
                 columns[name] = Column(resources.scratch, column.dtype)
             columns[name].append(column)
     return Samples(**{name: column.finish() for name, column in columns.items()}, bitext=bitext)
-
-
-def _extract_piece(bitext: Bitext, begin: int, end: int, max_length: int, resources: Resources) -> dict[str, Array]:
-    """The columns of the samples of sentence pairs [begin, end), numbered from 0."""
-    links = bitext.need_links()
-    offsets = links.offsets[begin : end + 1]
-    bitext.check_lengths(begin, end)
-    columns: dict[str, Array] = _core.extract_samples(
-        bitext.source.offsets[begin : end + 1],
-        bitext.target.offsets[begin : end + 1],
-        links.points[offsets[0] : offsets[-1]],
-        offsets - offsets[0] if begin else offsets,
-        max_length,
-        resources.threads,
-        resources.items(begin, of=len(bitext)).progress,
-    )
-    return columns

@@ -45,7 +45,6 @@ class PairCounts:
         return PairCounts(self.joint, self.predicted, self.given, self.n_predicted, self.n_given, self.scratch)
 
     def rows(self) -> Iterator[slice]:
-        """The pieces, as ranges of pairs."""
         return self.scratch.rows(len(self.joint), _BYTES)
 
     @cached_property

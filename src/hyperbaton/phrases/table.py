@@ -7,18 +7,18 @@ frequencies or smoothed; lexical weights are the product over words of the mean 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, offsets_of
-from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
 from hyperbaton.base.picklable import Picklable
@@ -28,13 +28,16 @@ from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
+from hyperbaton.base.workers import Shared, load_arrays, save_arrays
+from hyperbaton.corpus.lengths import N_CLASSES, TextLengths
 from hyperbaton.corpus.text import Offsets
 from hyperbaton.phrases.inventory import Inventory, Phrases
-from hyperbaton.phrases.link_sets import LinkSetColumn, LinkSets
 from hyperbaton.phrases.pair_values import (
     CountedScores,
     CountRows,
     Floats,
+    LinkSetColumn,
+    LinkSets,
     Owners,
     PhraseCounts,
     PlainCounts,
@@ -44,7 +47,8 @@ from hyperbaton.phrases.pair_values import (
 
 if TYPE_CHECKING:
     from hyperbaton.align.lexical import LexicalTable
-    from hyperbaton.corpus import Bitext
+    from hyperbaton.align.lexicon import Lexicon
+    from hyperbaton.corpus import Bitext, Links
     from hyperbaton.phrases.samples import Samples
 
 KIND = "phrase-table"
@@ -53,13 +57,20 @@ SCORES = ("p(s|t)", "lex(s|t)", "p(t|s)", "lex(t|s)")
 
 # Memory for scoring, per pair, with its inner links.
 _BYTES = 200
+_PART = 1 << 21  # pairs that a worker scores in a task
+
+
+def _smoothings() -> list[str]:
+    from hyperbaton.phrases.smoothing import SMOOTHINGS  # not needed to read tables
+
+    return [name.replace("_", "-") for name in SMOOTHINGS.names()]
 
 
 @dataclass
 class Scoring:
     """Options of the phrase table."""
 
-    smoothing: str = option("none", "smoothing of phrase probabilities: none, good-turing or kneser-ney")
+    smoothing: str = option("none", "smoothing of phrase probabilities", choices=_smoothings)
     min_count: int = option(1, "drop pairs seen fewer times", minimum=1)
 
 
@@ -69,7 +80,8 @@ class PhraseTable(Display, Picklable):
 
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
     probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: links inside the pairs.
-    Scores and counts are stored, or computed when asked for: `table.scores[:]` is an array.
+    Scores and counts are stored, or computed when asked for: `table.scores[:]` is an array. `lengths`: those of the
+    training text, if they are known.
     """
 
     source: Phrases
@@ -79,6 +91,7 @@ class PhraseTable(Display, Picklable):
     scores: ScoreRows
     counts: CountRows
     links: LinkSets
+    lengths: TextLengths | None = None
 
     LAYOUT: ClassVar[Layout] = {
         **within("source", Phrases.LAYOUT),
@@ -96,13 +109,13 @@ class PhraseTable(Display, Picklable):
             n_target_phrases="target.n",
         ),
         **within("links", LinkSets.LAYOUT, n_pairs="n_pairs"),
+        "lengths?": f"i8 {N_CLASSES} 2",
     }
 
     def __len__(self) -> int:
         return len(self.targets)
 
     def facts(self) -> dict[str, int]:
-        """The numbers of pairs, and of phrases of each side."""
         return {"phrase pairs": len(self), "source phrases": len(self.source), "target phrases": len(self.target)}
 
     @property
@@ -138,6 +151,7 @@ class PhraseTable(Display, Picklable):
 
     def lexical_weights(self, lexical: LexicalTable, threads: int | None = None) -> npt.NDArray[np.float64]:
         """(lex(s|t), lex(t|s)) of every pair, under the table's inner links."""
+        self.check()
         return self._lexical_arrays(lexical).lexical_weights(lexical_arrays(lexical), n_threads(threads))
 
     def _lexical_arrays(self, lexical: LexicalTable) -> _core.TableArrays:
@@ -195,7 +209,7 @@ class PhraseTable(Display, Picklable):
         scratch = resources.scratch
         pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)
         weights = LexicalWeights.of(bitext, samples, pairs, lexical, resources=resources)
-        return cls.scored(pairs, weights, options, scratch)
+        return cls.scored(pairs, weights, options, scratch, TextLengths.of(bitext))
 
     @classmethod
     def scored(
@@ -204,6 +218,7 @@ class PhraseTable(Display, Picklable):
         lexical: LexicalWeights,
         options: Scoring | None = None,
         scratch: Scratch | None = None,
+        lengths: TextLengths | None = None,
     ) -> PhraseTable:
         """The table of pairs; their samples are not needed, only the counts."""
         from hyperbaton.phrases.smoothing import SMOOTHINGS, PairCounts  # not needed to read tables
@@ -227,8 +242,11 @@ class PhraseTable(Display, Picklable):
                 for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
                     smoothed[rows, column] = probabilities
             scores = PlainScores(smoothed)
-        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links)
-        return table if options.min_count <= 1 else table.select(_at_least(joint, options.min_count, scratch), scratch)
+        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links, lengths)
+        if options.min_count <= 1:
+            return table
+        seen = scratch.filled(len(joint), np.bool_, 16, lambda rows: joint[rows] >= options.min_count)
+        return table.select(seen, scratch)
 
     @classmethod
     def unscored(cls, pairs: Inventory) -> PhraseTable:
@@ -252,7 +270,7 @@ class PhraseTable(Display, Picklable):
         targets, links = scratch.select(self.targets, keep), self.links.select(keep, scratch)
         counts = self.counts.select(keep, offsets, targets, scratch)
         scores = self.scores.select(keep, counts, scratch)
-        return PhraseTable(self.source, self.target, offsets, targets, scores, counts, links)
+        return PhraseTable(self.source, self.target, offsets, targets, scores, counts, links, self.lengths)
 
     def without_unused(self) -> PhraseTable:
         """The table without phrases and sets of links that have no pair; the others are renumbered."""
@@ -265,10 +283,9 @@ class PhraseTable(Display, Picklable):
         offsets = np.append(self.offsets[:-1][source_numbers], len(self))
         targets, links = numbers[self.targets], self.links.without_unused()
         counts = self.counts.renumbered(source_numbers, target_numbers, offsets, targets)
-        return PhraseTable(source, target, offsets, targets, self.scores.over(counts), counts, links)
+        return PhraseTable(source, target, offsets, targets, self.scores.over(counts), counts, links, self.lengths)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
         return {
             **self.source.arrays(f"{prefix}.source"),
             **self.target.arrays(f"{prefix}.target"),
@@ -277,6 +294,7 @@ class PhraseTable(Display, Picklable):
             **self.scores.arrays(prefix),
             **self.counts.arrays(prefix),
             **self.links.arrays(f"{prefix}.links"),
+            **({} if self.lengths is None else {f"{prefix}.lengths": self.lengths.words}),
         }
 
     @classmethod
@@ -295,6 +313,7 @@ class PhraseTable(Display, Picklable):
             scores,
             counts,
             LinkSets.from_arrays(group(arrays, "links")),
+            TextLengths(arrays["lengths"]) if "lengths" in arrays else None,
         )
         if (table.offsets[-1], table.links.offsets[-1]) != (len(table), len(table.links.points)):
             raise DamagedError("the arrays of the phrase table do not fit each other")
@@ -313,19 +332,11 @@ class PhraseTable(Display, Picklable):
 def _stored_values(arrays: Arrays, offsets: Offsets, targets: Array) -> tuple[CountRows, ScoreRows]:
     if "counts" in arrays:
         return PlainCounts(arrays["counts"]), PlainScores(arrays["scores"])
-    counts = PhraseCounts.from_arrays(group(arrays, "phrase_counts"), offsets, targets)
+    counts = PhraseCounts.restored(group(arrays, "phrase_counts"), offsets, targets)
     return counts, PlainScores(arrays["scores"]) if "scores" in arrays else CountedScores(counts, arrays["lexical"])
 
 
 STORED = Kind(KIND, within(KIND, PhraseTable.LAYOUT))
-
-
-class LexicalPart(NamedTuple):
-    """Lexical weights of consecutive pairs, (lex(s|t), lex(t|s)) each, and their inner links."""
-
-    weights: npt.NDArray[np.float64]
-    link_offsets: Offsets
-    links: npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -348,46 +359,78 @@ class LexicalWeights:
         """The weights of the pairs of samples, by the frequencies of links unless a lexical table is given."""
         from hyperbaton.align.lexical import LexicalTable  # not needed to read tables
 
-        scratch = resources.scratch
+        scratch, workers = resources.scratch, resources.workers
         lexical = lexical or LexicalTable.from_links(bitext, resources.threads, scratch=scratch)
-        ranges = scratch.ranges(pairs.offsets, _BYTES)
-        each = resources if len(ranges) == 1 else Resources(resources.threads)
-
-        def parts() -> Iterator[LexicalPart]:
-            for n, piece in enumerate(pairs.pieces(ranges), start=1):
-                yield lexical_part(bitext, samples, piece, lexical, each)
-                resources.report(n, len(ranges))
-
-        return cls.joined(parts(), scratch)
-
-    @classmethod
-    def joined(cls, parts: Iterable[LexicalPart], scratch: Scratch) -> LexicalWeights:
-        """Parts in the order of the pairs."""
+        inputs = _ScoringInputs(bitext.need_links(), samples, pairs, lexical)
+        ranges = Scratch(workers.size(scratch.memory or 0, _PART * _BYTES) or None).ranges(pairs.offsets, _BYTES)
+        each = resources.tasks() if len(ranges) == 1 else Resources(resources.tasks().threads)
+        task = _LexicalScoring(workers.share(inputs, inputs.save, _ScoringInputs.load), each)
         weights, links = Column(scratch, np.float32), LinkSetColumn(scratch)
         weights.append(np.zeros((0, 2), np.float32))
-        for part in parts:
-            weights.append(part.weights)
-            links.append(part.link_offsets, part.links)
+        for n, part in enumerate(workers.map_arrays(task, pairs.places(ranges)), start=1):
+            weights.append(part["weights"])
+            links.append(part["link_offsets"], part["links"])
+            resources.report(n, len(ranges))
         return cls(weights.finish(), links.finish())
 
 
-def lexical_part(
-    bitext: Bitext, samples: Samples, pairs: Inventory, lexical: LexicalTable, resources: Resources
-) -> LexicalPart:
-    """Lexical weights and inner links of the pairs of samples of a bitext with links."""
-    links = bitext.need_links()
-    places = _core.SampleArrays(
-        sentence=samples.sentence,
-        source_begin=samples.source_begin,
-        target_begin=samples.target_begin,
-        points=links.points,
-        link_offsets=links.offsets,
-    )
-    table = PhraseTable.unscored(pairs)._lexical_arrays(lexical)
-    of_pairs = pairs.sample_offsets, pairs.sample_order
-    return LexicalPart(
-        *table.lexical_scores(*of_pairs, places, lexical_arrays(lexical), resources.threads, resources.progress)
-    )
+@dataclass(frozen=True)
+class _ScoringInputs:
+    """Inputs of the lexical weights of phrase pairs."""
+
+    links: Links
+    samples: Samples
+    pairs: Inventory
+    lexical: LexicalTable
+
+    def save(self, path: Path) -> None:
+        lexical = {f"lexical.{name}": getattr(self.lexical, name) for name in ("offsets", "targets", "probabilities")}
+        save_arrays(path, self.links.arrays("links") | self.samples.arrays("samples") | self.pairs.arrays() | lexical)
+
+    @classmethod
+    def load(cls, path: Path) -> _ScoringInputs:
+        from hyperbaton.align.lexical import LexicalTable
+        from hyperbaton.corpus import Links
+        from hyperbaton.phrases.samples import Samples
+
+        arrays = load_arrays(path)
+        pairs, lexical = Inventory.from_arrays(arrays), group(arrays, "lexical")
+        words = pairs.source.vocabulary, pairs.target.vocabulary
+        return cls(
+            Links.from_arrays(group(arrays, "links")),
+            Samples.from_arrays(group(arrays, "samples")),
+            pairs,
+            LexicalTable(*words, lexical["offsets"], lexical["targets"], lexical["probabilities"]),
+        )
+
+
+@dataclass(frozen=True)
+class _LexicalScoring:
+    """Lexical weights, (lex(s|t), lex(t|s)), and inner links of the pairs of a range of source phrases."""
+
+    inputs: Shared[_ScoringInputs]
+    resources: Resources
+
+    def __call__(self, place: tuple[int, int, int]) -> dict[str, Array]:
+        inputs, resources = self.inputs.value, self.resources
+        samples, pairs, lexical = inputs.samples, inputs.pairs.piece(*place), inputs.lexical
+        places = _core.SampleArrays(
+            sentence=samples.sentence,
+            source_begin=samples.source_begin,
+            target_begin=samples.target_begin,
+            points=inputs.links.points,
+            link_offsets=inputs.links.offsets,
+        )
+        table = PhraseTable.unscored(pairs)._lexical_arrays(lexical)
+        weights, link_offsets, links = table.lexical_scores(
+            pairs.sample_offsets,
+            pairs.sample_order,
+            places,
+            lexical_arrays(lexical),
+            resources.threads,
+            resources.progress,
+        )
+        return {"weights": weights, "link_offsets": link_offsets, "links": links}
 
 
 def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
@@ -401,9 +444,24 @@ def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
     )
 
 
-def _at_least(joint: SmallNumbers, min_count: int, scratch: Scratch) -> npt.NDArray[np.bool_]:
-    """Which pairs were seen at least `min_count` times."""
-    keep: npt.NDArray[np.bool_] = scratch.array(len(joint), np.bool_)
-    for rows in scratch.rows(len(joint), 16):
-        keep[rows] = joint[rows] >= min_count
-    return keep
+def phrase_lexicon(table: PhraseTable) -> Lexicon:
+    """The phrase probabilities and counts of a table.
+
+    >>> from hyperbaton.corpus import Bitext
+    >>> from hyperbaton.phrases import extract
+    >>> bitext = Bitext.of(["a b"], ["x y"], [[(0, 0), (1, 1)]])
+    >>> [entry[:3] for entry in phrase_lexicon(PhraseTable.build(bitext, extract(bitext)))]
+    [('a', 'x', 1.0), ('a b', 'x y', 1.0), ('b', 'y', 1.0)]
+    """
+    from hyperbaton.align.lexicon import Lexicon  # not needed to translate
+
+    if table.scores.shape[1] < 3:
+        raise OptionError("the phrase table has no probabilities in both directions")
+    return Lexicon(
+        table.sources.astype(np.int64),
+        table.targets.astype(np.int64),
+        table.scores[:, [2, 0]].astype(np.float64),
+        table.counts[:, 2].astype(np.int64),
+        table.source,
+        table.target,
+    ).sorted()

@@ -1,13 +1,13 @@
-"""Pictures of orientation classification: by distance (NI11 Fig. 11), by cluster size, by training size (Fig. 10)."""
+"""Pictures of orientation classification: by distance (NI11 Fig. 11), by cluster size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
 from hyperbaton.base.forms import Json
-from hyperbaton.report.figures import draw_lines, legend, looks, numbered, one_plot
+from hyperbaton.report.figures import draw_lines, numbered
 
 
 def classification_figures(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, Figure]:
@@ -60,16 +60,4 @@ def draw_by_support(
     }
     figure = draw_lines(lines, numbers, "training samples of the source phrase", "precision (%)")
     figure.axes[-1].set_xticks(range(len(names)), names)
-    return figure
-
-
-def draw_by_size(figures: Mapping[str, Sequence[tuple[float, float, float]]], ylabel: str) -> Figure:
-    """Lines over training sizes: for each model (size, mean, deviation) in order; deviations are error bars."""
-    with one_plot() as (figure, axes):
-        for (name, points), look in zip(figures.items(), looks(), strict=False):
-            sizes, means, deviations = zip(*points, strict=True)
-            axes.errorbar(sizes, means, yerr=deviations, capsize=2, label=name, **look)
-        axes.set_xlabel("sentence pairs (thousands)")
-        axes.set_ylabel(ylabel)
-        legend(axes)
     return figure

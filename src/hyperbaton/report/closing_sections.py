@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hyperbaton.base.counted import counted
@@ -54,7 +55,7 @@ def costs_section(results: Mapping[str, Json]) -> Section | None:
     kinds: dict[str, list[Mapping[str, Json]]] = {}
     for row in costs:
         kinds.setdefault(str(row.get("kind") or ""), []).append(row)
-    by_kind = Group([[kind, Number(len(rows)), *added(rows)] for kind, rows in kinds.items()])
+    by_kind = Group([[name, Number(len(rows)), *added(rows)] for name, rows in kinds.items()])
     stages = Group([[str(row["stage"]), str(row.get("kind") or ""), *added([row])] for row in costs])
     note = "Times and sizes are sums, peaks the highest."
     elements: list[Element] = [Paragraph(_spent(costs))]
@@ -62,21 +63,11 @@ def costs_section(results: Mapping[str, Json]) -> Section | None:
     if len(seconds) > 1:
         reading = prose.costs(seconds, longest_stages(seconds))
         elements.append(CaptionedFigure("costs", "The stages that took longest.", draw_costs(seconds), reading))
+    kind, folded = TableColumn("kind"), len(costs) > _FEW
+    kind_columns, stage_columns = [kind, TableColumn("stages"), *columns], [TableColumn("stage"), kind, *columns]
     elements += [
-        Table(
-            "costs",
-            "Time and memory by kind of stage.",
-            [TableColumn("kind"), TableColumn("stages"), *columns],
-            [by_kind, whole],
-            note,
-        ),
-        Table(
-            "stages",
-            "Time and memory of every stage.",
-            [TableColumn("stage"), TableColumn("kind"), *columns],
-            [stages],
-            folded=len(costs) > _FEW,
-        ),
+        Table("costs", "Time and memory by kind of stage.", kind_columns, [by_kind, whole], note),
+        Table("stages", "Time and memory of every stage.", stage_columns, [stages], folded=folded),
     ]
     return Section("costs", "Costs", elements)
 
@@ -104,7 +95,7 @@ def reproduction_section(results: Mapping[str, Json]) -> Section | None:
             [str(name), str(entry.get("path", "")), number(entry.get("lines")), str(entry.get("sha256", ""))]
             for name, entry in inputs.items()
         ]
-        columns = [TableColumn("input"), TableColumn("file"), TableColumn("lines"), TableColumn("SHA-256")]
+        columns = [*map(TableColumn, ("input", "file", "lines", "SHA-256"))]
         elements.append(Table("inputs", "Inputs.", columns, [Group(lines)]))
     if options := results.get("options"):
         elements.append(Listing("Experiment", as_toml(options)))
@@ -125,32 +116,28 @@ def as_toml(options: Mapping[str, Json]) -> str:
 
 
 def _toml(options: Mapping[str, Json], path: str) -> Iterator[str]:
-    tables = {key: value for key, value in options.items() if _is_table(value) or _is_tables(value)}
+    tables = {key: inner for key, value in options.items() if (inner := _tables(value))}
     for key, value in options.items():
         if key not in tables and value is not None:
             yield f"{_key(key)} = {_toml_value(value)}"
-    for key, value in tables.items():
-        inner = f"{path}.{_key(key)}" if path else _key(key)
-        for table in value if isinstance(value, list) else [value]:
-            heading = f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]"
+    for key, inner in tables.items():
+        name = f"{path}.{_key(key)}" if path else _key(key)
+        is_list = isinstance(options[key], list)
+        for table in inner:
             # A table that contains only tables needs no heading.
-            bare = isinstance(value, dict) and bool(table) and all(_is_table(v) or _is_tables(v) for v in table.values())
-            yield from () if bare else ("", heading)
-            yield from _toml(table, inner)
+            if is_list or not table or not all(map(_tables, table.values())):
+                yield from ("", f"[[{name}]]" if is_list else f"[{name}]")
+            yield from _toml(table, name)
 
 
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+def _tables(value: Json) -> list[Mapping[str, Json]]:
+    """The tables that a value is, if it is any."""
+    tables = [value] if isinstance(value, dict) else value
+    return tables if isinstance(tables, list) and all(isinstance(item, dict) for item in tables) else []
 
 
 def _key(key: str) -> str:
-    return (
-        key if key and all(c.isascii() and (c.isalnum() or c in "-_") for c in key) else json.dumps(key, ensure_ascii=False)
-    )
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key, ensure_ascii=False)
 
 
 def _toml_value(value: Json) -> str:

@@ -18,13 +18,14 @@ from hyperbaton.report.elements import (
     Section,
     Table,
     TableColumn,
+    in_digits,
     is_number,
     number,
 )
 from hyperbaton.report.figures import DISTANCE, as_distances, numbered
 from hyperbaton.report.glossary import about_class
 from hyperbaton.report.movements import FARTHEST, draw_distance_bars, draw_distance_shares
-from hyperbaton.report.prose import percent, signed
+from hyperbaton.report.prose import percent
 
 _COUNTS = {
     "pairs": ("sentence pairs", 0),
@@ -45,13 +46,10 @@ def corpus_section(results: Mapping[str, Json]) -> Section | None:
     splits = results.get("corpus")
     if not splits:
         return None
-    shown = {
-        key: title_and_digits
-        for key, title_and_digits in _COUNTS.items()
-        if any(key in counts for counts in splits.values())
-    }
     rows = [
-        [title, *(number(counts.get(key), digits) for counts in splits.values())] for key, (title, digits) in shown.items()
+        [title, *(number(counts.get(key), digits) for counts in splits.values())]
+        for key, (title, digits) in _COUNTS.items()
+        if any(key in counts for counts in splits.values())
     ]
     table = Table("corpus", "The corpus by split.", [TableColumn(""), *map(TableColumn, splits)], [Group(rows)])
     sizes = ", ".join(f"{split} {counts['pairs']:,}" for split, counts in splits.items() if is_number(counts.get("pairs")))
@@ -77,9 +75,9 @@ def movement_section(results: Mapping[str, Json]) -> Section | None:
             ),
             CaptionedFigure(
                 "distances",
-                "Phrase pairs by signed distance d.",
+                f"Phrase pairs by signed distance d{_beyond(distances)}.",
                 draw_distance_bars(distances),
-                prose.distances(distances, FARTHEST, "phrase pairs"),
+                prose.distances(distances),
             ),
             CaptionedFigure(
                 "distance-shares",
@@ -91,19 +89,25 @@ def movement_section(results: Mapping[str, Json]) -> Section | None:
     words = as_distances(numbered(movement.get("word_distortions")))
     if sum(words.values()):
         figure = draw_distance_bars(words, DISTANCE, "jumps (%)")
-        caption = "Jumps from source word i to the word j translated next, by signed distance d = i + 1 − j."
-        elements.append(CaptionedFigure("word-distortions", caption, figure, prose.distances(words, FARTHEST, "jumps")))
+        caption = f"Jumps from source word i to the word j translated next, by distance d = i + 1 − j{_beyond(words)}."
+        elements.append(CaptionedFigure("word-distortions", caption, figure, prose.distances(words)))
     if by_tag := _by_tag(movement.get("jumps_by_tag") or {}):
         caption = "Jumps between source words by the tag of the word reached, the most frequent tags"
         ends = sorted({d for counts in by_tag.values() for d in counts})
-        caption += f"; farther jumps are counted at d = {signed(ends[0])} and {signed(ends[-1])}."
-        chosen = {tag: by_tag[tag] for tag in commonest_tags(by_tag)}
-        elements.append(CaptionedFigure("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(chosen)))
+        caption += f"; farther jumps are counted at d = {in_digits(ends[0], 0)} and {in_digits(ends[-1], 0)}."
+        commonest = {tag: by_tag[tag] for tag in commonest_tags(by_tag)}
+        elements.append(CaptionedFigure("jumps-by-tag", caption, draw_distances_by_tag(by_tag), prose.tags(commonest)))
     if sets := movement.get("orientations"):
         elements.append(_classes(sets))
     if elements and not isinstance(elements[0], Paragraph):
         elements.insert(0, Paragraph("How far words and phrases of the training text move."))
     return Section("movement", "Movement", elements) if elements else None
+
+
+def _beyond(counts: Mapping[int, float]) -> str:
+    """What a picture of distances leaves out."""
+    beyond = sum(n for d, n in counts.items() if abs(d) > FARTHEST)
+    return f"; {beyond:,.0f} ({percent(beyond, sum(counts.values()))}) are beyond ±{FARTHEST}" if beyond else ""
 
 
 def _by_tag(jumps: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, float]]:

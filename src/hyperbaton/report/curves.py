@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hyperbaton.report.figures import BACK, DISTANCE, FAINT, distance_colour, legend, looks, one_plot, style
+from hyperbaton.report.figures import BACK, DISTANCE, FAINT, Chart, distance_colour, legend, looks, one_plot, style
 
 Estimates = Mapping[str, Mapping[str, tuple[float, float, float]]]  # system → limit → value, low, high
 
@@ -26,9 +26,8 @@ def draw_by_limit(estimates: Estimates, limits: Sequence[str], xlabel: str) -> F
             ys = [row + (k - (len(limits) - 1) / 2) * step for row in rows]
             xs = [value for value, _, _ in points]
             bars = [[value - low for value, low, _ in points], [high - value for value, _, high in points]]
-            axes.errorbar(
-                xs, ys, xerr=bars, capsize=2, elinewidth=0.8, label=_limit_name(limit), **look | {"linestyle": "none"}
-            )
+            name = f"limit {limit}" if limit.isdigit() else "no limit"
+            axes.errorbar(xs, ys, xerr=bars, capsize=2, elinewidth=0.8, label=name, **look | {"linestyle": "none"})
         for row in range(1, n):
             axes.axhline(row - 0.5, color=FAINT, linewidth=0.6, zorder=0)
         axes.set_yticks(range(n), list(estimates))
@@ -38,10 +37,6 @@ def draw_by_limit(estimates: Estimates, limits: Sequence[str], xlabel: str) -> F
         if len(limits) > 1:
             legend(axes)
     return figure
-
-
-def _limit_name(limit: str) -> str:
-    return f"limit {limit}" if limit.isdigit() else "no limit"
 
 
 def draw_tuning(curves: Mapping[str, Sequence[tuple[int, float]]], ylabel: str) -> Figure:
@@ -63,22 +58,22 @@ def commonest_tags(by_tag: Mapping[str, Mapping[int, float]]) -> list[str]:
 
 def draw_distances_by_tag(by_tag: Mapping[str, Mapping[int, float]]) -> Figure:
     """Jump distances to words of the most frequent tags, in percent (XI11 Fig. 1 and 2)."""
-    chosen = commonest_tags(by_tag)
-    n_rows = (len(chosen) + 1) // 2
-    ends = [min(min(by_tag[tag]) for tag in chosen), max(max(by_tag[tag]) for tag in chosen)]
+    tags = commonest_tags(by_tag)
+    n_rows = (len(tags) + 1) // 2
+    ends = [min(min(by_tag[tag]) for tag in tags), max(max(by_tag[tag]) for tag in tags)]
     with style():
-        figure = Figure(figsize=(6.0, 0.6 + 1.25 * n_rows), layout="constrained")
+        figure = Chart(figsize=(6.0, 0.6 + 1.25 * n_rows), layout="constrained")
         grid = figure.subplots(n_rows, 2, sharex=True, sharey=True, squeeze=False)
-        for axes, tag in zip(grid.flat, chosen, strict=False):
+        for axes, tag in zip(grid.flat, tags, strict=False):
             counts, total = by_tag[tag], max(sum(by_tag[tag].values()), 1)
             colours = list(map(distance_colour, counts))
             axes.bar(list(counts), [100 * n / total for n in counts.values()], color=colours, width=0.8)
             axes.set_xticks(range(ends[0], ends[1] + 1, 2))
             axes.set_title(f"{tag} (n = {total:,.0f})", loc="left", fontsize=9)
-        for axes in list(grid.flat)[len(chosen) :]:
+        for axes in list(grid.flat)[len(tags) :]:
             axes.set_visible(False)
-        if len(chosen) > 2:  # the right column may end a row earlier
-            grid.flat[len(chosen) - 2].tick_params(labelbottom=True)
+        if len(tags) > 2:  # the right column may end a row earlier
+            grid.flat[len(tags) - 2].tick_params(labelbottom=True)
         figure.supxlabel(DISTANCE, fontsize=9)
         figure.supylabel("jumps (%)", fontsize=9)
     return figure
@@ -91,10 +86,10 @@ def longest_stages(seconds: Mapping[str, float]) -> list[str]:
 
 def draw_costs(seconds: Mapping[str, float]) -> Figure:
     """The stages that took longest, longest first."""
-    chosen = longest_stages(seconds)
-    with one_plot(height=0.8 + 0.24 * len(chosen)) as (figure, axes):
-        axes.barh(range(len(chosen)), [seconds[stage] for stage in chosen], color=BACK, height=0.7)
-        axes.set_yticks(range(len(chosen)), chosen)
+    stages = longest_stages(seconds)
+    with one_plot(height=0.8 + 0.24 * len(stages)) as (figure, axes):
+        axes.barh(range(len(stages)), [seconds[stage] for stage in stages], color=BACK, height=0.7)
+        axes.set_yticks(range(len(stages)), stages)
         axes.invert_yaxis()
         axes.set_xlabel("seconds")
         axes.spines.left.set_visible(False)

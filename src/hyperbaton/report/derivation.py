@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import cycle
+from itertools import cycle, groupby
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from hyperbaton.base.errors import OptionError
 from hyperbaton.decode import Translations
 from hyperbaton.decode.result import Segment
-from hyperbaton.report.figures import COLOURS, INK, MONOTONE, style
+from hyperbaton.report.figures import COLOURS, INK, MONOTONE, Chart, style
 
 # Inches.
 _LETTER, _SPACE, _LEVEL, _BETWEEN, _WORD = 0.085, 0.16, 0.13, 0.75, 0.22
@@ -108,9 +108,9 @@ def derivation_text(translations: Translations, path: int) -> str:
     while left:
         number, before, below = left.pop()
         lines.append(f"{before}{rows[number][0]} → {rows[number][1]}".rstrip())
-        own = children.get(number, [])
-        for child in reversed(own):
-            is_last = child == own[-1]
+        inner = children.get(number, [])
+        for child in reversed(inner):
+            is_last = child == inner[-1]
             left.append((child, below + ("└─ " if is_last else "├─ "), below + ("   " if is_last else "│  ")))
     return "\n".join([*lines, "", f"score {translations.scores[path]:g}", ""])
 
@@ -131,7 +131,7 @@ def draw_derivation(translations: Translations, path: int) -> Figure:
         shift = (width - places[side][-1][1]) / 2 if places[side] else 0.0
         places[side] = [(begin + shift, end + shift) for begin, end in places[side]]
     with style():
-        figure = Figure(figsize=(width + 0.3, top + 0.3))
+        figure = Chart(figsize=(width + 0.3, top + 0.3))
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(-0.15, width + 0.15)
         axes.set_ylim(-0.15, top + 0.15)
@@ -141,10 +141,12 @@ def draw_derivation(translations: Translations, path: int) -> Figure:
         rules = cycle(COLOURS[:6])
         for part in parts:
             colour = next(rules) if part.segment.kind in ("rule", "phrase") else MONOTONE
-            for side, (span, own) in enumerate(((part.segment.source, part.source), (part.segment.target, part.target))):
-                colours[side].update(dict.fromkeys(own, colour))
+            for side, (span, positions) in enumerate(
+                ((part.segment.source, part.source), (part.segment.target, part.target))
+            ):
+                colours[side].update(dict.fromkeys(positions, colour))
                 base, step = (_WORD, _LEVEL) if side == 0 else (top - _WORD, -_LEVEL)
-                _bar(axes, places[side], span, own, base, base + step * (part.level - 0.5), colour)
+                _bar(axes, places[side], span, positions, base, base + step * (part.level - 0.5), colour)
         for i, j in translations.links_of(path):
             _curve(axes, (_middle(places[0][i]), edges[0]), (_middle(places[1][j]), edges[1]), colours[0].get(i, MONOTONE))
         for side, (words, y) in enumerate(((source, 0.0), (target, top))):
@@ -174,19 +176,16 @@ def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
     >>> list(_runs([0, 1, 3]))
     [(0, 1), (3, 3)]
     """
-    first = None
-    for n, position in enumerate(positions):
-        first = position if first is None else first
-        if n + 1 == len(positions) or positions[n + 1] != position + 1:
-            yield first, position
-            first = None
+    for _, run in groupby(enumerate(positions), key=lambda place: place[1] - place[0]):
+        adjacent = [position for _, position in run]
+        yield adjacent[0], adjacent[-1]
 
 
 def _bar(
     axes: Axes,
     places: Sequence[tuple[float, float]],
     span: tuple[int, int],
-    own: Sequence[int],
+    positions: Sequence[int],
     base: float,
     y: float,
     colour: str,
@@ -195,9 +194,9 @@ def _bar(
     if span[0] == span[1]:
         return
     axes.plot((places[span[0]][0], places[span[1] - 1][1]), (y, y), color=colour, linewidth=1.0, solid_capstyle="butt")
-    for first, last in _runs(own):
+    for first, last in _runs(positions):
         axes.plot((places[first][0], places[last][1]), (y, y), color=colour, linewidth=4.5, solid_capstyle="round")
-    for position in own:
+    for position in positions:
         x = _middle(places[position])
         axes.plot((x, x), (base, y), color=colour, linewidth=0.8, zorder=1)
 

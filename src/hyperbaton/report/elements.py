@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Literal, TypeGuard
 
 from matplotlib.figure import Figure
@@ -168,6 +169,11 @@ class Section:
     id: str
     title: str
     elements: list[Element] = field(default_factory=list)
+
+
+def runs(elements: Iterable[Element]) -> list[tuple[str, list[Element]]]:
+    """Consecutive elements of one kind, in order: pictures are drawn side by side."""
+    return [(kind, list(run)) for kind, run in groupby(elements, key=lambda element: type(element).__name__)]
 
 
 def in_digits(value: float, decimals: int) -> str:

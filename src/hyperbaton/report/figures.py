@@ -28,32 +28,33 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import Arguments
-from hyperbaton.base.store import writing_file
+from hyperbaton.base.writing import writing_file
 
 log = logging.getLogger(__name__)
 
 FORWARD, MONOTONE, BACK = "#d1495b", "#8d99ae", "#2274a5"
 INK, PAPER, FAINT = "#22272e", "#ffffff", "#d8dee6"
-COLOURS = ("#2274a5", "#d1495b", "#3c896d", "#8d6a9f", "#e28413", "#546a76", "#22272e", "#c8553d", "#6a994e")
-MARKERS = "osD^vP*Xh"
-# Every colour of a picture, and its counterpart on a dark screen.
+# Every colour of a picture, and its counterpart on a dark screen; the first nine are those of lines.
 DARK = {
-    **dict(
-        zip(
-            COLOURS,
-            ("#5fb0e0", "#ef7d8c", "#62c39d", "#bd9ad0", "#f2a548", "#97b0bd", "#e4e8ee", "#e98168", "#97c77b"),
-            strict=True,
-        )
-    ),
-    FORWARD: "#ef7d8c",
-    MONOTONE: "#8f9bb0",
     BACK: "#5fb0e0",
+    FORWARD: "#ef7d8c",
+    "#3c896d": "#62c39d",
+    "#8d6a9f": "#bd9ad0",
+    "#e28413": "#f2a548",
+    "#546a76": "#97b0bd",
     INK: "#e4e8ee",
+    "#c8553d": "#e98168",
+    "#6a994e": "#97c77b",
+    MONOTONE: "#8f9bb0",
     FAINT: "#3a434e",
     PAPER: "#14181d",
 }
+COLOURS = tuple(DARK)[:9]
+MARKERS = "osD^vP*Xh"
 DISTANCE = "distance d = i + 1 − j"  # between consecutively translated source words i and j
 FORMATS = (".svg", ".png", ".pdf")
+FEW = 30  # cases below which a percentage says little
+_FADED = "_few: "  # before the name of the faded part of a line, which the legend leaves out
 
 # Fonts for scripts that the default font lacks, if they are installed.
 _FALLBACKS = [
@@ -76,11 +77,7 @@ def style() -> Iterator[None]:
     settings: dict[str, object] = {
         "font.family": ["DejaVu Sans", *(name for name in _FALLBACKS if name in installed)],
         "font.size": 9,
-        "axes.edgecolor": INK,
-        "axes.labelcolor": INK,
-        "text.color": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
+        **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), INK),
         "axes.spines.top": False,
         "axes.spines.right": False,
         "svg.fonttype": "none",  # text stays text, drawn with the reader's fonts
@@ -90,11 +87,18 @@ def style() -> Iterator[None]:
         yield
 
 
+class Chart(Figure):
+    """A figure that a notebook shows, whatever the settings of matplotlib."""
+
+    def _repr_svg_(self) -> str:
+        return svg_text(self)
+
+
 @contextmanager
 def one_plot(width: float = 6.0, height: float = 3.6) -> Iterator[tuple[Figure, Axes]]:
     """A picture with a single plot, in the common style."""
     with style():
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Chart(figsize=(width, height), layout="constrained")
         yield figure, figure.subplots()
 
 
@@ -140,18 +144,28 @@ def draw_lines(
     ylabel: str,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """A line for each name; if `counts` are given, a strip below shows the number of cases of each point."""
+    """A line for each name; if `counts` are given, a strip below shows the number of cases of each point.
+
+    Points of fewer than `FEW` cases are faded, and no line leads to them.
+    """
     with style():
-        figure = Figure(figsize=(6.0, 4.4 if any(counts.values()) else 3.6), layout="constrained")
+        figure = Chart(figsize=(6.0, 4.4 if any(counts.values()) else 3.6), layout="constrained")
         if any(counts.values()):
             axes, strip = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
             _strip(strip, lines, counts)
-            strip.set_ylabel("n")
+            strip.set_ylabel("n (log)")
         else:
             axes = strip = figure.subplots()
         for (name, values), look in zip(lines.items(), looks(), strict=False):
-            if values:  # a name without values keeps its style for other pictures
-                axes.plot(list(values), list(values.values()), label=name, clip_on=False, **look)
+            if not values:  # a name without values keeps its style for other pictures
+                continue
+            few = {x for x, n in counts.get(name, {}).items() if n < FEW}
+            for faded in (True, False):
+                points = {x: y if (x in few) == faded else np.nan for x, y in values.items()}
+                drawn = look | {"linestyle": "none", "alpha": 0.25} if faded else look
+                if not np.isnan([*points.values()]).all():
+                    label = f"{_FADED}{name}" if faded else name
+                    axes.plot([*points], [*points.values()], label=label, clip_on=False, **drawn)
         if limits is not None:
             axes.set_ylim(*limits)
         strip.set_xlabel(xlabel)
@@ -288,7 +302,8 @@ def _points(axes: Axes) -> Iterator[tuple[str, Any, Any]]:
     across, up = _names(axes.xaxis), _names(axes.yaxis)
     for line in axes.lines:
         for x, y in zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata(), float).tolist(), strict=True):
-            yield _series(line), across.get(x, x), y
+            if not np.isnan(y):
+                yield _series(line), across.get(x, x), y
     for bars in axes.containers:
         if isinstance(bars, BarContainer):
             lies = bars.orientation == "horizontal"
@@ -307,7 +322,7 @@ def _points(axes: Axes) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _series(drawn: Any) -> str:
-    label = str(drawn.get_label())
+    label = str(drawn.get_label()).removeprefix(_FADED)
     return "" if label.startswith("_") else label
 
 

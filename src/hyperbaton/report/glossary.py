@@ -1,82 +1,43 @@
-"""Explanations of words in a report, shown on hovering: metrics, orientation classes, tags."""
+"""Titles of metrics, and explanations of words in a report, shown on hovering: metrics, orientation classes, tags."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
+from importlib.resources import files
+from typing import Literal
 
-from hyperbaton.metrics import METRICS
-from hyperbaton.report.metric_names import title_of
+from hyperbaton.metrics import METRICS, higher_is_better, metric_or_none
 
-_CLASSES = {
-    "monotone": "the phrase follows the previous one in the source",
-    "swap": "the phrase directly precedes the previous one in the source",
-    "discontinuous": "neither directly after nor directly before the previous phrase",
-    "discontinuous left": "somewhere before the previous phrase, not directly",
-    "discontinuous right": "somewhere after the previous phrase, not directly",
-    "not monotone": "anywhere but directly after the previous phrase",
-    "left": "before the previous phrase in the source",
-    "right": "after the previous phrase in the source",
-    "d=0": "the phrase follows the previous one in the source",
-}
-_SETS = {
-    "msd": "monotone, swap, discontinuous: Moses' classes",
-    "mslr": "monotone, swap, discontinuous left and right",
-    "leftright": "before or after the previous phrase",
-    "three": "three classes of the distance d: below, at and above 0",
-    "five": "five classes of the distance d, near and far",
-}
-# Part-of-speech tags of the Chinese and the English Penn Treebank.
-_TAGS = {
-    "AD": "adverb",
-    "AS": "aspect particle",
-    "AUX": "auxiliary",
-    "BA": "ba",
-    "CC": "coordinating conjunction",
-    "CD": "number",
-    "CS": "subordinating conjunction",
-    "DEC": "relative-clause particle",
-    "DEG": "possessive particle",
-    "DEV": "adverbial particle",
-    "DT": "determiner",
-    "IN": "preposition or conjunction",
-    "JJ": "adjective",
-    "LB": "bei",
-    "LC": "localizer",
-    "M": "measure word",
-    "MD": "modal verb",
-    "NN": "noun",
-    "NNP": "name",
-    "NNS": "plural noun",
-    "NR": "name",
-    "NT": "time noun",
-    "P": "preposition or postposition",
-    "PN": "pronoun",
-    "PRP": "pronoun",
-    "PU": "punctuation",
-    "RB": "adverb",
-    "SP": "sentence-final particle",
-    "VA": "predicative adjective",
-    "VB": "verb",
-    "VBD": "verb, past tense",
-    "VC": "copula",
-    "VE": "verb of existence",
-    "VV": "verb",
-    # Universal tags.
-    "ADJ": "adjective",
-    "ADP": "preposition or postposition",
-    "ADV": "adverb",
-    "CCONJ": "coordinating conjunction",
-    "DET": "determiner",
-    "NOUN": "noun",
-    "NUM": "number",
-    "PART": "particle",
-    "PRON": "pronoun",
-    "PROPN": "name",
-    "PUNCT": "punctuation",
-    "SCONJ": "subordinating conjunction",
-    "VERB": "verb",
-}
+_WORDS: dict[str, dict[str, str]] = tomllib.loads(files(__package__).joinpath("glossary.toml").read_text(encoding="utf-8"))
+# NIST runs from 0 to about 10; the others from 0 to 100.
+_DECIMALS = {"NIST": 3}
+
+
+def title_of(name: str) -> str:
+    """A metric's title, with its given options.
+
+    >>> title_of("bleu"), title_of("bleu:tokenize=none"), title_of("mine")
+    ('BLEU', 'BLEU:tokenize=none', 'mine')
+    """
+    metric = metric_or_none(name)
+    _, colon, options = name.partition(":")
+    return name if metric is None else metric.title + colon + options
+
+
+def wanted(name: str) -> Literal["high", "low"]:
+    """Which scores of a metric are better.
+
+    >>> wanted("TER"), wanted("BLEU")
+    ('low', 'high')
+    """
+    return "high" if higher_is_better(name) else "low"
+
+
+def decimals_of(name: str) -> int:
+    """The number of digits of a metric."""
+    return _DECIMALS.get(title_of(name).partition(":")[0], 2)
 
 
 def about_metrics(names: Iterable[str]) -> dict[str, str]:
@@ -85,9 +46,8 @@ def about_metrics(names: Iterable[str]) -> dict[str, str]:
     >>> list(about_metrics(["wer", "mine"]))
     ['WER']
     """
-    known = {METRICS[name].title.lower(): METRICS.describe(name) for name in METRICS}
-    titles = {name: title_of(name) for name in names}
-    return {title: known[stem] for title in titles.values() if (stem := title.partition(":")[0].lower()) in known}
+    about = {METRICS[name].title.lower(): METRICS.describe(name) for name in METRICS}
+    return {title: about[stem] for title in map(title_of, names) if (stem := title.partition(":")[0].lower()) in about}
 
 
 def about_class(name: str) -> str:
@@ -101,9 +61,10 @@ def about_class(name: str) -> str:
     if re.fullmatch(r"[-\d<≤≥>]*d[-\d<≤≥>]+", name):  # an interval of the distance
         forward = name.endswith("<0") or "≤-" in name
         return f"a jump {'forward: source words are skipped' if forward else 'back, before the end of the previous phrase'}"
-    return _CLASSES.get(name, _SETS.get(name.rpartition("-")[2], ""))
+    return _WORDS["classes"].get(name, _WORDS["sets"].get(name.rpartition("-")[2], ""))
 
 
 def about_tag(tag: str) -> str:
     """The meaning of a part-of-speech tag; "" if unknown."""
-    return _TAGS.get(tag, _TAGS.get(tag.partition("-")[0], ""))
+    tags = _WORDS["tags"]
+    return tags.get(tag, tags.get(tag.partition("-")[0], ""))

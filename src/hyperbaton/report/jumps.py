@@ -1,12 +1,16 @@
-"""Pictures of jump models: average probability by distortion (GO13 Fig. 5), accuracy by distance, one sentence."""
+"""Pictures of jump models: average probability by distortion (GO13 Fig. 5), accuracy by distance, one sentence, one tag."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import singledispatch
 
 from matplotlib.figure import Figure
 
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json
+from hyperbaton.evaluate import Answer
+from hyperbaton.evaluate.explain_blocks import TagAnswer
 from hyperbaton.evaluate.explain_jumps import JumpExplanation
 from hyperbaton.report.figures import (
     BACK,
@@ -15,14 +19,13 @@ from hyperbaton.report.figures import (
     INK,
     MONOTONE,
     as_distances,
+    distance_colour,
     draw_lines,
     legend,
     looks,
     numbered,
     one_plot,
 )
-
-Lines = Mapping[str, Mapping[int, float]]
 
 SHOWN = range(-20, -2)  # the distances of GO13 Fig. 5: jumps forward by 3 … 20 words
 
@@ -32,9 +35,9 @@ def jump_figures(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, Fig
     counts = jump_lines(evaluations, "n_by_distance")
     figures = {}
     if accuracy := jump_lines(evaluations, "accuracy_by_distance"):
-        figures["accuracy-by-distance"] = draw_accuracy_by_distance(accuracy, counts)
+        figures["accuracy-by-distance"] = draw_lines(accuracy, counts, DISTANCE, "NP predicted (%)", (-2, 102))
     if logprob := jump_lines(evaluations, "mean_logprob_by_distance") or jump_lines(evaluations, "logprob_by_distance"):
-        figures["logprob-by-distance"] = draw_logprob_by_distance(logprob, counts)
+        figures["logprob-by-distance"] = draw_lines(logprob, counts, DISTANCE, "mean log P(NP | CP)")
     if average := jump_lines(evaluations, "average_probability"):
         corpus = next(iter(jump_lines(evaluations, "corpus_probability").values()), {})
         figures["probability-by-distortion"] = draw_average_probability(average, corpus)
@@ -56,7 +59,7 @@ def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus:
             axes.plot(*shown(corpus), color=INK, linestyle=(0, (4, 2)), linewidth=2, label="text")
         axes.set_yscale("log")
         axes.set_xlabel(DISTANCE)
-        axes.set_ylabel("average probability")
+        axes.set_ylabel("average probability, logarithmic")
         axes.set_xticks(list(SHOWN)[::3])
         legend(axes)
     return figure
@@ -68,16 +71,26 @@ def shown(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
     return seen, [values[d] for d in seen]
 
 
-def draw_accuracy_by_distance(results: Lines, counts: Lines | None = None) -> Figure:
-    """Percent of jumps predicted by signed distance, a line for each model; n below."""
-    return draw_lines(results, counts or {}, DISTANCE, "NP predicted (%)", limits=(-2, 102))
+@singledispatch
+def figure_of(answer: Answer) -> Figure:
+    """Draw the explanation of a model."""
+    raise OptionError("there is no picture of this result; omit -o")
 
 
-def draw_logprob_by_distance(results: Lines, counts: Lines | None = None) -> Figure:
-    """Mean log-probability of the jumps made by signed distance, a line for each model; n below."""
-    return draw_lines(results, counts or {}, DISTANCE, "mean log P(NP | CP)")
+@figure_of.register
+def draw_tag_jumps(answer: TagAnswer) -> Figure:
+    """Counts of the jumps −5 … 5 of one-word blocks with a tag (XI11 Fig. 1 and 2); ±5 include farther ones."""
+    jumps, counts = list(answer.counts), list(answer.counts.values())
+    with one_plot(5.2, 3.2) as (figure, axes):
+        axes.bar(jumps, counts, color=[distance_colour(1 - jump) for jump in jumps])
+        axes.set_xticks(jumps)
+        axes.set_xlabel("jump")
+        axes.set_ylabel("count")
+        axes.set_title(f"{answer.tag} ({sum(counts):,})", loc="left")
+    return figure
 
 
+@figure_of.register
 def draw_jumps(explanation: JumpExplanation) -> Figure:
     """P(NP | CP) as a heat map, rows CP and columns NP, with the visit order as a line through its jumps."""
     n = len(explanation.words)

@@ -1,45 +1,17 @@
-r"""Tables for LaTeX: `\input{tables/translation}` in a paper that loads booktabs.
+r"""Tables for LaTeX: `\input{tables/translation}` in a paper that loads booktabs and, for tables of many columns, graphicx.
 
 Words in other scripts are kept: XeLaTeX and LuaLaTeX can set them.
 """
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
+
 from hyperbaton.report.elements import Cell, Table
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "−": "$-$",
-    "–": "--",
-    "±": r"$\pm$",
-    "†": r"$\dagger$",
-    "‡": r"$\ddagger$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "Δ": r"$\Delta$",
-    "λ": r"$\lambda$",
-    "τ": r"$\tau$",
-    "β": r"$\beta$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "→": r"$\rightarrow$",
-    "∅": r"$\emptyset$",
-    "…": r"\dots{}",
-    **{digit: f"$^{k}$" for k, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-}
+WIDE = 8  # columns; tables with more are scaled to the width of the text
+_SPECIAL: dict[str, str] = tomllib.loads(files(__package__).joinpath("latex.toml").read_text(encoding="utf-8"))
 
 
 def escaped(text: str) -> str:
@@ -55,6 +27,8 @@ def as_latex(table: Table) -> str:
     """A table with its caption and label."""
     columns = "".join("r" if table.numeric(k) else "l" for k in range(len(table.columns)))
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escaped(table.caption)}}}", rf"\label{{tab:{table.name}}}"]
+    wide = len(table.columns) > WIDE
+    lines += [r"\resizebox{\textwidth}{!}{%"] if wide else []
     lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     if any(column.title for column in table.columns):
         lines += [" & ".join(escaped(column.title) for column in table.columns) + r" \\", r"\midrule"]
@@ -64,7 +38,7 @@ def as_latex(table: Table) -> str:
         if group.title:
             lines.append(rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\textit{{{escaped(group.title)}}}}} \\")
         lines += [" & ".join(map(_cell, row)) + r" \\" for row in group.rows]
-    lines += [r"\bottomrule", r"\end{tabular}"]
+    lines += [r"\bottomrule", r"\end{tabular}" + "}" * wide]
     if table.note:
         lines.append(rf"\par\smallskip\footnotesize {escaped(table.note)}")
     return "\n".join([*lines, r"\end{table}", ""])

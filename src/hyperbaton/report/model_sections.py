@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
@@ -30,12 +31,10 @@ class ShapeReport(NamedTuple):
 
 def shapes() -> dict[str, ShapeReport]:
     """The sections of all shapes, by name, in page order."""
-    from hyperbaton import report
-
     sections = {}
-    for module in pkgutil.iter_modules(report.__path__):
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         name = module.name.removesuffix("_section")
-        if name != module.name and hasattr(section := importlib.import_module(f"{report.__name__}.{module.name}"), "SHAPE"):
+        if name != module.name and hasattr(section := importlib.import_module(f"{__package__}.{module.name}"), "SHAPE"):
             sections[name] = section.SHAPE
     return dict(sorted(sections.items(), key=lambda item: item[1].place))
 
@@ -51,8 +50,3 @@ def evaluation_figures(evaluations: Mapping[str, Results]) -> dict[str, Figure]:
 def costs(model: Results) -> list[Cell]:
     """The cost of training."""
     return [number(model.get("train_seconds"), 1), number(model.get("train_peak_mib"))]
-
-
-def joined(*sentences: str) -> str:
-    """Join the non-empty sentences of a paragraph."""
-    return " ".join(filter(None, sentences))

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 
 from hyperbaton.evaluate.word_order import TagJumps, WordOrder
 from hyperbaton.phrases import Samples
-from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, looks, one_plot, style
+from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, PAPER, Chart, looks, one_plot, style
 
 TAGS = 20  # number of the most frequent tags that are drawn
 LABELLED = 0.02  # shares from this on are labelled
@@ -23,7 +23,7 @@ def draw_distances(samples: Samples, title: str = "") -> Figure:
     values, counts = np.unique(samples.distance_before, return_counts=True)
     by_distance = dict(zip(values.tolist(), counts.tolist(), strict=True))
     with style():
-        figure = Figure(figsize=(9.6, 3.6), layout="constrained")
+        figure = Chart(figsize=(9.6, 3.6), layout="constrained")
         left, right = figure.subplots(1, 2)
         _bars(left, by_distance)
         _cumulative(right, by_distance)
@@ -50,7 +50,7 @@ def draw_order(orders: Mapping[str, WordOrder], jumps: Sequence[TagJumps] = ()) 
     """Draw distances and jumps by tag of the first of several texts, and phrase pairs out of reach for all, by name."""
     with style():
         below = 0.6 + 0.24 * len(jumps[:TAGS]) if jumps else 0
-        figure = Figure(figsize=(9.6, 3.6 + below), layout="constrained")
+        figure = Chart(figsize=(9.6, 3.6 + below), layout="constrained")
         if jumps:
             grid = figure.add_gridspec(2, 2, height_ratios=[3.6, below])
             left, right = (figure.add_subplot(grid[0, column]) for column in (0, 1))
@@ -103,7 +103,7 @@ def _bars(axes: Axes, counts: Mapping[int, float], xlabel: str = "distance d", y
     axes.set_yscale("log" if any(heights) else "linear")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
+    axes.set_ylabel(f"{ylabel}, logarithmic" if any(heights) else ylabel)
     for sign, name in ((-1, "forward, d < 0"), (0, "monotone"), (1, "back, d > 0")):
         percent = 100 * sum(n for d, n in counts.items() if np.sign(d) == sign) / total
         # Above the axes, where they overlap no bar.

@@ -8,7 +8,7 @@ from hyperbaton.base.forms import Json
 from hyperbaton.report import prose
 from hyperbaton.report.elements import CaptionedFigure, Cell, Group, Paragraph, Section, Table, TableColumn, number
 from hyperbaton.report.jumps import jump_figures, jump_lines, shown
-from hyperbaton.report.model_sections import COSTS, ShapeReport, costs, joined
+from hyperbaton.report.model_sections import COSTS, ShapeReport, costs
 
 
 def next_position_section(results: Mapping[str, Json]) -> Section | None:
@@ -28,20 +28,18 @@ def next_position_section(results: Mapping[str, Json]) -> Section | None:
     note = "Percent of jumps whose next position is predicted, all and by direction; mean log P(NP | CP)."
     table = Table("next-position", "Prediction of the next source word on held-out text.", columns, [Group(rows)], note)
     by_model = {str(model["model"]): model for model in evaluations}
-    lines = {key: jump_lines(by_model, key) for key in ("accuracy_by_distance", "average_probability", "n_by_distance")}
+    lines = {key: jump_lines(by_model, key) for key in ("accuracy_by_distance", "average_probability")}
     logprobs = jump_lines(by_model, "mean_logprob_by_distance") or jump_lines(by_model, "logprob_by_distance")
     drawn = {name: dict(zip(*shown(values), strict=True)) for name, values in lines["average_probability"].items()}
     text = next(iter(jump_lines(by_model, "corpus_probability").values()), {})
     captions = {
         "accuracy-by-distance": (
             "Jumps from source word i whose next word j is predicted, by d = i + 1 − j, and the number n of such jumps.",
-            joined(
-                prose.best_by_place(lines["accuracy_by_distance"], "distances"), prose.few_cases(lines["n_by_distance"])
-            ),
+            prose.best_by_place(lines["accuracy_by_distance"], "distances"),
         ),
         "logprob-by-distance": (
             "Mean log-probability of the jumps made, by d = i + 1 − j, and their number n.",
-            joined(prose.best_by_place(logprobs, "distances"), prose.few_cases(lines["n_by_distance"])),
+            prose.best_by_place(logprobs, "distances"),
         ),
         "probability-by-distortion": (
             "Average probability of candidates 3 to 20 words forward, and how often the text jumps there.",

@@ -1,18 +1,74 @@
-"""One sentence pair drawn in characters, for a terminal: its links as a grid, and its phrases in target order."""
+"""The phrase pairs of one sentence pair, as plain values and drawn in characters for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 
+import numpy as np
 from rich.cells import cell_len, chop_cells, set_cell_size
 
+from hyperbaton.align import visit_order
+from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Bitext
-from hyperbaton.report.boxes import read_pair, smallest
+from hyperbaton.phrases import extract
 
 LINK, INSIDE, OUTSIDE = "■", "░", "·"
 LABEL = 16  # largest width of the column of target words
 TALLEST = 12  # characters of a source word above its column
+
+
+@dataclass(frozen=True)
+class Box:
+    """A phrase pair's spans (half-open) and its distance d from the phrase before it."""
+
+    source: tuple[int, int]
+    target: tuple[int, int]
+    distance: int
+
+    def inside(self, other: Box) -> bool:
+        return (
+            other.source[0] <= self.source[0]
+            and self.source[1] <= other.source[1]
+            and other.target[0] <= self.target[0]
+            and self.target[1] <= other.target[1]
+        )
+
+
+def smallest(boxes: list[Box]) -> list[Box]:
+    """The boxes that contain no other box.
+
+    >>> smallest([Box((0, 1), (0, 1), 0), Box((0, 2), (0, 2), 0), Box((1, 2), (1, 2), 0)])
+    [Box(source=(0, 1), target=(0, 1), distance=0), Box(source=(1, 2), target=(1, 2), distance=0)]
+    """
+    return [box for box in boxes if not any(other != box and other.inside(box) for other in boxes)]
+
+
+def read_pair(
+    bitext: Bitext, sentence: int, max_length: int
+) -> tuple[list[str], list[str], list[tuple[int, int]], list[Box]]:
+    """The words, links and phrase pairs of one sentence pair, the latter by target position."""
+    if not 0 <= sentence < len(bitext):
+        raise OptionError(f"line {sentence + 1} of {len(bitext)}")
+    links = bitext.need_links()[sentence]
+    samples = extract(bitext.select([sentence]), max_length, threads=1)
+    columns = (samples.source_begin, samples.source_length, samples.target_begin, samples.target_length)
+    rows = zip(*(column.tolist() for column in (*columns, samples.distance_before)), strict=True)
+    boxes = [Box((i, i + m), (j, j + n), d) for i, m, j, n, d in rows]
+    return bitext.source[sentence], bitext.target[sentence], links, boxes
+
+
+def describe_pair(bitext: Bitext, sentence: int, *, max_length: int = 8, every_box: bool = False) -> dict[str, object]:
+    """What `draw_pair` draws, as plain values: words, links, visit order, phrase pairs with half-open spans."""
+    source, target, links, boxes = read_pair(bitext, sentence, max_length)
+    return {
+        "source": source,
+        "target": target,
+        "links": links,
+        "visit_order": visit_order(bitext.need_links().select(np.array([sentence])))[0],
+        "phrases": [asdict(box) for box in (boxes if every_box else smallest(boxes))],
+    }
 
 
 def pair_text(bitext: Bitext, sentence: int, *, width: int = 80, max_length: int = 8, every_box: bool = False) -> str:

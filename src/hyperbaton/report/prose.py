@@ -26,45 +26,29 @@ def percent(part: float, whole: float) -> str:
     return f"{share:.2f}%" if 0 < share < 0.05 else f"{share:.1f}%"
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str]) -> str:
     """List names in a sentence.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"]), listed(list("abcde"))
     ('a', 'a and b', 'a, b and c', 'a, b, c and 2 more')
     """
-    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    shown = list(names) if len(names) <= 3 else [*names[:3], f"{len(names) - 3} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 
-def distances(counts: Counts, farthest: int, things: str) -> str:
-    """The shares of forward and backward jumps, the most frequent distance besides 0, and what the picture omits.
+def distances(counts: Counts) -> str:
+    """The shares of forward and backward jumps.
 
-    >>> for sentence in distances({-20: 1, -2: 4, 0: 10, 3: 5}, 15, "phrase pairs").split(". "):
-    ...     print(sentence)
-    25.0% jump forward and 25.0% go back; the most frequent distance besides 0 is d = 3 (25.0%)
-    1 of the 20 phrase pairs (5.0%) lies beyond ±15, counted but not drawn.
+    >>> distances({-20: 1, -2: 4, 0: 10, 3: 5})
+    '25.0% jump forward and 25.0% go back.'
     """
     total = sum(counts.values())
-    moved = {d: n for d, n in counts.items() if d and n}
-    if not moved:
-        return "Nothing moves."
-    forward, back = (sum(n for d, n in moved.items() if d * sign > 0) for sign in (-1, 1))
-    often = max(moved, key=lambda d: (moved[d], -abs(d)))
-    text = (
-        f"{percent(forward, total)} jump forward and {percent(back, total)} go back; the most frequent distance besides 0 "
-        f"is d = {signed(often)} ({percent(moved[often], total)})."
+    forward, back = (sum(n for d, n in counts.items() if d * sign > 0) for sign in (-1, 1))
+    return (
+        f"{percent(forward, total)} jump forward and {percent(back, total)} go back."
+        if forward + back
+        else "Nothing moves."
     )
-    if beyond := sum(n for d, n in moved.items() if abs(d) > farthest):
-        verb = "lies" if beyond == 1 else "lie"
-        text += (
-            f" {beyond:,.0f} of the {total:,.0f} {things} ({percent(beyond, total)}) {verb} beyond ±{farthest}, "
-            "counted but not drawn."
-        )
-    return text
-
-
-def signed(d: int) -> str:
-    return f"{d}".replace("-", "−")
 
 
 def shares(counts: Counts) -> str:
@@ -122,20 +106,6 @@ def best_by_place(lines: Lines[Key], places: str) -> str:
     )
 
 
-def few_cases(counts: Lines[Key], few: int = 30) -> str:
-    """How many points have few cases.
-
-    >>> few_cases({"a": {0: 900, 1: 29, 2: 1}, "b": {0: 900}})
-    '2 of the 3 points of a line rest on fewer than 30 cases.'
-    """
-    line: Mapping[Key, float] = max(counts.values(), key=len, default={})
-    small = sum(n < few for n in line.values())
-    if not line:
-        return ""
-    points = f"{small or 'None'} of the {counted(len(line), 'point')}"
-    return f"{points} of a line rest{'s' if small == 1 else ''} on fewer than {few} cases."
-
-
 def by_support(lines: Lines[str]) -> str:
     """Precision from rare to frequent phrases.
 
@@ -146,8 +116,8 @@ def by_support(lines: Lines[str]) -> str:
     whole = {model: values for model, values in lines.items() if {*names[:1], *names[-1:]} <= values.keys()}
     if len(names) < 2 or not whole:
         return ""
-    chosen = sorted(whole, key=lambda model: -whole[model][names[-1]])[:3] if len(whole) > 3 else list(whole)
-    parts = [f"{model} goes from {whole[model][names[0]]:.1f}% to {whole[model][names[-1]]:.1f}%" for model in chosen]
+    models = sorted(whole, key=lambda model: -whole[model][names[-1]])[:3] if len(whole) > 3 else list(whole)
+    parts = [f"{model} goes from {whole[model][names[0]]:.1f}% to {whole[model][names[-1]]:.1f}%" for model in models]
     parts[1:] = [part.replace(" goes from ", " from ", 1) for part in parts[1:]]
     return f"From the rarest ({names[0]}) to the most frequent source phrases ({names[-1]}), {listed(parts)}."
 
@@ -170,28 +140,6 @@ def closest(lines: Lines[int], text: Counts) -> str:
         last = next(name for name in factors if name != first)
     sentence = f"{first} follows the text most closely: on average it is off by a factor of {factors[first]:.1f}"
     return sentence + (f"; {last} by a factor of {factors[last]:.1f}." if last != first else ".")
-
-
-def scores(estimates: Mapping[str, Mapping[str, tuple[float, float, float]]], title: str, high: bool) -> str:
-    """Which system is best, and how many others have overlapping intervals.
-
-    >>> estimates = {"a": {"6": (20.0, 19.0, 21.0), "none": (15.0, 14.0, 16.0)}, "b": {"6": (20.5, 19.5, 21.5)}}
-    >>> scores(estimates, "BLEU", True)
-    'b with distortion limit 6 has the highest BLEU, 20.50; of the other 2, the interval of 1 overlaps with its own.'
-    >>> scores(estimates, "TER", False)
-    'a with no distortion limit has the lowest TER, 15.00; of the other 2, the interval of none overlaps with its own.'
-    """
-    every = [(value, low, top, name, limit) for name, row in estimates.items() for limit, (value, low, top) in row.items()]
-    if len(every) < 2:
-        return ""
-    choose = max if high else min
-    value, low, top, name, limit = choose(every, key=lambda one: one[0])
-    where = f"distortion limit {limit}" if limit.isdigit() else "no distortion limit"
-    near = sum(one[1] <= top and one[2] >= low for one in every) - 1
-    extreme = "highest" if high else "lowest"
-    counted = f"the interval of {near or 'none'} overlaps" if near < 2 else f"the intervals of {near} overlap"
-    others = f"of the other {len(every) - 1}, {counted} with its own"
-    return f"{name} with {where} has the {extreme} {title}, {value:.2f}; {others}."
 
 
 def tuning(curves: Mapping[str, Sequence[tuple[int, float]]]) -> str:

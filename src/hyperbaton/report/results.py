@@ -30,27 +30,12 @@ _EVALUATION = {
     "clusters?": _maybe({"*": ({"n?": float | None, "precision?": float | None}, float | None)}),
     "translation?": _NUMBERS,
     "siblings?": _maybe([dict]),
-    **dict.fromkeys(
-        (
-            "precision_by_distance?",
-            "n_by_distance?",
-            "accuracy_by_distance?",
-            "mean_logprob_by_distance?",
-            "logprob_by_distance?",
-            "average_probability?",
-            "corpus_probability?",
-        ),
-        _BY_DISTANCE,
-    ),
+    "average_probability?": _BY_DISTANCE,
+    "corpus_probability?": _BY_DISTANCE,
+    **{f"{name}_by_distance?": _BY_DISTANCE for name in ("precision", "n", "accuracy", "mean_logprob", "logprob")},
 }
-
-
 _SCORE = (float | None, {"value?": float | None, "interval?": _maybe(tuple[float, float]), "deviation?": float | None})
-_SEGMENT = {
-    "source": tuple[int, int],
-    "target?": _maybe((str, list)),
-    "scores?": _NUMBERS,
-}
+_SEGMENT = {"source": tuple[int, int], "target?": _maybe((str, list)), "scores?": _NUMBERS}
 # The form described in `docs/report.md`, as far as the report depends on it. Anything but names may be missing.
 _FORM: dict[str, Form] = {
     "signature": {"libraries?": _maybe(dict), "inputs?": _maybe({"*": {}})},
@@ -119,10 +104,10 @@ def read_results(path: str | PathLike[str]) -> JsonObject:
         for key in keys & results.keys():
             if results[key] is not None and not isinstance(results[key], kind):
                 raise InputError(f"expected {name} under {key!r}, found {type(results[key]).__name__}", path=path)
-    known = {key: value for key, value in results.items() if value not in (None, [], {})}
+    given = {key: value for key, value in results.items() if value not in (None, [], {})}
     for key, form in _FORM.items():
-        if key in known and (fault := form_fault(known[key], form, key)) is not None:
+        if key in given and (fault := form_fault(given[key], form, key)) is not None:
             raise InputError(
                 f"{key!r} in the results does not have the form described in docs/report.md: {fault}", path=path
             )
-    return known
+    return given

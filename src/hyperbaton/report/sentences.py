@@ -11,10 +11,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from itertools import accumulate
+from itertools import accumulate, zip_longest
+
+from markupsafe import Markup
 
 from hyperbaton.base.forms import Json
+from hyperbaton.base.templates import environment
 from hyperbaton.report.elements import in_digits
 from hyperbaton.report.glossary import about_tag
 
@@ -69,13 +71,15 @@ def segments_of(hypothesis: Mapping[str, Json], n: int) -> list[PhraseSegment]:
     return segments
 
 
-def draw_translation(sentence: Mapping[str, Json], hypothesis: Mapping[str, Json]) -> str:
+def draw_translation(sentence: Mapping[str, Json], hypothesis: Mapping[str, Json]) -> Markup:
     """One translation of one sentence as SVG for a page."""
     words, tags = [str(word) for word in sentence["source"]], list(map(str, sentence.get("tags") or []))
     segments = segments_of(hypothesis, len(words))
-    widths = [EM * max(text_width(w), 0.7 * text_width(t)) + 2 * _PAD for w, t in _with_tags(words, tags)]
+    widths = [
+        EM * max(text_width(word), 0.7 * text_width(tag or "")) + 2 * _PAD
+        for word, tag in zip_longest(words, tags[: len(words)], fillvalue="")
+    ]
     starts = [0.0, *accumulate(width + _GAP for width in widths)]
-    shown = [segment.target or "∅" for segment in segments]
     target_widths = _target_widths(segments)
     target_starts = [0.0, *accumulate(width + _GAP for width in target_widths)]
     # Rows are centred on the longest row of all systems.
@@ -88,42 +92,37 @@ def draw_translation(sentence: Mapping[str, Json], hypothesis: Mapping[str, Json
     top = max((arc.height for arc in arcs), default=0.0) * 0.75 + (22 if arcs else 6)
     box = _BOX + (_TAG if tags else 0)
     below = top + box + _BETWEEN
-    height, width = below + _BOX + 6, inner + 2 * _EDGE
-
-    def word(k: int) -> str:
-        x = spots[k] + widths[k] / 2
-        tag = ""
-        if k < len(tags):
-            about = f"<title>{escape(about_tag(tags[k]))}</title>" if about_tag(tags[k]) else ""
-            tag = f'<text class="tag" x="{x:.1f}" y="{top + 36:.1f}">{escape(tags[k])}{about}</text>'
-        return f'<text x="{x:.1f}" y="{top + 20.5:.1f}">{escape(words[k])}</text>{tag}'
-
-    parts = [arc.svg(top) for arc in arcs]
-    labels = list(_labels(arcs, top))
-    covered = {k for segment in segments for k in range(segment.begin, segment.end)}
-    parts += [f'<g class="left-out">{word(k)}</g>' for k in range(len(words)) if k not in covered]
-    for k, (segment, text) in enumerate(zip(segments, shown, strict=True)):
+    phrases = []
+    for segment, start, width in zip(segments, target_starts, target_widths, strict=False):
         x0 = spots[segment.begin] + _GAP / 4
         x1 = max(spots[segment.end] - _GAP * 1.25, x0)
-        y0 = target_left + target_starts[k]
-        middle, target_middle = (x0 + x1) / 2, y0 + target_widths[k] / 2
-        bend = _BETWEEN / 2
-        parts.append(
-            f'<g class="phrase {segment.kind}" tabindex="0" role="img" data-key="{_key(segment)}">'
-            f"<title>{escape(_hover_text(segment, words))}</title>"
-            f'<path class="tie" d="M{middle:.1f} {top + box:.1f}c0 {bend:.1f} {target_middle - middle:.1f} '
-            f'{_BETWEEN - bend:.1f} {target_middle - middle:.1f} {_BETWEEN:.1f}"/>'
-            f'<rect x="{x0:.1f}" y="{top:.1f}" width="{x1 - x0:.1f}" height="{box:.1f}" rx="4"/>'
-            f'<rect x="{y0:.1f}" y="{below:.1f}" width="{target_widths[k]:.1f}" height="{_BOX:.1f}" rx="4"/>'
-            + "".join(word(j) for j in range(segment.begin, segment.end))
-            + f'<text x="{target_middle:.1f}" y="{below + 20.5:.1f}">{escape(text)}</text></g>'
+        phrases.append((segment, x0, x1, target_left + start, width))
+    covered = {k for segment in segments for k in range(segment.begin, segment.end)}
+    picture = (
+        environment(__package__)
+        .get_template("sentence.svg")
+        .render(
+            name=f"{hypothesis.get('system', '')}: {' '.join(segment.target for segment in segments)}",
+            words=words,
+            tags=tags,
+            middles=[spot + width / 2 for spot, width in zip(spots, widths, strict=False)],
+            arcs=arcs,
+            left_out=[k for k in range(len(words)) if k not in covered],
+            phrases=phrases,
+            labels=list(_labels(arcs, top)),  # last: no arrow covers a number
+            top=top,
+            box=box,
+            between=_BETWEEN,
+            below=below,
+            target_box=_BOX,
+            width=inner + 2 * _EDGE,
+            height=below + _BOX + 6,
+            px=lambda value, decimals=1: f"{value:.{decimals}f}",
+            about_tag=about_tag,
+            hover_text=_hover_text,
         )
-    parts += labels  # last: no arrow covers a number
-    name = escape(f"{hypothesis.get('system', '')}: {' '.join(segment.target for segment in segments)}", quote=True)
-    return (
-        f'<svg class="sentence" role="group" aria-label="{name}" viewBox="0 0 {width:.1f} {height:.1f}" '
-        f'width="{width:.0f}" height="{height:.0f}">{"".join(parts)}</svg>'
     )
+    return Markup(picture)
 
 
 def _target_widths(segments: Sequence[PhraseSegment]) -> list[float]:
@@ -156,21 +155,14 @@ class _Arc:
         """A point just above the curve, which at t is at (3t² − 2t³) of the way and 3t(1 − t) of the height."""
         return self.start + (3 * t**2 - 2 * t**3) * (self.end - self.start), y - 3 * t * (1 - t) * self.height - 9
 
-    def svg(self, y: float) -> str:
-        x, h = self.end - self.start, self.height
-        return (
-            f'<g class="jump {self.kind}"><path d="M{self.start:.1f} {y - 1:.1f}c0 {-h:.1f} {x:.1f} {-h:.1f} {x:.1f} -3"/>'
-            f'<path class="head" d="M{self.end:.1f} {y - 1:.1f}l-3.5 -7h7z"/></g>'
-        )
-
 
 # Candidate positions of a number on its arrow; the first free one is used.
 _PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8)
 _LABEL_HEIGHT = 13.0
 
 
-def _labels(arcs: Sequence[_Arc], y: float) -> Iterator[str]:
-    """The distances on the arrows, each on its own background, with as little overlap as possible."""
+def _labels(arcs: Sequence[_Arc], y: float) -> Iterator[tuple[_Arc, float, float, float, float]]:
+    """The middle, width and height of the distances on the arrows, with as little overlap as possible."""
     taken: list[tuple[float, float, float]] = []
     for arc in sorted(arcs, key=lambda arc: arc.height):
         width = 8.0 * len(arc.label)
@@ -184,10 +176,7 @@ def _labels(arcs: Sequence[_Arc], y: float) -> Iterator[str]:
 
         x, up = arc.at(min(_PLACES, key=overlap), y)
         taken.append((x, up, width))
-        yield (
-            f'<g class="distance {arc.kind}"><rect x="{x - width / 2:.1f}" y="{up - _LABEL_HEIGHT / 2:.1f}" '
-            f'width="{width:.1f}" height="{_LABEL_HEIGHT:.0f}"/><text x="{x:.1f}" y="{up + 4:.1f}">{arc.label}</text></g>'
-        )
+        yield arc, x, up, width, _LABEL_HEIGHT
 
 
 def _arcs(segments: Sequence[PhraseSegment], spots: Sequence[float], widths: Sequence[float]) -> Iterator[_Arc]:
@@ -205,22 +194,9 @@ def _hover_text(segment: PhraseSegment, words: Sequence[str]) -> str:
     """The text shown for a phrase on hovering, focus or tap."""
     lines = [
         f"{' '.join(words[segment.begin : segment.end])} → {segment.target or '∅'}",
-        f"words {segment.begin + 1}–{segment.end}, d = {segment.distance:+d}" if segment.distance else _place(segment),
+        f"words {segment.begin + 1}–{segment.end}, " + (f"d = {segment.distance:+d}" if segment.distance else "monotone"),
         *(f"{in_digits(float(value), 3):>9}  {name}" for name, value in segment.scores.items()),
     ]
     if segment.scores:
         lines.append(f"{in_digits(float(sum(segment.scores.values())), 3):>9}  all")
     return "\n".join(lines)
-
-
-def _key(segment: PhraseSegment) -> str:
-    """A key that is equal for equal phrases of two systems."""
-    return escape(f"{segment.begin} {segment.end} {segment.target}", quote=True)
-
-
-def _place(segment: PhraseSegment) -> str:
-    return f"words {segment.begin + 1}–{segment.end}, monotone"
-
-
-def _with_tags(words: Sequence[str], tags: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return ((word, tags[k] if k < len(tags) else "") for k, word in enumerate(words))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hyperbaton.report.elements import Cell, Element, Group, Paragraph, Section, Table, TableColumn, number, plain_table
-from hyperbaton.report.glossary import about_metrics
-from hyperbaton.report.metric_names import decimals_of, title_of, wanted
+from hyperbaton.report.glossary import about_metrics, decimals_of, title_of, wanted
 from hyperbaton.report.model_sections import COSTS, Results, ShapeReport, costs
 
 # Figures that an evaluation may have, with their decimals.

@@ -23,13 +23,13 @@ from hyperbaton.report.elements import (
     is_number,
     number,
 )
-from hyperbaton.report.glossary import about_metrics
-from hyperbaton.report.metric_names import decimals_of, title_of, wanted
+from hyperbaton.report.glossary import about_metrics, decimals_of, title_of, wanted
 
 _DIGITS = "¹²³⁴⁵⁶⁷⁸⁹"
 NO_LIMIT = "none"
 
 Row = Mapping[str, Json]
+ByLimit = Mapping[str, Sequence[Row]]
 
 
 def mark(p: Json) -> str:
@@ -49,8 +49,9 @@ def translation_section(results: Mapping[str, Json]) -> Section | None:
     metrics = list(dict.fromkeys(name for row in rows for name in row.get("scores") or {}))
     against = dict.fromkeys(name for row in rows for name in row.get("significance") or {})
     baselines = sorted(against, key=[*(row["system"] for row in rows), *against].index)  # in the order of the rows
-    limits = _limits(rows)
-    elements: list[Element] = [_scores(rows, limits, metrics, baselines)]
+    groups = _by_limit(rows)
+    limits = list(groups)
+    elements: list[Element] = [_scores(groups, metrics, baselines)]
     if metrics:
         main = metrics[0]  # as in the findings
         estimates: dict[str, dict[str, tuple[float, float, float]]] = {}
@@ -64,18 +65,18 @@ def translation_section(results: Mapping[str, Json]) -> Section | None:
             better = "higher" if higher else "lower"
             figure = draw_by_limit(estimates, limits, f"{title_of(main)} ({better} is better)")
             caption = f"{title_of(main)} with 95% intervals" + (" by distortion limit." if len(limits) > 1 else ".")
-            reading = prose.scores(estimates, title_of(main), higher)
+            reading = _finding([row for row in rows if is_number(_estimate(row, main).get("value"))], main, baselines)
             numbers = [(name, limit, values[limit][0]) for name, values in estimates.items() for limit in values]
             elements.insert(0, CaptionedFigure("score-by-limit", caption, figure, reading, numbers))
     systems = len({str(row["system"]) for row in rows})
     at = f" at {counted(len(limits), 'distortion limit')}" if len(limits) > 1 else ""
     elements.insert(0, Paragraph(f"{counted(systems, 'system')} translated the test text{at}."))
     if (pair := first_pair(results)) is not None:
-        elements.append(_comparison(rows, limits, metrics, pair))
+        elements.append(_comparison(groups, metrics, pair))
     if baselines:
-        elements.append(_differences(rows, limits, metrics))
+        elements.append(_differences(groups, metrics))
     if any(is_number(_estimate(row, metric).get("deviation")) for row in rows for metric in metrics):
-        elements.append(_deviations(rows, limits, metrics))
+        elements.append(_deviations(groups, metrics))
     signatures = {
         title_of(metric): str(signature)
         for row in rows
@@ -88,6 +89,18 @@ def translation_section(results: Mapping[str, Json]) -> Section | None:
             Table("metrics", "Signatures of the metrics.", columns, [Group(list(signatures.items()))], folded=True)
         )
     return Section("translation", "Translation", elements)
+
+
+def _finding(rows: Sequence[Row], metric: str, baselines: Sequence[str]) -> str:
+    """Which system is best, and its paired test against the first baseline."""
+    high = wanted(metric) == "high"
+    best = (max if high else min)(rows, key=lambda row: float(_estimate(row, metric)["value"]))
+    tests = best.get("significance") or {}
+    against = next(((name, tests[name].get(metric) or {}) for name in baselines if name in tests), ("", {}))
+    delta = against[1].get("delta")
+    tested = f" ({delta:+.2f} against {against[0]}{_p(against[1].get('p'))})".replace("-", "−") if is_number(delta) else ""
+    value = f"{'highest' if high else 'lowest'} {title_of(metric)}, {_estimate(best, metric)['value']:.2f}"
+    return f"{best['system']} with {limit_text(limit_of(best))} has the {value}{tested}."
 
 
 def first_pair(results: Mapping[str, Json]) -> tuple[str, str] | None:
@@ -113,11 +126,9 @@ def limit_text(limit: str) -> str:
     return "no distortion limit" if limit == NO_LIMIT else f"distortion limit {limit}"
 
 
-def _comparison(
-    every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], pair: tuple[str, str]
-) -> SystemComparison:
+def _comparison(by_limit: ByLimit, metrics: Sequence[str], pair: tuple[str, str]) -> SystemComparison:
     scores: dict[str, dict[str, dict[str, float]]] = {}
-    for limit, rows in _by_limit(every_row, limits):
+    for limit, rows in by_limit.items():
         for row in rows:
             values = {m: _estimate(row, m).get("value") for m in metrics}
             named = {title_of(m): round(value, decimals_of(m)) for m, value in values.items() if is_number(value)}
@@ -125,15 +136,18 @@ def _comparison(
     return SystemComparison(scores, [title_of(m) for m in metrics if wanted(m) == "low"], pair)
 
 
-def _scores(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str], baselines: Sequence[str]) -> Table:
-    speed = any(is_number(row.get("words_per_second")) for row in every_row)
+def _scores(by_limit: ByLimit, metrics: Sequence[str], baselines: Sequence[str]) -> Table:
+    speed = any(is_number(row.get("words_per_second")) for rows in by_limit.values() for row in rows)
     columns = [TableColumn("system"), *(TableColumn(f"{title_of(m)} {_arrow(m)}", wanted(m)) for m in metrics)]
+    lengths = any(is_number(row.get("length")) for rows in by_limit.values() for row in rows)
+    columns += [TableColumn("length")] if lengths else []
     columns += [TableColumn("words/s")] if speed else []
     groups = []
-    for limit, rows in _by_limit(every_row, limits):
+    for limit, rows in by_limit.items():
         cells: list[list[Cell]] = []
         for row in rows:
             line: list[Cell] = [str(row["system"]), *(_score(row, metric, baselines) for metric in metrics)]
+            line += [number(row.get("length"), 3)] if lengths else []
             cells.append(line + ([number(row.get("words_per_second"))] if speed else []))
         groups.append(Group(cells, limit_text(limit)))
     note = "± is half the 95% interval. Bold: the best of its limit."
@@ -142,6 +156,8 @@ def _scores(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[s
     elif baselines:
         named = ", ".join(f"{_DIGITS[k % len(_DIGITS)]} {name}" for k, name in enumerate(baselines))
         note += f" Better than {named} with † p < 0.05, ‡ p < 0.01."
+    if lengths:
+        note += " Length: words for each word of the reference; outside 0.95–1.05 it changes the scores by itself."
     return Table("translation", "Translation of the test text.", columns, groups, note, about=about_metrics(metrics))
 
 
@@ -162,14 +178,11 @@ def _score(row: Row, metric: str, baselines: Sequence[str]) -> Number | None:
     return number(score.get("value"), decimals_of(metric), spread=spread, marks=marks, note="; ".join(notes))
 
 
-def _differences(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
-    tested = [
-        m
-        for m in metrics
-        if any(m in (differences or {}) for r in every_row for differences in (r.get("significance") or {}).values())
-    ]
+def _differences(by_limit: ByLimit, metrics: Sequence[str]) -> Table:
+    tests = [row.get("significance") or {} for rows in by_limit.values() for row in rows]
+    tested = [m for m in metrics if any(m in (differences or {}) for test in tests for differences in test.values())]
     groups = []
-    for limit, rows in _by_limit(every_row, limits):
+    for limit, rows in by_limit.items():
         cells: list[list[Cell]] = []
         for row in rows:
             for baseline, differences in (row.get("significance") or {}).items():
@@ -191,9 +204,9 @@ def _differences(every_row: Sequence[Row], limits: Sequence[str], metrics: Seque
     return Table("differences", caption, columns, groups, note, folded=True, about=about)
 
 
-def _deviations(every_row: Sequence[Row], limits: Sequence[str], metrics: Sequence[str]) -> Table:
+def _deviations(by_limit: ByLimit, metrics: Sequence[str]) -> Table:
     groups = []
-    for limit, rows in _by_limit(every_row, limits):
+    for limit, rows in by_limit.items():
         cells = [
             [str(row["system"]), number(row.get("runs"))]
             + [number(_estimate(row, m).get("deviation"), decimals_of(m)) for m in metrics]
@@ -236,25 +249,13 @@ def _outcomes(outcomes: Mapping[str, Row], runs: Mapping[str, Sequence[Row]]) ->
         failure = outcome.get("failure")
         ended = f"failed: {failure}" if failure else outcome.get("stopped")
         scores: list[Cell] = [number(value, 2) for value in (start, outcome.get("score"))]
+        scores.append(number(outcome.get("length"), 3))
         averaged = outcome.get("averaged")
         taken = f"mean of {averaged[0]}–{averaged[-1]}" if averaged else number(outcome.get("iteration"))
         rows.append([system, taken, *scores, None if ended is None else str(ended)])
-    columns = [
-        TableColumn("system"),
-        TableColumn("iteration taken"),
-        TableColumn("at the start"),
-        TableColumn("taken"),
-        TableColumn("ended by"),
-    ]
+    columns = [*map(TableColumn, ("system", "iteration taken", "at the start", "taken", "length", "ended by"))]
     note = "The weights taken are the mean of the last iterations, or those with the best translations of the tuning text."
     return Table("tuned", "How tuning ended.", columns, [Group(rows)], note)
-
-
-def _limits(rows: Sequence[Row]) -> list[str]:
-    """The limits that occur; no limit comes last."""
-    return sorted(
-        {limit_of(row) for row in rows}, key=lambda limit: (limit == NO_LIMIT, int(limit) if limit != NO_LIMIT else 0)
-    )
 
 
 def limit_of(row: Row) -> str:
@@ -262,8 +263,12 @@ def limit_of(row: Row) -> str:
     return NO_LIMIT if limit is None or int(limit) < 0 else str(int(limit))
 
 
-def _by_limit(rows: Sequence[Row], limits: Sequence[str]) -> list[tuple[str, list[Row]]]:
-    return [(limit, [row for row in rows if limit_of(row) == limit]) for limit in limits]
+def _by_limit(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Rows by their limits, the smallest first; no limit comes last."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(limit_of(row), []).append(row)
+    return dict(sorted(groups.items(), key=lambda group: math.inf if group[0] == NO_LIMIT else int(group[0])))
 
 
 def _estimate(row: Row, metric: str) -> Mapping[str, Json]:

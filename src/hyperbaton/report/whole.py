@@ -8,11 +8,9 @@ from pathlib import Path
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.forms import Json
-from hyperbaton.base.store import writing_file
+from hyperbaton.base.writing import writing_file
 from hyperbaton.report.closing_sections import costs_section, reproduction_section, stages_section
 from hyperbaton.report.corpus_section import corpus_section, movement_section
-
-# Each of these registers the section of a shape of models, in page order.
 from hyperbaton.report.elements import CaptionedFigure, Listing, Paragraph, Points, Section, SentenceBrowser, Table
 from hyperbaton.report.figures import figure_csv, svg_text, with_dark_colours, write_figure
 from hyperbaton.report.latex import as_latex
@@ -31,22 +29,19 @@ def sentences_section(results: Mapping[str, Json]) -> Section | None:
     if not sentences:
         return None
     limits = list(dict.fromkeys(limit_of(sentence) for sentence in sentences if "limit" in sentence))
-    how = f", translated with {limit_text(limits[0])}" if len(limits) == 1 else ""
-    text = Paragraph(
-        f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}; "
-        "of each kind of difference, the one whose scores are farthest apart comes first."
-        if any(sentence.get("differs") for sentence in sentences)
-        else f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{how}."
-    )
-    return Section("sentences", "Sentences", [text, SentenceBrowser(sentences, first_pair(results))])
+    setting = f", translated with {limit_text(limits[0])}" if len(limits) == 1 else ""
+    text = f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{setting}"
+    if any(sentence.get("differs") for sentence in sentences):
+        text += "; of each kind of difference, the one whose scores are farthest apart comes first"
+    return Section("sentences", "Sentences", [Paragraph(f"{text}."), SentenceBrowser(sentences, first_pair(results))])
 
 
-# In page order: key of results.json, the name for its absence, and the section.
+# In page order, the main result first: key of results.json, the name for its absence, and the section.
 _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Json]], Section | None]]] = {
+    "translation": ("translation", translation_section),
     "corpus": ("corpus statistics", corpus_section),
     "movement": ("movement statistics", movement_section),
     **{shape: (report.absent, report.section) for shape, report in shapes().items()},
-    "translation": ("translation", translation_section),
     "tuning": ("tuning", tuning_section),
     "stages": ("", stages_section),  # most runs have none, which needs no mention
     "costs": ("costs", costs_section),

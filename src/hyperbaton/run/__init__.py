@@ -10,8 +10,6 @@ Names are imported when they are first used: every stage is a process that shoul
 from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
 if TYPE_CHECKING:
-    from hyperbaton.run.completion import RunSummary as RunSummary
-    from hyperbaton.run.completion import finish as finish
     from hyperbaton.run.execution import MachineLimits as MachineLimits
     from hyperbaton.run.execution import Observer as Observer
     from hyperbaton.run.execution import StageFailed as StageFailed
@@ -21,8 +19,20 @@ if TYPE_CHECKING:
     from hyperbaton.run.experiment import read_experiment as read_experiment
     from hyperbaton.run.plan import Plan as Plan
     from hyperbaton.run.plan import make_plan as make_plan
+    from hyperbaton.run.results import RunSummary as RunSummary
+    from hyperbaton.run.results import finish as finish
     from hyperbaton.run.stage import Stage as Stage
     from hyperbaton.run.stage import Work as Work
     from hyperbaton.run.status import status_rows as status_rows
 
-LazyNames(globals())
+LazyNames(
+    globals(),
+    {
+        "run.execution": "MachineLimits Observer StageFailed execute",
+        "run.experiment": "Experiment parse_experiment read_experiment",
+        "run.plan": "Plan make_plan",
+        "run.results": "RunSummary finish",
+        "run.stage": "Stage Work",
+        "run.status": "status_rows",
+    },
+)

@@ -21,10 +21,11 @@ from pathlib import Path
 from types import ModuleType
 
 from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.base.executors import do_shards, open_executor, worker_name
+from hyperbaton.base.executors import open_executor
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.memory import peak_mib
-from hyperbaton.base.store import writing_folder
+from hyperbaton.base.workers import Workers, worker_name
+from hyperbaton.base.writing import writing_folder
 from hyperbaton.run.stage import STAGE_FILE, Work, write_json
 
 
@@ -35,35 +36,24 @@ def main() -> int:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:
         with open_executor(order["executor"]) as executor:
-            _do_where_it_belongs(order, executor)
+            if executor is None or getattr(_module(order), "DISTRIBUTED", None) in order["options"]:
+                do(order, executor)
+            else:  # a stage that does not distribute its work is one task
+                list(Workers(executor).map(do, [order]))
+        return 0
     except HyperbatonError as error:
-        print(error, file=sys.stderr)
-        return 1
+        reason = str(error)
     except MemoryError:
-        print("not enough memory", file=sys.stderr)
-        return 1
+        reason = "not enough memory"
     except OSError as error:
         traceback.print_exc()
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        print(f"{where}{error.strerror or error}", file=sys.stderr)
-        return 1
+        reason = f"{where}{error.strerror or error}"
     except Exception as error:
         traceback.print_exc()
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _do_where_it_belongs(order: JsonObject, executor: Executor | None) -> None:
-    """Run a stage here if there is no executor or the stage distributes its work itself; otherwise as one task."""
-    if executor is None or getattr(_module(order), "SHARDED", False):
-        do(order, executor)
-    else:
-        list(do_shards(executor, _do_as_task, order, 1))
-
-
-def _do_as_task(order: JsonObject, shard: int) -> None:
-    do(order)
+        reason = f"{type(error).__name__}: {error}"
+    print(reason, file=sys.stderr)
+    return 1
 
 
 def _module(order: JsonObject) -> ModuleType:
@@ -83,8 +73,7 @@ def do(order: JsonObject, executor: Executor | None = None) -> None:
 def _write_stage(order: JsonObject, aside: Path, scratch: Path, executor: Executor | None) -> None:
     started, used = time.perf_counter(), time.process_time()
     inputs = {name: Path(path) for name, path in order["inputs"].items()}
-    shards = order["shards"] if executor is not None else 1
-    work = Work(inputs, order["options"], aside, scratch, order["threads"], order.get("memory"), executor, shards)
+    work = Work(inputs, order["options"], aside, scratch, order["threads"], order.get("memory"), executor)
     _module(order).run(work)
     record = {
         **{name: order[name] for name in ("name", "kind", "key", "options", "input_keys")},
@@ -95,7 +84,7 @@ def _write_stage(order: JsonObject, aside: Path, scratch: Path, executor: Execut
         "threads": order["threads"],
     }
     if order["executor"] is not None:
-        record |= {"executor": order["executor"], "shards": shards, "workers": sorted(work.workers or {worker_name()})}
+        record |= {"executor": order["executor"], "workers": sorted(work.names or {worker_name()})}
     write_json(aside / STAGE_FILE, record)
 
 
@@ -108,16 +97,12 @@ def _leave_with_parent() -> None:
 
 def _peak_mib() -> float:
     """The peak memory of this process, or of one that it started."""
-    return max(peak_mib(resource.RUSAGE_CHILDREN), _own_peak_kib() / 2**10 or peak_mib())
-
-
-def _own_peak_kib() -> int:
-    """Read from /proc if it exists: getrusage starts from the size of the parent process before the fork."""
-    try:
+    try:  # /proc, if it exists: getrusage starts from the size of the parent process before the fork
         lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+        lines = []
+    peak_kib = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+    return max(peak_mib(resource.RUSAGE_CHILDREN), peak_kib / 2**10 or peak_mib())
 
 
 if __name__ == "__main__":

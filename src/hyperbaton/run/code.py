@@ -19,7 +19,6 @@ from pathlib import Path
 from hyperbaton import _core
 
 PACKAGE = "hyperbaton"
-FUNCTION = "run"  # of the file of a stage
 
 
 def code_key(module: str, options: Mapping[str, object]) -> str:
@@ -33,7 +32,7 @@ def code_key(module: str, options: Mapping[str, object]) -> str:
         if file is None:
             continue
         seen[name] = file
-        waiting += _imports(name, file, FUNCTION if name == module else None)
+        waiting += _imports(name, file, "run" if name == module else None)
         waiting += [f"{package}.{word}" for package in _registries(file) for word in words]
     digest = hashlib.sha256(_core_key().encode())
     for name, file in sorted(seen.items()):
@@ -153,17 +152,12 @@ def _bound_names(statement: ast.stmt) -> set[str]:
 def _registries(file: Path) -> list[str]:
     """The plug-in folders for which a file makes registries."""
     calls = (node for node in ast.walk(_tree(file)) if isinstance(node, ast.Call))
-    made = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Registry")
-    folders = (argument for call in made for argument in call.args[1:2])
+    registries = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Registry")
+    folders = (argument for call in registries for argument in call.args[1:2])
     # A registry of the module's own folder is given __name__.
-    own = f"{PACKAGE}." + ".".join(file.parent.parts[len(_root().parts) :])
-    return [str(argument.value) if isinstance(argument, ast.Constant) else own for argument in folders]
-
-
-@cache
-def _root() -> Path:
-    file = _file(PACKAGE)
-    return Path() if file is None else file.parent
+    root = _file(PACKAGE) or Path()
+    here = ".".join([PACKAGE, *file.parent.parts[len(root.parent.parts) :]])
+    return [str(argument.value) if isinstance(argument, ast.Constant) else here for argument in folders]
 
 
 @cache

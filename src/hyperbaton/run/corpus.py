@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -17,11 +16,12 @@ from hyperbaton.corpus.processing import SIDES, TextProcessing, TextSide
 from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import TOKENIZERS, make_tokenizer
 from hyperbaton.data import Language
-from hyperbaton.run.cost import Size
-from hyperbaton.run.experiment import Experiment
+from hyperbaton.run.cost import WORDS, Size
+from hyperbaton.run.experiment import Experiment, without_none
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.stage import SPLITS
 
+BYTES = 6  # per word and blank in UTF-8, roughly, in any script
 COLUMNS = ("source", "target", "links", "tags", "trees")
 
 
@@ -33,10 +33,11 @@ class LineLimits:
     lines: int = option(0, "number of lines to take after that; 0 takes all", minimum=0)
     max_length: int = option(0, "drop pairs with more words than this on either side; 0 keeps all", minimum=0)
 
-    def count(self, path: Path) -> int:
-        """The number of lines of a file that are used."""
+    def size(self, path: Path) -> int:
+        """The lines of a file that are used, in sentences of usual length."""
         wanted = self.skip + self.lines if self.lines else None
-        return max(sum(1 for _ in islice(read_byte_lines(path), wanted)) - self.skip, 0)
+        n_bytes = sum(map(len, islice(read_byte_lines(path), self.skip, wanted)))
+        return -(-n_bytes // (BYTES * WORDS))
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,15 @@ class Tokenizing:
     @classmethod
     def read(cls, table: KeyTable) -> Self:
         """Read `[corpus.tokenize]`."""
-        made = table.options(cls)
+        tokenizing = table.options(cls)
         for side in SIDES:
-            name = table.choice(side, getattr(made, side), TOKENIZERS.names())
-            language = getattr(made, f"{side}_language")
+            name = table.choice(side, getattr(tokenizing, side), TOKENIZERS.names())
+            language = getattr(tokenizing, f"{side}_language")
             if name != "none":  # the language may be given for the processing of raw text
                 table.trying(partial(make_tokenizer, name, language), side if language is None else f"{side}-language")
             if language is not None:
                 table.trying(partial(TextSide, language), f"{side}-language")
-        return made
+        return tokenizing
 
 
 @dataclass(frozen=True)
@@ -103,18 +104,17 @@ class Corpus:
         return all(column in files for files in self.files.values())
 
     def size(self) -> Size:
-        """Count the lines of each split, before cleaning."""
-        if (made := self.generating) is not None:
-            return Size(made.sentences - made.dev - made.test, made.dev, made.test)
-        return Size(*(self.limits[split].count(self.files[split]["source"]) for split in SPLITS))
+        """The size of each split, before cleaning."""
+        if (amount := self.generating) is not None:
+            return Size(amount.sentences - amount.dev - amount.test, amount.dev, amount.test)
+        return Size(*(self.limits[split].size(self.files[split]["source"]) for split in SPLITS))
 
     def processing(self) -> JsonObject:
         """How the text is made, the same for all splits, as plain values."""
         values: JsonObject = {"clean": to_mapping(self.cleaning)}
         if self.generating is not None:
             return values | {"generate": to_mapping(self.generating)}
-        tokenizing = to_mapping(self.tokenizing)
-        values["tokenize"] = {key: value for key, value in tokenizing.items() if value is not None}
+        values["tokenize"] = without_none(to_mapping(self.tokenizing))
         return values | ({"tag": to_mapping(self.tagging)} if self.tagging.source else {})
 
     def resolved(self) -> JsonObject:
@@ -141,35 +141,24 @@ class Corpus:
         if generated:
             if splits:
                 raise table.error(next(iter(splits)), "corpus.generate and files exclude each other; remove one of them")
-            return cls(generating=_read_generating(generate), cleaning=cleaning)
-        files, limits = _read_splits(table, splits, root, tagging)
+            for key in tokenize.rest:
+                raise tokenize.error(key, "generated text is tokenized: leave out corpus.tokenize")
+            amount = generate.options(Generating)
+            if amount.dev + amount.test >= amount.sentences:
+                raise generate.error("sentences", "must be greater than dev and test together")
+            return cls(generating=amount, cleaning=cleaning)
+        files, limits = {}, {}
+        for split in SPLITS:
+            if split not in splits:
+                optional = ", ".join(COLUMNS[2:])
+                raise table.error(split, f"missing; a table with source and target, and if there are any {optional}")
+            part = splits[split]
+            paths = {column: part.file_of(column, root, needed=column in SIDES) for column in COLUMNS}
+            files[split] = {column: path for column, path in paths.items() if path is not None}
+            limits[split] = part.options(LineLimits, COLUMNS)
+            if tagging.source and "tags" in files[split]:
+                raise part.error("tags", "corpus.tag and files of tags exclude each other; remove one of them")
         return cls(files, limits, None, cleaning, Tokenizing.read(tokenize), tagging)
-
-
-def _read_generating(table: KeyTable) -> Generating:
-    generating = table.options(Generating)
-    if generating.dev + generating.test >= generating.sentences:
-        raise table.error("sentences", "must be greater than dev and test together")
-    return generating
-
-
-def _read_splits(
-    table: KeyTable, splits: Mapping[str, KeyTable], root: Path, tagging: Tagging
-) -> tuple[dict[str, dict[str, Path]], dict[str, LineLimits]]:
-    """The files of each split, and their limits."""
-    files, limits = {}, {}
-    for split in SPLITS:
-        if split not in splits:
-            raise table.error(
-                split, f"missing; a table with source and target, and if there are any {', '.join(COLUMNS[2:])}"
-            )
-        part = splits[split]
-        paths = {column: part.file_of(column, root, needed=column in SIDES) for column in COLUMNS}
-        files[split] = {column: path for column, path in paths.items() if path is not None}
-        limits[split] = part.options(LineLimits, COLUMNS)
-        if tagging.source and "tags" in files[split]:
-            raise part.error("tags", "corpus.tag and files of tags exclude each other; remove one of them")
-    return files, limits
 
 
 @dataclass(frozen=True)
@@ -201,19 +190,22 @@ def _read_side(table: KeyTable, name: str, corpus: Corpus) -> TextSide:
     if side.placeholders and corpus.generating is not None:
         raise table.error(name, "generated text has no numbers: leave out placeholders")
     used = getattr(corpus.tokenizing, name)
-    if used != "none" and side.tokenizer not in ("none", used):
+    named = ":tokenizer=" in written
+    if used != "none" and named and side.tokenizer not in ("none", used):
         raise table.error(name, f"the corpus is tokenized by {used}, so raw text must be, too")
     tagger = corpus.tagging.source if name == "source" else ""
     if tagger and side.tagger not in ("", tagger):
         raise table.error(name, f"the corpus is tagged by {tagger}, so raw text must be, too")
-    return replace(side, tokenizer=used if side.tokenizer == "none" else side.tokenizer, tagger=side.tagger or tagger)
+    if used != "none" or (corpus.generating is not None and not named):
+        side = replace(side, tokenizer=used)
+    return replace(side, tagger=side.tagger or tagger)
 
 
 def _implied_text(corpus: Corpus) -> TextProcessing | None:
     """The processing of raw text implied by the tokenizers and the tagger of the corpus."""
-    how = corpus.tokenizing
-    if how.source == how.target == "none":
+    names = corpus.tokenizing
+    if names.source == names.target == "none":
         return None
-    source = how.source_language or TOKENIZERS[how.source].language_code
-    target = how.target_language or TOKENIZERS[how.target].language_code
-    return TextProcessing(TextSide(source, how.source, tagger=corpus.tagging.source), TextSide(target, how.target))
+    source = names.source_language or TOKENIZERS[names.source].language_code
+    target = names.target_language or TOKENIZERS[names.target].language_code
+    return TextProcessing(TextSide(source, names.source, tagger=corpus.tagging.source), TextSide(target, names.target))

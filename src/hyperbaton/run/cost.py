@@ -1,19 +1,24 @@
 """Rough cost estimates of stages before they run: processor seconds and MiB by the size of the corpus.
 
-The figures were measured once, on Japanese–English text with 24 words per sentence, on one core of a small machine; they
-serve only for planning memory and for a rough idea of the time.
+The figures were measured once, on a small machine and Japanese–English text, in sentences of `WORDS` words; `slowness`
+compares this machine with that one. They serve only for planning memory and for a rough idea of the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from hyperbaton.run.stage import Cost
 
+WORDS = 12  # in the sentences of a size
+REFERENCE_SECONDS = 0.35  # of processor time that `sample_work` took on the machine of the figures
+
 
 class Size(NamedTuple):
-    """Number of sentence pairs of each split."""
+    """Number of sentence pairs of each split; longer ones count more than once."""
 
     train: int
     dev: int
@@ -28,6 +33,27 @@ class Rate(NamedTuple):
     mib: float
     mib_per_thousand: float
     split: str = "train"
+
+
+def sample_work() -> None:
+    """A small piece of work in Python and in the core, always the same."""
+    from hyperbaton.align.aligners.hmm import Aligner
+    from hyperbaton.data import generate
+
+    Aligner().fit(generate(100, style="japanese", seed=1).bitext, threads=1)
+
+
+def slowness(work: Callable[[], object] = sample_work, clock: Callable[[], float] = time.process_time) -> float:
+    """How much longer this machine takes than that of the figures, in processor time; the faster of two runs counts.
+
+    >>> round(slowness(lambda: None, iter([10.0, 10.9, 11.6]).__next__), 3)
+    2.0
+    """
+    times = [clock()]
+    for _ in range(2):
+        work()
+        times.append(clock())
+    return min(after - before for before, after in pairwise(times)) / REFERENCE_SECONDS
 
 
 def cost_of(rates: Mapping[str, Rate], sub: str, size: Size, times: int = 1, memory: int | None = None) -> Cost:

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import IO
 
 from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.base.executors import SHARDS
 from hyperbaton.base.progress import default_threads
-from hyperbaton.base.store import remove_leftovers
+from hyperbaton.base.writing import remove_leftovers
 from hyperbaton.run.stage import Stage
 
 PATIENCE = 10.0  # seconds to wait for the processes of a run that was killed
@@ -40,14 +39,13 @@ class StageFailed(HyperbatonError):
 class MachineLimits:
     """How much of the machine may be used, and which executor runs the stages.
 
-    With an executor, stages are its tasks, or are split into `shards` tasks; `threads` then applies to each task.
+    With an executor, stages are its tasks, or distribute their work; `threads` then applies to each task.
     """
 
     jobs: int = 2
     threads: int = field(default_factory=default_threads)
     memory: int | None = None  # bytes of all stages together
     executor: str | None = None
-    shards: int = SHARDS
 
     @property
     def memory_mib(self) -> float:
@@ -124,39 +122,29 @@ class _Executor:
             raise StageFailed(f"stage {first.name} failed: {reason}; its log is {self._log(first)}{more}")
 
     def _start_what_fits(self) -> None:
-        if len(self.running) >= self.limits.jobs:
-            return
-        ready = [s for s in self.waiting if s.needs <= self.done]
-        for stage in ready:
-            if len(self.running) >= self.limits.jobs:
+        limits = self.limits
+        for stage in [s for s in self.waiting if s.needs <= self.done]:
+            if len(self.running) >= limits.jobs:
                 return
-            used = sum(r.stage.cost.mib for r in self.running)
-            here = self.limits.executor is None  # with an executor, this machine's memory is no limit
-            if here and self.running and used + stage.cost.mib > self.limits.memory_mib:
-                continue
-            if self.limits.executor is not None:
-                self._start(stage, self.limits.threads, self.limits.memory)
-                continue
-            n_together = self._n_together(stage)
-            alone = not self.running and n_together == 1
-            share = 1 if alone else self.limits.jobs
-            memory = None if self.limits.memory is None else self.limits.memory // share
-            free = self.limits.threads - sum(r.threads for r in self.running)
-            self._start(stage, max(1, free // n_together), memory)
+            if limits.executor is not None:  # neither memory nor threads of this machine are shared
+                self._start(stage, limits.threads, limits.memory)
+            elif not self.running or self._mib() + stage.cost.mib <= limits.memory_mib:
+                n_together = self._n_together(stage)
+                share = 1 if not self.running and n_together == 1 else limits.jobs
+                memory = None if limits.memory is None else limits.memory // share
+                free = limits.threads - sum(r.threads for r in self.running)
+                self._start(stage, max(1, free // n_together), memory)
+
+    def _mib(self) -> float:
+        """The estimated memory of the running stages."""
+        return sum(r.stage.cost.mib for r in self.running)
 
     def _n_together(self, stage: Stage) -> int:
         """How many of the ready stages could start now, including this one: they share the free threads."""
-        mib = sum(r.stage.cost.mib for r in self.running) + stage.cost.mib
-        n, most = 1, self.limits.jobs - len(self.running)
-        for other in self.waiting:
-            if (
-                n < most
-                and other is not stage
-                and other.needs <= self.done
-                and mib + other.cost.mib <= self.limits.memory_mib
-            ):
-                mib += other.cost.mib
-                n += 1
+        mib, n, most = self._mib() + stage.cost.mib, 1, self.limits.jobs - len(self.running)
+        for other in (s for s in self.waiting if s is not stage and s.needs <= self.done):
+            if n < most and mib + other.cost.mib <= self.limits.memory_mib:
+                mib, n = mib + other.cost.mib, n + 1
         return n
 
     def _start(self, stage: Stage, threads: int, memory: int | None) -> None:
@@ -166,7 +154,7 @@ class _Executor:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             environment.setdefault(name, str(threads))
         process = subprocess.Popen(
-            [sys.executable, "-m", "hyperbaton.run.child"],
+            [sys.executable, "-P", "-m", "hyperbaton.run.child"],  # nothing is imported from the current folder
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
@@ -178,7 +166,7 @@ class _Executor:
         if process.stdin is None:
             raise StageFailed("the process of a stage has no stdin")
         with suppress(BrokenPipeError):  # if it has already ended, its log says why
-            order = stage.order(self.root, threads, memory, self.limits.executor, self.limits.shards)
+            order = stage.order(self.root, threads, memory, self.limits.executor)
             process.stdin.write((json.dumps(order) + "\n").encode())
             process.stdin.flush()
         self.observer.started(stage)

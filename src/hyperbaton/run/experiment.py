@@ -7,7 +7,7 @@ any work starts. `docs/experiment-file.md` describes every table.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,8 @@ from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.stages import declared_tables
 
 T = TypeVar("T")
+
+LARGEST = 16 << 20  # bytes of an experiment file: a device may have no end
 
 
 @dataclass(frozen=True)
@@ -35,22 +37,23 @@ class Experiment:
 
     def options(self, cls: type[T]) -> T:
         """The options of this class, which a stage declares for one of its tables."""
-        found = self.find(cls)
-        if found is None:
+        if (options := self.find(cls)) is None:
             raise LookupError(f"no table of the experiment has options of the class {cls.__name__}")
-        return found
+        return options
 
     def find(self, cls: type[T]) -> T | None:
         """The options of this class; None if they are those of a table that the experiment does not have."""
-        found = [options for options in self.tables.values() if isinstance(options, cls)]
-        if len(found) > 1:
-            raise LookupError(f"{len(found)} tables have options of the class {cls.__name__}; derive a class for each")
-        return found[0] if found else None
+        tables = [options for options in self.tables.values() if isinstance(options, cls)]
+        if len(tables) > 1:
+            raise LookupError(f"{len(tables)} tables have options of the class {cls.__name__}; derive a class for each")
+        return tables[0] if tables else None
 
     def resolved(self) -> JsonObject:
         """The experiment as plain values, in the form of an experiment file."""
-        general = {"title": self.title, "seed": self.seed, "memory": self.memory}
-        return _without_none(general | {table: _plain(options) for table, options in self.tables.items()})
+        values: JsonObject = {"title": self.title, "seed": self.seed, "memory": self.memory}
+        for table, options in self.tables.items():
+            values[table] = options.resolved() if hasattr(options, "resolved") else without_none(to_mapping(options))
+        return without_none(values)
 
 
 def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
@@ -60,7 +63,13 @@ def read_experiment(path: Path, settings: Sequence[str] = ()) -> Experiment:
         settings: `key=value`, to replace or add values of the file; keys are written like `corpus.root`.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise InputError(f"an experiment file has at most {LARGEST >> 20} MiB", path)
+        values = tomllib.loads(content.decode("utf-8"))
+    except FileNotFoundError as error:
+        raise InputError("no such file", path) from error
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path) from error
     except ValueError as error:  # from TOML, from UTF-8, or from a number with thousands of digits
@@ -84,20 +93,11 @@ def parse_experiment(values: JsonObject, file: str, folder: Path) -> Experiment:
     declared = declared_tables()
     for name, table in declared.items():
         if table.always or name in top:
-            experiment.tables[name] = _read(table.options, top.table(name), experiment)
+            reads: Any = table.options  # a class reads its table itself, or is a dataclass of options
+            part = top.table(name)
+            experiment.tables[name] = reads.read(part, experiment) if hasattr(reads, "read") else part.options(reads)
     top.done(["title", "seed", "memory", *declared])
     return experiment
-
-
-def _read(cls: Any, table: KeyTable, experiment: Experiment) -> object:
-    """The options in a table: those of a class, unless the class reads the table itself."""
-    return cls.read(table, experiment) if hasattr(cls, "read") else table.options(cls)
-
-
-def _plain(options: Json) -> JsonObject | None:
-    """Options as plain values; None if there is nothing to write."""
-    plain: JsonObject | None = options.resolved() if hasattr(options, "resolved") else _without_none(to_mapping(options))
-    return plain
 
 
 def _set(values: JsonObject, setting: str) -> None:
@@ -121,5 +121,6 @@ def _set(values: JsonObject, setting: str) -> None:
     values[key] = value
 
 
-def _without_none(values: JsonObject) -> JsonObject:
+def without_none(values: Mapping[str, Json]) -> JsonObject:
+    """The values of an experiment file that are written: those that are not None."""
     return {key: value for key, value in values.items() if value is not None}

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hyperbaton.base.errors import HyperbatonError, OptionError
-from hyperbaton.base.forms import Json, JsonObject
+from hyperbaton.base.forms import Json, JsonObject, Limited, form_fault
 from hyperbaton.base.options import Option, hint_at, options_of
 
 T = TypeVar("T")
@@ -38,10 +38,13 @@ class KeyTable:
 
     def __init__(self, file: str, path: str, values: Json, *, given: bool = True) -> None:
         self.file, self.path, self.given = file, path, given
-        if not isinstance(values, dict):
-            raise OptionError(f"{file}: key '{path}': must be a table, not {values!r}")
+        if fault := form_fault(values, Limited(dict)):
+            raise OptionError(f"{file}: key '{path}': {fault.demand}")
         self.rest: JsonObject = {key.replace("-", "_"): value for key, value in values.items()}
         self.written = {key.replace("-", "_"): key for key in values}
+        for key in values:
+            if self.written[key.replace("-", "_")] != key:
+                raise self.error(key, "given twice, with - and with _")
 
     def error(self, key: str, what: str) -> OptionError:
         """An error in the value of a key."""
@@ -67,10 +70,13 @@ class KeyTable:
     def take_list(self, key: str, kind: type[T], default: list[T]) -> list[T]:
         """A list, each member checked for its type."""
         values = self.take(key, list, default)
-        for value in values:
-            if not isinstance(value, kind):
-                raise self.error(key, f"must be a list of {kind.__name__}, but contains {value!r}")
+        if fault := form_fault(values, [kind]):
+            raise self.error(key, f"must be a list of {kind.__name__}, but contains {fault.value!r}")
         return values
+
+    def take_names(self, key: str, default: list[str], allowed: Collection[str]) -> list[str]:
+        """A list of names, each one of the given ones."""
+        return [self.choice(key, name, allowed) for name in self.take_list(key, str, default)]
 
     def table(self, key: str) -> KeyTable:
         """A table inside this one; empty, and not `given`, if it is missing."""
@@ -79,15 +85,22 @@ class KeyTable:
 
     def options(self, cls: type[T], also: Collection[str] = ()) -> T:
         """All remaining values as an options class; `also` lists further keys that are allowed here, for the message."""
-        known = {opt.flag.replace("-", "_"): opt for opt in options_of(cls)}
-        chosen = {}
-        for key, value in list(self.rest.items()):
-            if key not in known:
-                self._check_inner(key, known.values())
-                raise self._unknown(key, [*also, *(opt.flag for opt in known.values())])
-            chosen[known[key].name] = self._checked(known[key], value)
+        options = {opt.flag.replace("-", "_"): opt for opt in options_of(cls)}
+        arguments: JsonObject = {}
+        for key, value in self.rest.items():
+            if key not in options:
+                self._check_inner(key, options.values())
+                raise self._unknown(key, [*also, *(opt.flag for opt in options.values())])
+            arguments[options[key].name] = self._checked(options[key], value)
         self.rest.clear()
-        return self.trying(lambda: cls(**chosen))
+        return self.trying(lambda: cls(**arguments))
+
+    def some_options(self, cls: type[T]) -> T:
+        """The values that an options class declares; the others stay."""
+        flags = {opt.flag.replace("-", "_") for opt in options_of(cls)}
+        return KeyTable(
+            self.file, self.path, {self.written[key]: self.rest.pop(key) for key in flags & {*self.rest}}
+        ).options(cls)
 
     def trying(self, make: Callable[[], T], key: str | None = None) -> T:
         """Call a function that may reject a value, and add the location in the file to its error."""
@@ -105,28 +118,32 @@ class KeyTable:
             raise self.error(key, f"unknown value {value!r}{hint_at(value, names)}; allowed: {', '.join(names)}")
         return value
 
-    def text(self, key: str, default: str | None = None) -> str | None:
-        """A string in which ${NAME} is replaced by an environment variable."""
+    def name(self, key: str, what: str) -> str:
+        """A key that names something of the experiment, and so is part of the names of files."""
+        name: str = self.written[key]
+        if not name.strip(".") or not all(c.isalnum() or c in "-_+." for c in name):
+            raise self.error(key, f"a {what}'s name may contain only letters, digits and -_+., and must not be only dots")
+        return name
+
+    def text(self, key: str) -> str | None:
+        """A string in which ${NAME} is replaced by an environment variable; None if it is missing."""
         if key not in self.rest:
-            return default
-        written = self.take(key, str, "")
+            return None
 
         def value(match: re.Match[str]) -> str:
             if match[1] not in os.environ:
                 raise self.error(key, f"the environment variable {match[1]} is not set")
             return os.environ[match[1]]
 
-        return _PARAMETER.sub(value, written)
+        return _PARAMETER.sub(value, self.take(key, str, ""))
 
     def file_of(self, key: str, root: Path, *, needed: bool = False) -> Path | None:
         """A file that exists, relative to `root`."""
         name = self.text(key)
-        if name is None:
-            if needed:
-                raise self.error(key, "missing; give the name of a file")
-            return None
-        path = root / name
-        if not path.is_file():
+        if name is None and needed:
+            raise self.error(key, "missing; give the name of a file")
+        path = None if name is None else root / name
+        if path is not None and not path.is_file():
             raise self.error(key, f"there is no file {path}")
         return path
 

@@ -9,7 +9,7 @@ from hyperbaton.base.options import option, options_of, to_mapping
 from hyperbaton.models import MODELS, ReorderingModel
 from hyperbaton.phrases import ReorderingType, RuleLimits, orientation_set
 from hyperbaton.run.corpus import Corpus
-from hyperbaton.run.experiment import Experiment
+from hyperbaton.run.experiment import Experiment, without_none
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.texts import FROM_CORPUS
 
@@ -53,13 +53,9 @@ class NamedModel:
     def resolved(self) -> dict[str, object]:
         """The model as plain values."""
         values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
-        if self.scaled is not None:
-            values["scaled"] = self.scaled
-        if self.per_class:
-            values["weights-per-class"] = True
-        if self.table is not None:
-            values["table"] = self.table
-        return values | ({"sides": list(self.sides)} if self.sides != ("",) else {})
+        sides = None if self.sides == ("",) else list(self.sides)
+        use = {"scaled": self.scaled, "weights-per-class": self.per_class or None, "table": self.table, "sides": sides}
+        return values | without_none(use)
 
 
 @dataclass(frozen=True)
@@ -93,9 +89,7 @@ class Models:
         corpus = experiment.options(Corpus)
         reordering, rules = {}, {}
         for key in list(table.rest):
-            name = table.written[key]
-            if not all(c.isalnum() or c in "-_+." for c in name):
-                raise table.error(key, "a model's name may contain only letters, digits and -_+.")
+            name = table.name(key, "model")
             part = table.table(key)
             if part.rest.get("model", name) == RULES:
                 part.take("model", str, name)
@@ -110,35 +104,34 @@ def _read_model(table: KeyTable, name: str, corpus: Corpus) -> NamedModel:
     model = table.choice("model", table.take("model", str, name), [*MODELS.names(), RULES]).replace("-", "_")
     cls = MODELS[model]
     directions = ReorderingType.DIRECTIONS
-    known = {opt.name for opt in options_of(cls)}
+    names = {opt.name for opt in options_of(cls)}
+    has_orientations = "orientations" in names
     sides: tuple[str, ...] = ("",)
     direction = None
     if "direction" in table:
         direction = table.choice("direction", table.take("direction", str, ""), directions)
-        if "side" not in known:
+        if "side" not in names:
             raise table.error("direction", f"does not apply to the model {model}, which has no orientations")
         if "side" in table:
             raise table.error("side", "give a direction or a side, not both")
         sides = tuple(directions[direction])
     wanted = [a for a in cls.uses if a in FROM_CORPUS and corpus.has(FROM_CORPUS[a])]
-    annotations = table.take_list("annotations", str, wanted)
+    annotations = table.take_names("annotations", wanted, cls.uses)
     for annotation in annotations:
-        table.choice("annotations", annotation, cls.uses)
-        if annotation in FROM_CORPUS and not corpus.has(FROM_CORPUS[annotation]):
-            raise table.error(
-                "annotations", f"{annotation} need corpus.train.{FROM_CORPUS[annotation]} and those of dev and test"
-            )
+        column = FROM_CORPUS.get(annotation)
+        if column is not None and not corpus.has(column):
+            raise table.error("annotations", f"{annotation} need corpus.train.{column} and those of dev and test")
     inside = table.take("inside", bool, False)
     scaled = table.take("scaled", float, 0.0) if "scaled" in table else None
     per_class = table.take("weights_per_class", bool, False)
-    if "orientations" in known and isinstance(orientations := table.rest.get("orientations"), str):
+    if has_orientations and isinstance(orientations := table.rest.get("orientations"), str):
         table.trying(lambda: orientation_set(orientations), "orientations")
-    made: Any = table.options(cls, OWN_KEYS)
-    if scaled is not None and ("orientations" not in known or scaled <= 0):
+    untrained: Any = table.options(cls, OWN_KEYS)
+    if scaled is not None and (not has_orientations or scaled <= 0):
         raise table.error("scaled", "must be a β above 0, and is for orientation models only")
-    if per_class and "orientations" not in known:
+    if per_class and not has_orientations:
         raise table.error("weights_per_class", f"does not apply to the model {model}, which has no orientations")
-    options = to_mapping(made)
-    kind = None if direction is None else made.moses_table(direction)
-    is_counted = kind is not None and made.estimates_like_moses
+    options = to_mapping(untrained)
+    kind = None if direction is None else untrained.moses_table(direction)
+    is_counted = kind is not None and untrained.estimates_like_moses
     return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind, is_counted, per_class)

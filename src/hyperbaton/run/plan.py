@@ -5,15 +5,18 @@ The files of `stages` define which stages an experiment has; this file contains 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from hyperbaton.base.errors import MissingExtra, OptionError
 from hyperbaton.base.forms import Json
 from hyperbaton.base.memory import parse_memory
+from hyperbaton.network.words import check_installed
 from hyperbaton.run.cost import Size, cost_of
-from hyperbaton.run.experiment import Experiment
+from hyperbaton.run.experiment import Experiment, read_experiment
 from hyperbaton.run.stage import CORPUS, File, Inputs, Stage
 from hyperbaton.run.stages import functions, stage_modules
 
@@ -38,6 +41,7 @@ class Plan:
     experiment: Experiment
     memory: int | None = None  # bytes: the limit for all stages together
     size: Size = Size(0, 0, 0)
+    slowness: float = 1.0  # processor seconds that this machine needs for one of the estimated costs
     stages: dict[str, Stage] = field(default_factory=dict)
     provided: dict[str, Stage] = field(default_factory=dict)
     other_texts: dict[str, OtherText] = field(default_factory=dict)
@@ -98,6 +102,15 @@ class Plan:
         """The folders of what is provided, in the folder of a run."""
         return {name: stage.folder(root) for name, stage in self.provided.items()}
 
+    def command(self, root: Path) -> str:
+        """The command that runs the experiment."""
+        return shell("hyperbaton", "run", self.experiment.file, "-o", root)
+
+
+def shell(*words: object) -> str:
+    """A shell command of these words."""
+    return shlex.join(map(str, words))
+
 
 def make_plan(experiment: Experiment, memory: str | None = None) -> Plan:
     """Plan the stages of an experiment; `memory` overrides the limit of the experiment."""
@@ -105,4 +118,16 @@ def make_plan(experiment: Experiment, memory: str | None = None) -> Plan:
     plan = Plan(experiment, None if amount is None else parse_memory(amount))
     for add_stages in functions("plan").values():
         add_stages(plan)
+    return plan
+
+
+def plan_file(path: Path, settings: Sequence[str], memory: str | None, root: Path) -> Plan:
+    """Plan the experiment of a file; libraries that its unfinished stages in `root` need must be installed."""
+    plan = make_plan(read_experiment(path, settings), memory)
+    for stage in plan:
+        if stage.kind in functions("plugin") and not stage.is_done(root):
+            try:
+                check_installed(functions("plugin")[stage.kind](stage.options))
+            except MissingExtra as error:
+                raise OptionError(f"{path}: stage {stage.name}: {error}") from error
     return plan

@@ -1,6 +1,6 @@
-"""The results of an experiment, collected from its stages: `results.json`, the input of the report.
+"""The end of a run: collect the results of its stages in `results.json`, and write the report from it.
 
-It also contains everything needed to reproduce the numbers: resolved options, versions, seeds, and hashes of inputs.
+`results.json` also contains everything needed to reproduce the numbers: options, versions, seeds, and hashes of inputs.
 """
 
 from __future__ import annotations
@@ -11,24 +11,43 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.base.store import writing_file
+from hyperbaton.base.writing import writing_file
 from hyperbaton.corpus.files import read_byte_lines
 from hyperbaton.report.results import RESULTS
-from hyperbaton.run.commands import shell
-from hyperbaton.run.plan import Plan
+from hyperbaton.run.plan import Plan, shell
+from hyperbaton.run.stage import read_json, write_json
 from hyperbaton.run.stages import functions
 
-LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu", "zstandard")
+LIBRARIES = ("numpy", "scipy", "matplotlib", "sacrebleu")
 LONG, BUSY = 5.0, 0.7  # seconds of the stages considered; the least fraction of processor time on an idle machine
+
+
+class RunSummary(NamedTuple):
+    """The paths of the results, the three findings, and the warnings."""
+
+    results: Path
+    report: Path
+    findings: list[str]
+    warnings: list[str]
+
+
+def finish(plan: Plan, root: Path) -> RunSummary:
+    """Write `results.json` and the report of a plan whose stages are all done."""
+    from hyperbaton.report import write_report  # slow to load, and not needed before
+
+    path = write_results(plan, root)
+    results: JsonObject = read_json(path)
+    return RunSummary(path, write_report(path, root / "report"), results["findings"], results["warnings"])
 
 
 def write_results(plan: Plan, root: Path) -> Path:
     """Collect the results of a plan whose stages are all done."""
     results = gather(plan, root)
     with writing_file(root / RESULTS) as aside:
-        aside.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_json(aside, results)
     return root / RESULTS
 
 
@@ -49,7 +68,7 @@ def gather(plan: Plan, root: Path) -> JsonObject:
     _add_translations_of_steps(results)
     results["warnings"] = [warning for warnings in functions("warnings").values() for warning in warnings(plan, root)]
     results["warnings"] += busy(results["costs"])
-    results["stages"] = {kind: rows for kind, own in functions("results").items() if (rows := own(plan, root))}
+    results["stages"] = {kind: rows for kind, of in functions("results").items() if (rows := of(plan, root))}
     files = plan.files()
     for name, file in results["signature"]["inputs"].items():
         file["lines"] = sum(1 for _ in read_byte_lines(files[name].path))
@@ -65,13 +84,13 @@ def busy(costs: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """Warn if stages had to wait for a processor: their times then say little about other machines.
 
     >>> list(busy([{"seconds": 100.0, "cpu_seconds": 40.0}, {"seconds": 2.0, "cpu_seconds": 0.1}]))
-    ['the machine was busy: stages took 100 s, but used 40 s of processor time; compare processor times, not seconds']
+    ['the machine was busy: stages took 102 s, but used 40 s of processor time; compare processor times, not seconds']
     >>> list(busy([{"seconds": 100.0, "cpu_seconds": 95.0}]))
     []
     """
     long = [row for row in costs if row["seconds"] >= LONG]  # shorter ones wait for the disk
-    seconds, used = (sum(float(row[key]) for row in long) for key in ("seconds", "cpu_seconds"))
-    if used < BUSY * seconds:
+    if sum(row["cpu_seconds"] for row in long) < BUSY * sum(row["seconds"] for row in long):
+        seconds, used = (sum(float(row[key]) for row in costs) for key in ("seconds", "cpu_seconds"))
         took = f"stages took {seconds:,.0f} s, but used {used:,.0f} s of processor time"
         yield f"the machine was busy: {took}; compare processor times, not seconds"
 
@@ -92,12 +111,9 @@ def signature(plan: Plan) -> JsonObject:
 
 def costs(plan: Plan, root: Path) -> list[JsonObject]:
     """The cost of each stage."""
-    rows = []
-    for stage in plan:
-        record = stage.record(root)
-        row = {"stage": stage.name, "kind": stage.kind}
-        rows.append(row | {name: record[name] for name in ("seconds", "peak_mib", "output_mib", "cpu_seconds", "threads")})
-    return rows
+    names = ("seconds", "peak_mib", "output_mib", "cpu_seconds", "threads")
+    records = ((stage, stage.record(root)) for stage in plan)
+    return [{"stage": s.name, "kind": s.kind, **{name: record[name] for name in names}} for s, record in records]
 
 
 def _version(name: str) -> str | None:

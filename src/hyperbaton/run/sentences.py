@@ -16,25 +16,26 @@ from hyperbaton.run.translation import NO_LIMIT, Translation, translate_name
 SHORTEST, LONGEST = 6, 30  # words in a sentence shown in the report
 
 
-def shown_sentences(plan: Plan, root: Path, limit: int, spread: Sequence[float]) -> list[JsonObject]:
-    """The test sentences where systems differ most, each with its derivations in the order of its words."""
-    how, texts = plan.experiment.options(Translation), Texts(plan.folders(root))
+def shown_sentences(
+    plan: Plan, root: Path, limit: int, spread: Sequence[float], pair: Sequence[str] | None
+) -> list[JsonObject]:
+    """The test sentences where two systems differ most, or all if no pair is given, with the derivations of all."""
+    translation, texts = plan.experiment.options(Translation), Texts(plan.folders(root))
     source, reference = (texts.lines("test", column) for column in ("source", "target"))
     tags = texts.lines("test", "tags") if texts.has("test", "tags") else None
-    named_limit = None if limit == NO_LIMIT else limit
     derivations = {}
-    systems = [system for system in how.systems if system not in plan.other_texts]
+    systems = [system for system in translation.systems if system not in plan.other_texts]
     for system in systems:
         folder = plan.stages[translate_name(system, 0, limit)].folder(root)
         derivations[system] = [json.loads(line) for line in read_lines(folder / "segments.jsonl")]
     fit = [s for s, line in enumerate(source) if SHORTEST <= len(line.split()) <= LONGEST]
-    differs = {s: difference([derivations[system][s] for system in systems]) for s in fit}
+    compared = [system for system in systems if pair is None or system in pair]
+    differs = {s: difference([derivations[system][s] for system in compared]) for s in fit}
     shown = []
-    for s in choose(differs, spread, how.counts.sentences):
-        sentence: JsonObject = {"id": s + 1, "limit": named_limit, "differs": differs[s], "source": source[s].split()}
-        sentence["reference"] = reference[s].split()
-        if tags is not None:
-            sentence["tags"] = tags[s].split()
+    for s in choose(differs, spread, translation.counts.sentences):
+        sentence: JsonObject = {"id": s + 1, "limit": None if limit == NO_LIMIT else limit, "differs": differs[s]}
+        sentence |= {"source": source[s].split(), "reference": reference[s].split()}
+        sentence |= {} if tags is None else {"tags": tags[s].split()}
         sentence["hypotheses"] = [{"system": system, **derivations[system][s]} for system in systems]
         shown.append(sentence)
     return shown

@@ -18,10 +18,10 @@ from functools import cached_property
 from pathlib import Path
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import limited
+from hyperbaton.base.workers import Workers
 from hyperbaton.run.code import code_key
 
 STAGE_FILE = "stage.json"
@@ -101,9 +101,7 @@ class Stage:
         """The record of a finished stage: seconds, peak_mib, output_mib and so on."""
         return dict(read_json(self.folder(root) / STAGE_FILE))
 
-    def order(
-        self, root: Path, threads: int, memory: int | None = None, executor: str | None = None, shards: int = 0
-    ) -> JsonObject:
+    def order(self, root: Path, threads: int, memory: int | None = None, executor: str | None = None) -> JsonObject:
         """The data that the stage's process needs; it may run on another machine if there is an executor."""
         inputs = {n: g.folder(root) if isinstance(g, Stage) else g.path for n, g in self.inputs.items()}
         folder = self.folder(root)
@@ -120,7 +118,6 @@ class Stage:
             "threads": threads,
             "memory": memory,
             "executor": executor,
-            "shards": shards,
         }
 
 
@@ -133,9 +130,9 @@ class Work:
 
     `out` is the folder to write to; `scratch` is a folder that survives an interruption: its files are from an earlier
     attempt at exactly this stage. `memory` is the number of bytes that a stage should try not to exceed, None if there is
-    no limit; the output must depend neither on it nor on `threads`. A stage that distributes its own work (`SHARDED =
-    True` in its file) has an `executor`, if the run has one, and the number of `shards`; it adds the names of the workers
-    to `workers`.
+    no limit; the output must depend neither on it nor on `threads`. A stage that distributes its own
+    work, if it has the option that `DISTRIBUTED` in its file names, has the `executor` of the run; `names` collects those
+    of workers.
     """
 
     inputs: Mapping[str, Path]
@@ -145,18 +142,17 @@ class Work:
     threads: int
     memory: int | None = None
     executor: Executor | None = None
-    shards: int = 0
-    workers: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
 
     def resources(self) -> Resources:
-        """What the stage may use; with an executor, the folder for the files of shards is empty."""
-        sharding = None
+        """What the stage may use; with an executor, the folder for the files of tasks is empty."""
+        workers = Workers()
         if self.executor is not None:
-            folder = self.scratch / "shards"
+            folder = self.scratch / "tasks"
             shutil.rmtree(folder, ignore_errors=True)  # from an interrupted attempt
             folder.mkdir()
-            sharding = Sharding(folder, self.shards, self.executor, self.threads, self.workers)
-        return Resources(self.threads, scratch=limited(self.memory), sharding=sharding)
+            workers = Workers(self.executor, folder, self.threads, self.names)
+        return Resources(self.threads, scratch=limited(self.memory), workers=workers)
 
     def write_json(self, name: str, value: object) -> None:
         """Write plain values to a file of the output."""

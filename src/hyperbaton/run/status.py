@@ -5,14 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 
 from hyperbaton.base.errors import InputError
-from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.store import writing_file
+from hyperbaton.base.forms import Form, Json, JsonObject, form_fault
+from hyperbaton.base.writing import writing_file
 from hyperbaton.run.plan import Plan
-from hyperbaton.run.records import PLAN, json_field, read_plan
 from hyperbaton.run.results import signature
 from hyperbaton.run.stage import STAGE_FILE, read_json, write_json
 
-RESOLVED = "experiment.json"
+PLAN, RESOLVED = "plan.json", "experiment.json"
+
+
+def json_field(path: Path, value: Json, form: Form, *keys: str) -> Json:
+    """The value under keys of a JSON file, which must have a given form: the file may have been edited or truncated.
+
+    >>> json_field(Path("a.json"), {"b": {"c": [1, 2]}}, list[int], "b", "c")
+    [1, 2]
+    >>> json_field(Path("results.json"), {"title": 3}, str, "title")
+    Traceback (most recent call last):
+    hyperbaton.base.errors.InputError: results.json: 'title' is a whole number, not text; run the experiment again
+    """
+    for key in reversed(keys):
+        form = {key: form}
+    if fault := form_fault(value, form):
+        raise InputError(f"{fault}; run the experiment again", path)
+    for key in keys:
+        value = value[key]
+    return value
+
+
+def read_plan(root: Path) -> dict[str, Path]:
+    """The stages in the plan of a run, with their output folders."""
+    path = root / PLAN
+    if not path.exists():
+        raise InputError("the plan of the run is missing; run the experiment again", path)
+    rows = json_field(path, read_json(path), [{"stage": str, "folder": str}])
+    if not rows:
+        raise InputError("the plan has no stages; run the experiment again", path)
+    return {row["stage"]: root / "stages" / row["folder"] for row in rows}
 
 
 def write_plan(plan: Plan, root: Path) -> None:
@@ -41,7 +69,7 @@ def plan_rows(plan: Plan, root: Path) -> list[JsonObject]:
         {
             "stage": stage.name,
             "state": "done" if stage.is_done(root) else "to do",
-            "cpu s": round(stage.cost.seconds),
+            "cpu s": round(plan.slowness * stage.cost.seconds),
             "MiB": round(stage.cost.mib),
             "needs": " ".join(before.name for before in stage.before) if len(stage.before) < 5 else "all outputs",
         }
@@ -49,7 +77,7 @@ def plan_rows(plan: Plan, root: Path) -> list[JsonObject]:
     ]
     ahead = [stage.cost for stage in plan if not stage.is_done(root)]
     most = round(max((cost.mib for cost in ahead), default=0))
-    total = {"cpu s": round(sum(cost.seconds for cost in ahead)), "MiB": most, "needs": ""}
+    total = {"cpu s": round(plan.slowness * sum(cost.seconds for cost in ahead)), "MiB": most, "needs": ""}
     return [*rows, {"stage": "together", "state": f"{len(ahead)} to do", **total}]
 
 
@@ -60,16 +88,14 @@ def status_rows(root: Path) -> list[JsonObject]:
             f"not the folder of a run (there is no {PLAN}); 'hyperbaton run EXPERIMENT.toml -o' makes one", root
         )
     rows = []
-    for stage in read_plan(root):
-        folder = root / "stages" / stage["folder"]
-        row: JsonObject = {"stage": stage["stage"], "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
-        if (folder / STAGE_FILE).is_file():
-            file = folder / STAGE_FILE
+    for stage, folder in read_plan(root).items():
+        row: JsonObject = {"stage": stage, "state": "to do", "seconds": "", "MiB": "", "output MiB": ""}
+        file = folder / STAGE_FILE
+        if file.is_file():
             record = json_field(file, read_json(file), {"seconds": float, "peak_mib": float, "output_mib": float})
-            seconds, peak, output = record["seconds"], record["peak_mib"], record["output_mib"]
-            row |= {"state": "done", "seconds": round(seconds, 1), "MiB": round(peak), "output MiB": round(output, 1)}
+            row |= {"state": "done", "seconds": round(record["seconds"], 1), "MiB": round(record["peak_mib"])}
+            row["output MiB"] = round(record["output_mib"], 1)
             if "workers" in record:  # the run used an executor
-                row["shards"] = json_field(file, record, int, "shards")
                 row["workers"] = len(json_field(file, record, [object], "workers"))
         elif any(folder.parent.glob(f"{folder.name}.*.incomplete")):
             row["state"] = "begun"

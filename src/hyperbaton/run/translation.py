@@ -6,8 +6,10 @@ Tuning is imported where its options are read: every stage that translates impor
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from hyperbaton.base.errors import OptionError
@@ -15,6 +17,15 @@ from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.options import CheckedOptions, Option, option, to_mapping
 from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
+from hyperbaton.decode.system import (
+    DISTORTION,
+    GLUE,
+    LARGEST_WEIGHT,
+    PHRASE_PENALTY,
+    TRANSLATION,
+    UNKNOWN_WORD,
+    WORD_PENALTY,
+)
 from hyperbaton.metrics import METRICS, make_metric
 from hyperbaton.models import PerJump
 from hyperbaton.run.cost import Rate, Size, cost_of
@@ -24,11 +35,14 @@ from hyperbaton.run.models import Models, NamedModel
 from hyperbaton.run.texts import FROM_CORPUS
 
 if TYPE_CHECKING:
-    from hyperbaton.tune import Tuning
+    from hyperbaton.tune import Length, Tuning
 
 NO_LIMIT = -1  # as a distortion limit
 DEFAULT_METRICS = ("bleu", "nist", "meteor", "wer", "ter", "pdscore")
-KEYS = ("systems", "limits", "tune_limit", "baselines", "metrics", "fix", "sparse", "tuning", "decoding")
+KEYS = (
+    *("systems", "limits", "tune_limit", "baselines", "metrics", "fix", "sparse", "tuning", "decoding"),
+    *("length", "at_length"),
+)
 
 
 @dataclass(frozen=True)
@@ -36,7 +50,7 @@ class Counts:
     """Numeric options of the translation part."""
 
     tuning_runs: int = option(
-        1, "number of tuning runs per system, with different seeds; the report has the mean", minimum=1
+        1, "number of tuning runs per system, with different seeds; the report has the mean", minimum=1, maximum=1000
     )
     n_best: int = option(100, "tuning: number of translations per sentence and iteration", minimum=2)
     samples: int = option(1000, "number of samples drawn for intervals and p-values", minimum=1)
@@ -70,9 +84,10 @@ class Translation:
     tune_limit: int
     baselines: tuple[str, ...]
     metrics: tuple[str, ...]
-    fix: dict[str, dict[str, float | list[float]]]  # weights that are not tuned, by system and feature
+    fix: dict[str, dict[str, list[float]]]  # weights that are not tuned, by system and feature
     counts: Counts
     tuning: Tuning
+    length: Length
     decoding: Decoding
     models: Models
     sparse: dict[str, Sparse] = field(default_factory=dict)
@@ -117,14 +132,17 @@ class Translation:
             "metrics": list(self.metrics),
             "fix": self.fix,
             **to_mapping(self.counts),
+            **to_mapping(self.length),
             "sparse": {name: to_mapping(features) for name, features in self.sparse.items()},
-            "tuning": to_mapping(self.tuning) | {name: to_mapping(own) for name, own in self.tuning_of.items()},
+            "tuning": to_mapping(self.tuning) | {name: to_mapping(tuning) for name, tuning in self.tuning_of.items()},
             "decoding": to_mapping(self.decoding),
         }
 
     @classmethod
     def read(cls, table: KeyTable, experiment: Experiment) -> Self:
         """Read `[translation]`."""
+        from hyperbaton.tune import Length
+
         models = experiment.options(Models)
         sparse = _read_sparse(table.table("sparse"), models)
         systems = _read_systems(table, models, sparse)
@@ -132,24 +150,23 @@ class Translation:
         if not limits or len(set(limits)) != len(limits):
             raise table.error("limits", 'must be a list of different distortion limits, for example [6, 10, "none"]')
         tune_limit = _limit(table, "tune_limit", table.rest.pop("tune_limit", limits[0] if limits[0] >= 0 else "none"))
-        baselines = tuple(table.take_list("baselines", str, list(systems)[:1]))
-        for baseline in baselines:
-            table.choice("baselines", baseline, systems)
-        metrics = _read_metrics(table)
-        fix = _read_fix(table.table("fix"), systems)
+        baselines = tuple(table.take_names("baselines", list(systems)[:1], systems))
+        metrics = tuple(table.take_list("metrics", str, list(DEFAULT_METRICS)))
+        for name in metrics:
+            table.choice("metrics", name.partition(":")[0].lower(), METRICS.names())
+            table.trying(partial(make_metric, name), "metrics")
+        fix = _read_fix(table.table("fix"), systems, models)
         tuning, tuning_of = _read_tuning(table.table("tuning"), systems)
         for system, members in systems.items():
-            own = tuning_of.get(system, tuning)
-            if any(name in sparse for name in members) and own.optimizer.startswith("mert"):
-                raise table.error(
-                    f"systems.{system}",
-                    f'mert cannot tune sparse features; set optimizer = "mira" in [translation.tuning.{system}]',
-                )
+            optimizer = tuning_of.get(system, tuning).optimizer
+            if any(name in sparse for name in members) and optimizer.startswith("mert"):
+                what = f'mert cannot tune sparse features; set optimizer = "mira" in [translation.tuning.{system}]'
+                raise table.error(f"systems.{system}", what)
         decoding = table.table("decoding").options(Decoding)
+        length = table.some_options(Length)
         counts = table.options(Counts, KEYS)
-        return cls(
-            systems, limits, tune_limit, baselines, metrics, fix, counts, tuning, decoding, models, sparse, tuning_of
-        )
+        options = (counts, tuning, length, decoding, models, sparse, tuning_of)
+        return cls(systems, limits, tune_limit, baselines, metrics, fix, *options)
 
 
 def shown_limit(limit: int) -> int | str:
@@ -172,19 +189,17 @@ def output_name(run: int, limit: int) -> str:
     return f"{run + 1}.{shown_limit(limit)}"
 
 
-def _read_metrics(table: KeyTable) -> tuple[str, ...]:
-    named = tuple(table.take_list("metrics", str, list(DEFAULT_METRICS)))
-    for name in named:
-        table.choice("metrics", name.partition(":")[0].lower(), METRICS.names())
-        table.trying(lambda name=name: make_metric(name), "metrics")  # type: ignore[misc]
-    return named
+def outputs_among(stages: Iterable[str], system: str, run: int = 0) -> dict[str, str]:
+    """The stages that translate with a tuning run of a system, by the names of their outputs."""
+    start = f"translate.{system}."
+    return {stage.removeprefix(start): stage for stage in stages if stage.startswith(f"{start}{run + 1}.")}
 
 
 def _read_sparse(table: KeyTable, models: Models) -> dict[str, Sparse]:
     """Sparse features by their names in systems."""
     features = {}
     for key in list(table.rest):
-        name = table.written[key]
+        name = table.name(key, "feature")
         if name in models.reordering or name in models.rules:
             raise table.error(key, "a model already has this name")
         features[name] = table.table(key).options(Sparse)
@@ -197,28 +212,26 @@ def _read_tuning(table: KeyTable, systems: Mapping[str, Json]) -> tuple[Tuning, 
 
     tables = {key: table.table(key) for key in list(table.rest) if isinstance(table.rest[key], dict)}
     general = table.options(Tuning, systems)
-    own = {}
+    of_systems = {}
     for key, part in tables.items():
         system = table.choice(key, table.written[key], systems)
         keys = list(part.rest)
-        chosen = part.options(Tuning)
-        own[system] = replace(general, **{name: getattr(chosen, name) for name in keys})
-    return general, own
+        tuning = part.options(Tuning)
+        of_systems[system] = replace(general, **{name: getattr(tuning, name) for name in keys})
+    return general, of_systems
 
 
 def _read_systems(table: KeyTable, all_models: Models, sparse: Mapping[str, Sparse]) -> dict[str, tuple[str, ...]]:
     """Each system and its models; unless systems are named, there is one for every model and for all rules."""
     models, rules = all_models.reordering, all_models.rules
     if "systems" not in table:
-        own: dict[str, tuple[str, ...]] = {name: () if model.cls.is_distance else (name,) for name, model in models.items()}
-        return own | {name: (name,) for name in rules}
+        distances = [name for name, model in models.items() if model.cls.is_distance]
+        return {name: () if name in distances else (name,) for name in [*models, *rules]}
     named = table.table("systems")
     systems = {}
     for key in list(named.rest):
-        name = named.written[key]
-        members = named.take_list(key, str, [])
-        for member in members:
-            named.choice(key, member, [*models, *sparse, *rules])
+        name = named.name(key, "system")
+        members = named.take_names(key, [], [*models, *sparse, *rules])
         if any(member in rules for member in members):
             others = [member for member in members if member not in rules]
             if len(others) + 1 < len(members):
@@ -226,25 +239,41 @@ def _read_systems(table: KeyTable, all_models: Models, sparse: Mapping[str, Spar
             for member in others:
                 if member in sparse or not issubclass(models[member].cls, PerJump):
                     raise named.error(key, f"{member} cannot score derivations: with rules, only jump models can")
-        if not all(c.isalnum() or c in "-_+." for c in name):
-            raise named.error(key, "a system's name may contain only letters, digits and -_+.")
         systems[name] = tuple(members)
     return systems
 
 
-def _read_fix(table: KeyTable, systems: Mapping[str, Json]) -> dict[str, dict[str, float | list[float]]]:
-    """The fixed weights of each system; whether a system has such a feature is known when it is built."""
-    fix: dict[str, dict[str, float | list[float]]] = {}
+def _read_fix(table: KeyTable, systems: Mapping[str, Collection[str]], models: Models) -> dict[str, dict[str, list[float]]]:
+    """The fixed weights of each system; how many weights a feature has is known when the system is built."""
+    fix: dict[str, dict[str, list[float]]] = {}
     for key in list(table.rest):
         system = table.choice(key, table.written[key], systems)
         weights = table.table(key)
+        features = _features(systems[system], models)
         fix[system] = {}
         for feature, value in weights.rest.items():
             values = value if isinstance(value, list) else [value]
             if not values or any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
                 raise weights.error(feature, f"a weight is a number, or a list of numbers, not {value!r}")
-            fix[system][weights.written[feature]] = [float(v) for v in values]
+            if not all(abs(v) <= LARGEST_WEIGHT for v in values):
+                raise weights.error(feature, f"a weight must be finite, at most {LARGEST_WEIGHT:g}, not {value!r}")
+            name = weights.written[feature]
+            if name not in features:  # one weight of a feature is FEATURE_0, FEATURE_1, …
+                weights.choice(feature, re.sub(r"_\d+$", "", name), features)
+            fix[system][name] = [float(v) for v in values]
     return fix
+
+
+def _features(members: Collection[str], models: Models) -> list[str]:
+    """The names of the features of a system."""
+    names: list[str] = []
+    for name in members:
+        if (model := models.reordering.get(name)) is not None and not model.table:
+            names += [model.use(side) for side in model.sides]
+        elif name not in models.rules:
+            names.append(name)
+    of_table = GLUE if any(name in models.rules for name in members) else DISTORTION
+    return [*names, of_table, "LM0", WORD_PENALTY, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD]
 
 
 def _limit(table: KeyTable, key: str, value: Json) -> int:

@@ -31,32 +31,31 @@ from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import need_bitext
 from hyperbaton.corpus.processing import TextProcessing
-from hyperbaton.decode import Decoding, NBest, ReorderingTable, System
-from hyperbaton.decode import Translator as TokenTranslator
+from hyperbaton.corpus.text import raw_word
+from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
-from hyperbaton.decode.trace import TRACED
+from hyperbaton.decode.result import TRACED
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import ReorderingType
+from hyperbaton.phrases.extraction import extract_phrases
 from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
-from hyperbaton.phrases.shards import extract_phrases
 from hyperbaton.report.picture import TranslationPicture
-from hyperbaton.run.cost import Size, cost_of
+from hyperbaton.run.cost import WORDS, Size, cost_of
 from hyperbaton.run.stages import align as align_stage
 from hyperbaton.run.stages import extract as extract_stage
 from hyperbaton.run.stages import lm as lm_stage
 from hyperbaton.run.stages import train as train_stage
 from hyperbaton.run.stages import tune as tune_stage
-from hyperbaton.tune import Tuning, tune
+from hyperbaton.tune import Tuning
 from hyperbaton.tune.loop import Iteration
-from hyperbaton.tune.system import SystemDecoder
+from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
 log = logging.getLogger(__name__)
 
 BEST_FIRST = ("sequence", "pair", "dpr")  # reordering models used with the hierarchical table
 TABLE = "hier-mslr-bidirectional-fe"
 FEWEST, MOST = 4, Tuning().iterations  # iterations of tuning: the least that a model must leave time for, and the maximum
-WORDS = 24  # per sentence in the text used to measure rates
 DEV_SHARE, MOST_DEV = 20, 1000  # without a development text: every 20th pair, at most this many
 AUTO, NO_MODEL = "auto", "none"
 
@@ -79,8 +78,8 @@ def plan_training(bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO
     """Choose a reordering model and the number of iterations, by the size of the texts and the time given.
 
     >>> text = Bitext.of(["a b c d e f g h i j k l"] * 400, ["x"] * 400)
-    >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.25, 10)]
-    ['none', 'pair', 'sequence']
+    >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.15, 10)]
+    ['none', 'sequence', 'sequence']
     """
     size = Size(-(-bitext.source.n_tokens // WORDS), -(-dev.source.n_tokens // WORDS), 0)
     stages = [*([align_stage] if bitext.links is None else []), extract_stage, lm_stage]
@@ -104,7 +103,8 @@ def plan_training(bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO
 class Translator(TokenTranslator):
     """A translation system that can be trained, used, saved and asked for explanations.
 
-    Text must have the form used in training: raw if the system has text processing, otherwise tokenized.
+    Text must have the form used in training: raw if the bitext has languages, otherwise tokens separated by spaces. What
+    it takes is in its `repr`.
     """
 
     @classmethod
@@ -125,20 +125,26 @@ class Translator(TokenTranslator):
         """Align, extract, train and tune a translation system; `plan_training` chooses what to train in the given time.
 
         Arguments:
-            bitext: tokenized training text; it is aligned unless it has links.
-            dev: text to tune the weights on; by default, every 20th sentence pair of the bitext, at most 1,000.
+            bitext: training text; it is aligned unless it has links. If it has languages, the translator takes raw text.
+            dev: text to tune the weights on; by default, every 20th sentence pair of the bitext, at most 1,000. If the
+                bitext has languages, read it with `languages=bitext.text`.
             minutes: processor time to plan for, estimated from the size of the texts.
             model: a reordering model by its name, or `none`, instead of the planned one.
             options: options of the search.
-            text: processing of raw text; with it, `translate` takes and returns raw text.
+            text: processing of raw text, if the bitext was tokenized elsewhere.
             progress: called with the name of a stage, items done and the total; by default, shows bars at a terminal.
         """
         need_bitext(bitext, "Translator.train")
         Option("minutes", float, minimum=0).check(minutes)
         if model not in (AUTO, NO_MODEL):
             _ = MODELS[model]
+        text = text or bitext.text
         if dev is None:
             bitext, dev = _held_out(bitext)
+        elif bitext.text != dev.text:
+            raise OptionError("dev must be tokenized like the bitext: read it with languages=bitext.text")
+        if text is None and (word := raw_word(bitext.source)):
+            log.warning("the bitext looks like raw text (%r): read it with languages, for example ('de', 'en')", word)
         if not len(bitext) or not len(dev):
             raise OptionError("there are no sentence pairs to learn from, or none to tune on; give more of them")
         plan = plan_training(bitext, dev, minutes, model)
@@ -156,6 +162,11 @@ class Translator(TokenTranslator):
                 system = system.with_text(text)
             system = _tuned(system, dev, plan.iterations, seed, resources.stage("tune"))
         return cls(system, threads=threads)
+
+    def facts(self) -> dict[str, object]:
+        """The parts of its system, and the text that it takes."""
+        text = self.system.text
+        return {**super().facts(), "takes": ["tokens separated by spaces" if text is None else f"raw text {text.pair}"]}
 
     @cached_property
     def _raw(self) -> RawTranslator | None:
@@ -192,40 +203,33 @@ class Translator(TokenTranslator):
 def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
     """Split into training pairs and, at even intervals, tuning pairs."""
     n = min(len(bitext) // DEV_SHARE, MOST_DEV)
-    chosen = np.arange(n) * len(bitext) // max(n, 1)
-    return bitext.select(np.setdiff1d(np.arange(len(bitext)), chosen)), bitext.select(chosen)
+    dev = np.arange(n) * len(bitext) // max(n, 1)
+    return bitext.select(np.setdiff1d(np.arange(len(bitext)), dev)), bitext.select(dev)
 
 
 def _train_system(bitext: Bitext, model: str, options: Decoding | None, seed: int, resources: Resources) -> System:
     threads = resources.threads
     if bitext.links is None:
         bitext = bitext.with_links(align(bitext, threads=threads, progress=resources.stage("align").progress))
-    extracted = extract_phrases(bitext, resources.stage("extract"))
+    extracted = extract_phrases(bitext, resources=resources.stage("extract"))
     kind = ReorderingType.parse(TABLE)
     rows = DistinctRows.of(probability_pieces(extracted.orientations, kind, resources.scratch, threads=threads))
     estimating = resources.stage("language model").progress
     lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=estimating)
     reordering: dict[str, object] = {"hier": ReorderingTable(kind, rows)}
     if model != NO_MODEL:
-        made = MODELS[model](seed=seed, threads=threads)
-        reordering[made.name] = made.fit(bitext, progress=resources.stage(f"train {model}").progress)
+        untrained = MODELS[model](seed=seed, threads=threads)
+        reordering[untrained.name] = untrained.fit(bitext, progress=resources.stage(f"train {model}").progress)
     return System.of(extracted.table, [lm], reordering, options=options)
 
 
 def _tuned(system: System, dev: Bitext, iterations: int, seed: int, resources: Resources) -> System:
     source, references = (b"".join(side.pieces()).decode().split("\n")[:-1] for side in (dev.source, dev.target))
-    decoder = SystemDecoder(system, source, threads=resources.threads)
 
-    def report(number: int, _: Iteration) -> None:
+    def report(_: int, number: int, turn: Iteration) -> None:
         resources.report(number + 1, iterations + 2)  # the initial weights and a mean are tried, too
 
-    tuned = tune(
-        decoder,
-        decoder.start,
-        [references],
-        Tuning(iterations=iterations),
-        seed=seed,
-        threads=resources.threads,
-        report=report,
-    )
-    return decoder.with_weights(tuned.weights)
+    alone = Resources(resources.threads)
+    runs = TuningRuns(system, Tuning(iterations=iterations), seed=seed, resources=alone, report=report)
+    text = DevelopmentText(source, [references])
+    return runs.decoder(text).with_weights(runs.on(text).weights)

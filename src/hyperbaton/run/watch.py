@@ -12,7 +12,7 @@ from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Stage
 
 # The cost of finished stages at which they weigh as much as the prior estimate: for all kinds, and for one kind.
-TRUST, TRUST_OF_KIND = 200.0, 10.0
+TRUST, TRUST_OF_KIND = 50.0, 5.0
 # Seconds of running stages that count as much as the expected share of the processors, and the half-life of what was
 # observed, since the load of the machine changes.
 TRUST_OF_SHARE, HALF_LIFE = 2.0, 60.0
@@ -21,9 +21,9 @@ TRUST_OF_SHARE, HALF_LIFE = 2.0, 60.0
 class Watch(Observer):
     """Prints a line when a stage ends and, if `line` is not displayed, when one starts; `line` shows the current state.
 
-    Costs are in processor seconds of another machine and other text. The number of processor seconds per unit of cost on
-    this machine is learned from the finished stages of this run, mainly those of the same kind; the time that a stage waits
-    for a processor second is learned from running stages, too.
+    Costs are in processor seconds of another machine and other text. The number of processor seconds per unit of cost is
+    at first the slowness of this machine, and is learned from the finished stages of this run, mainly those of the same
+    kind; the time that a stage waits for a processor second is learned from running stages, too.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Watch(Observer):
     ) -> None:
         self.root, self.say, self.says_starts, self.clock = root, say, says_starts, clock
         self.ahead = {stage.name: stage for stage in plan if not stage.is_done(root)}
+        self.slowness = plan.slowness
         self.n_stages, self.n_done = len(plan), len(plan) - len(self.ahead)
         self.running: dict[str, tuple[Stage, float]] = {}  # and when each started
         self.jobs = limits.jobs
@@ -60,19 +61,18 @@ class Watch(Observer):
         record = stage.record(self.root)
         mib, used = record["peak_mib"], record["cpu_seconds"]
         self.taken[stage.kind] = _sum(self.taken.get(stage.kind, NONE), (used, stage.cost.seconds))
-        self.waited = _sum(_scaled(self.waited, 0.5 ** (seconds / HALF_LIFE)), (seconds, used))
-        self.say(
-            f"[{self.n_done}/{self.n_stages}] {stage.name}: {seconds:.1f} s, {mib:.0f} MiB, {counted(threads, 'thread')}"
-        )
+        decay = 0.5 ** (seconds / HALF_LIFE)
+        self.waited = _sum((decay * self.waited[0], decay * self.waited[1]), (seconds, used))
+        took = f"{seconds:.1f} s, {mib:.0f} MiB, {counted(threads, 'thread')}"
+        self.say(f"[{self.n_done}/{self.n_stages}] {stage.name}: {took}")
 
     def failed(self, stage: Stage, reason: str) -> None:
         self._leave(stage)
         self.say(f"{stage.name} failed: {reason}")
 
     def _leave(self, stage: Stage) -> None:
-        self.running.pop(stage.name, None)
-        self.processor_seconds.pop(stage.name, None)
-        self.ahead.pop(stage.name, None)
+        for stages in (self.running, self.processor_seconds, self.ahead):
+            stages.pop(stage.name, None)
 
     def seconds_left(self) -> float:
         """An estimate of the time until all stages are done."""
@@ -82,7 +82,7 @@ class Watch(Observer):
         used = [(now - start, processor_seconds[s.name]) for s, start in running if s.name in processor_seconds]
         wait = _mean(self.first_wait, TRUST_OF_SHARE, self.waited, *used)
         taken = dict(self.taken)
-        of_all = _mean(1.0, TRUST, *taken.values())
+        of_all = _mean(self.slowness, TRUST, *taken.values())
 
         def expected(stage: Stage) -> float:
             return wait * stage.cost.seconds * _mean(of_all, TRUST_OF_KIND, taken.get(stage.kind, NONE))
@@ -106,10 +106,6 @@ NONE: Ratio = 0.0, 0.0
 
 def _sum(*ratios: Ratio) -> Ratio:
     return sum(above for above, _ in ratios), sum(below for _, below in ratios)
-
-
-def _scaled(ratio: Ratio, factor: float) -> Ratio:
-    return factor * ratio[0], factor * ratio[1]
 
 
 def _mean(expected: float, trust: float, *ratios: Ratio) -> float:

@@ -17,20 +17,24 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hyperbaton.serve.dialects import DIALECTS
-from hyperbaton.serve.dialects.v1 import DESCRIBED
+from hyperbaton.explore import page
+from hyperbaton.serve.dialects import DIALECTS, described_fields
+from hyperbaton.serve.guard import HEALTH, Guard, page_policy
 from hyperbaton.serve.openapi import describe
-from hyperbaton.serve.page import page
-from hyperbaton.serve.reference import reference_page
+from hyperbaton.serve.pages import reference_page, translator_page
 from hyperbaton.serve.service import Service
 
 log = logging.getLogger(__name__)
-HEALTH = "/health"  # answered regardless of the limits
-DOCS = "/docs"
+DOCS, EXPLAIN = "/docs", "/explain"
 
 
-def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
-    """An ASGI application; pages from the origins in `cors` (or `*`) may call it from a browser."""
+def make_app(service: Service, *, cors: Sequence[str] = (), hosts: Sequence[str] = ()) -> Starlette:
+    """An ASGI application; pages from the origins in `cors` (or `*`) may call it from a browser.
+
+    Requests must name this machine in Host: `localhost`, an address, or a name in `hosts` (or `*`, which allows all).
+    """
+
+    settings = {"key": service.keys.are_needed, "limit": service.limits.max_characters}
 
     async def health(request: Request) -> Response:
         pairs = [engine.pair for engine in service.engines]
@@ -38,24 +42,24 @@ def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
         return JSONResponse({"status": "ok", "systems": pairs, "waiting": waiting, "aligner": service.aligner is not None})
 
     async def metrics(request: Request) -> Response:
-        gauges = {
-            "queue_length": ("Waiting requests.", float(service.batcher.n_waiting)),
-            "batches_running": ("Batches being translated.", float(service.batcher.n_running)),
-            "batches_total": ("Batches started.", float(service.batcher.n_batches)),
-            "start_time_seconds": ("Start time of the service.", service.started),
-        }
-        return PlainTextResponse(service.metrics.text(gauges), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
     async def start_page(request: Request) -> Response:
-        return HTMLResponse(page(service))
+        return _page(translator_page(settings))
+
+    async def explain_page(request: Request) -> Response:
+        return _page(page(server=settings))
 
     async def docs(request: Request) -> Response:
-        return HTMLResponse(reference_page(describe(DESCRIBED)))
+        source, target = next(((engine.source, engine.target) for engine in service.engines), ("de", "en"))
+        address = str(request.base_url).rstrip("/")
+        return _page(reference_page(describe(described_fields()), address, source, target))
 
-    routes = [Route(HEALTH, health), Route("/metrics", metrics), Route("/", start_page), Route(DOCS, docs)]
+    routes = [Route(HEALTH, health), Route("/metrics", metrics), Route("/", start_page)]
+    routes += [Route(EXPLAIN, explain_page), Route(DOCS, docs)]
     for name in DIALECTS:
         routes += DIALECTS[name](service).routes()
-    middleware = [Middleware(Record, service=service)]
+    middleware = [Middleware(Record, service=service), Middleware(Guard, hosts=hosts, origins=cors)]
     if cors:
         middleware.append(Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["*"], allow_headers=["*"]))
 
@@ -64,7 +68,13 @@ def make_app(service: Service, *, cors: Sequence[str] = ()) -> Starlette:
         yield
         service.close()
 
-    return Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _refused}, lifespan=lifespan)
+    app = Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: _refused}, lifespan=lifespan)
+    app.router.redirect_slashes = False  # redirects would go where Host says
+    return app
+
+
+def _page(text: str) -> Response:
+    return HTMLResponse(text, headers={"Content-Security-Policy": page_policy(text)})
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -94,12 +104,7 @@ class Record:
             await send(message)
 
         try:
-            refusal = scope["state"].get("refusal")  # of a connection above the limits
-            if refusal is not None and scope["path"] != HEALTH:
-                answer = JSONResponse({"error": str(refusal)}, refusal.status, refusal.headers)
-                await answer(scope, receive, record)
-            else:
-                await self.app(scope, receive, record)
+            await self.app(scope, receive, record)
         except Exception:
             log.exception("a request failed")
         finally:
@@ -107,8 +112,8 @@ class Record:
 
     def _told(self, scope: Scope, status: int, seconds: float) -> None:
         state = scope["state"]
-        known = (HEALTH, "/metrics", "/", DOCS)
-        path = state.get("path") or (scope["path"] if scope["path"] in known else "other")
+        fixed = (HEALTH, "/metrics", "/", DOCS, EXPLAIN)
+        path = state.get("path") or (scope["path"] if scope["path"] in fixed else "other")
         self.service.metrics.request(path, status, seconds)
         if self.service.log is None:
             return
@@ -120,9 +125,5 @@ class Record:
         if state.get("owner"):
             line += f" {state['owner']}"
         if "texts" in state:
-            line += f" {_shown(state['texts'])}"
+            line += f" {json.dumps(state['texts'], ensure_ascii=False)}"
         self.service.log(line)
-
-
-def _shown(texts: object) -> str:
-    return json.dumps(texts, ensure_ascii=False)

@@ -1,20 +1,27 @@
-"""A bounded queue of jobs, and threads that process compatible jobs in batches."""
+"""A bounded queue of jobs, and threads that process compatible jobs in batches.
+
+Clients take turns, whatever the number of their waiting jobs. If all workers are busy, a spare one takes jobs of clients
+that have none running, so that slow jobs of one client do not delay those of another. If the queue is full, a job of the
+client with the most waiting jobs makes room for one of another client.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import Any
 
 from hyperbaton.base.errors import Cancelled
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.options import Refusal
 
 log = logging.getLogger(__name__)
+UNWANTED = "no client is waiting for the job"
 
 
 @dataclass
@@ -29,6 +36,7 @@ class Job:
     work: Any
     run: Callable[[Sequence[Job]], None]
     deadline: float  # of time.monotonic()
+    client: Hashable = None  # for whom the work is done
     future: Future[Any] = field(default_factory=Future)
     abandoned: bool = False  # no client is waiting for it
 
@@ -39,11 +47,7 @@ class Job:
     def check(self) -> None:
         """Stop the work if no client is waiting for it."""
         if not self.is_wanted:
-            raise self.cancelled()
-
-    @staticmethod
-    def cancelled() -> Cancelled:
-        return Cancelled("no client is waiting for the job")
+            raise Cancelled(UNWANTED)
 
     def finish(self, result: Any) -> None:
         if not self.future.done():
@@ -55,16 +59,21 @@ class Job:
 
 
 class Batcher:
-    """Processes jobs in worker threads, first come, first served."""
+    """Processes jobs in worker threads: one of each client in turn, those of a client first come, first served."""
 
     def __init__(self, *, n_workers: int, capacity: int, batch: int) -> None:
         self._capacity, self._batch = capacity, batch
-        self._waiting: deque[Job] = deque()
+        self._waiting: dict[Hashable, deque[Job]] = {}  # by client, in the order of their turns; none is empty
         self._changed = threading.Condition()
         self._closed = False
         self.n_running = 0
         self.n_batches = 0
-        self._threads = [threading.Thread(target=self._work, name=f"translate-{n}", daemon=True) for n in range(n_workers)]
+        self._n_workers = n_workers
+        self._running: Counter[Hashable] = Counter()  # jobs by client
+        self._threads = [
+            threading.Thread(target=self._work, args=(n == n_workers,), name=f"translate-{n}", daemon=True)
+            for n in range(n_workers + 1)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -73,14 +82,18 @@ class Batcher:
         with self._changed:
             if self._closed:
                 raise Refusal(503, "the service is shutting down", 5)
-            if len(self._waiting) >= self._capacity:
-                raise Refusal(429, "too many requests are waiting; try again later", 1)
-            self._waiting.append(job)
-            self._changed.notify()
+            if self.n_waiting >= self._capacity:
+                refusal = Refusal(429, "too many requests are waiting; try again later", 1)
+                most = max(self._waiting.values(), key=len)
+                if len(most) <= len(self._waiting.get(job.client, ())) + 1:
+                    raise refusal
+                most.pop().fail(refusal)
+            self._waiting.setdefault(job.client, deque()).append(job)
+            self._changed.notify_all()  # the spare worker may not take it
 
     @property
     def n_waiting(self) -> int:
-        return len(self._waiting)
+        return sum(map(len, list(self._waiting.values())))
 
     def close(self, timeout: float | None = None) -> None:
         """Accept no more jobs, and wait for the accepted ones."""
@@ -90,25 +103,40 @@ class Batcher:
         for thread in self._threads:
             thread.join(timeout)
 
-    def _take(self) -> list[Job] | None:
+    def _served(self, spare: bool) -> list[Hashable]:
+        """The clients with waiting jobs that a worker may take, in the order of their turns."""
+        if not spare:
+            return list(self._waiting)
+        return [c for c in self._waiting if c not in self._running] if self.n_running >= self._n_workers else []
+
+    def _take(self, spare: bool) -> list[Job] | None:
         """The next job with those that can be batched with it; None at the end."""
         with self._changed:
             while True:
-                while not self._waiting and not self._closed:
+                while not (served := self._served(spare)) and (self._waiting or not self._closed):
                     self._changed.wait()
-                if not self._waiting:
+                if not served:
+                    self._changed.notify_all()
                     return None
-                first = self._waiting.popleft()
+                client = served[0]
+                queue = self._waiting.pop(client)
+                first = queue.popleft()
+                if queue:
+                    self._waiting[client] = queue  # its next turn comes after those of the others
                 if self._dropped(first):
                     continue
                 taken, size = [first], first.size
-                for job in [job for job in self._waiting if job.key == first.key]:
+                in_turn = chain.from_iterable(zip_longest(*(self._waiting.get(client, ()) for client in served)))
+                for job in [job for job in in_turn if job is not None and job.key == first.key]:
                     if size + job.size > self._batch:
                         break
-                    self._waiting.remove(job)
+                    self._waiting[job.client].remove(job)
+                    if not self._waiting[job.client]:
+                        del self._waiting[job.client]
                     if not self._dropped(job):
                         taken.append(job)
                         size += job.size
+                self._running.update(job.client for job in taken)
                 self.n_running += 1
                 self.n_batches += 1
                 return taken
@@ -116,19 +144,19 @@ class Batcher:
     @staticmethod
     def _dropped(job: Job) -> bool:
         """Whether no client is waiting for a job."""
-        if not job.is_wanted:
-            job.fail(job.cancelled())
-            return True
-        return False
+        if job.is_wanted:
+            return False
+        job.fail(Cancelled(UNWANTED))  # not raised: its traceback would refer to the job
+        return True
 
-    def _work(self) -> None:
-        while self._do_next():
+    def _work(self, spare: bool) -> None:
+        while self._do_next(spare):
             pass
 
-    def _do_next(self) -> bool:
+    def _do_next(self, spare: bool) -> bool:
         """Process the next jobs; false at the end. A separate method, so that a waiting worker keeps no reference to
         jobs."""
-        jobs = self._take()
+        jobs = self._take(spare)
         if jobs is None:
             return False
         try:
@@ -139,6 +167,7 @@ class Batcher:
                 job.fail(error)
         finally:
             with self._changed:
+                self._running -= Counter(job.client for job in jobs)  # which drops those that have none
                 self.n_running -= 1
             for job in jobs:
                 job.fail(RuntimeError("the job was not processed"))

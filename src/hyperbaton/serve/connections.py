@@ -14,15 +14,14 @@ from collections import Counter
 from typing import Any
 
 import h11
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hyperbaton.serve.options import ServiceLimits
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.options import Refusal, ServiceLimits
 
 REFUSED_TIMEOUT = 2.0  # seconds to send a request on a connection that is above the limits
 GRACE = 1.0  # seconds after which a body is late even if the application waits for it
 SLOWEST = 1000  # bytes per second at which a client must read its response
+LONGEST_HEAD = 16_384  # bytes
 PIECE = 16_384  # bytes that are parsed before other connections get their turn
 
 
@@ -83,9 +82,10 @@ class Protocol(H11Protocol):
         self._phase: tuple[str, object] = ("", None)
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.TimerHandle | None = None
+        self._discards = False
         self._refusal = self.opened.add(self._client)
         if self._refusal is not None:
-            self.app = _refusing(self.app, self._refusal)
+            self.app_state = self.app_state | {"refusal": self._refusal}
         if self.opened.is_full:
             transport.abort()
         else:
@@ -99,8 +99,25 @@ class Protocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
+        if not self._discards:
+            super().data_received(data)
+            self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a head that is not HTTP, or too long, and discard the rest: an early close would hide the answer."""
+        status, reason = (431, b"the head of the request is too long") if self._is_long else (400, msg.encode())
+        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")]
+        events = (h11.Response(status_code=status, headers=headers), h11.Data(data=reason), h11.EndOfMessage())
+        self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
+        self.transport.write_eof()
+        self._discards = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(REFUSED_TIMEOUT, self.transport.abort)
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self.conn.trailing_data[0]) > LONGEST_HEAD
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -114,6 +131,8 @@ class Protocol(H11Protocol):
 
     def _watch(self) -> None:
         """Start the clock when the client has something new to do; it is not reset while that continues."""
+        if self._discards:
+            return
         limits = self.opened.limits
         reading = limits.read_timeout if self._refusal is None else min(limits.read_timeout, REFUSED_TIMEOUT)
         answering = self.cycle is not None and not self.cycle.response_complete
@@ -144,18 +163,3 @@ class Protocol(H11Protocol):
             self.transport.abort()
         elif left:
             self._writing = self.loop.call_later(seconds, self._check_writing, left)
-
-
-def _refusing(app: ASGIApp, refusal: Refusal) -> Any:
-    """The application for a connection above the limits: its response is the last one on it."""
-
-    async def call(scope: Scope, receive: Receive, send: Send) -> None:
-        async def last(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), (b"connection", b"close")]
-            await send(message)
-
-        scope["state"]["refusal"] = refusal
-        await app(scope, receive, last)
-
-    return call

@@ -13,11 +13,19 @@ from typing import Any, NamedTuple
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.errors import Cancelled, OptionError
 from hyperbaton.corpus.processing import TextProcessing
-from hyperbaton.decode import Decoding, NBest, System, Translator
-from hyperbaton.decode.glossary import Glossary
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator
 from hyperbaton.decode.markup import FREE, Constraints
-from hyperbaton.decode.raw import Document, RawText, SearchResult, Sentence, by_document, check_annotations
-from hyperbaton.decode.raw_structure import PLAIN, TextFormat
+from hyperbaton.decode.raw import (
+    PLAIN,
+    Document,
+    Glossary,
+    RawText,
+    SearchResult,
+    Sentence,
+    TextFormat,
+    by_document,
+    check_annotations,
+)
 from hyperbaton.serve.batching import Job
 
 
@@ -67,16 +75,16 @@ class EngineAnswer:
     def texts(self) -> list[str]:
         """The translation of each text, or of each line of tokens as tokens."""
         texts = []
-        for document, own in by_document(self.documents, self.searched):
+        for document, results in by_document(self.documents, self.searched):
             self.check()
-            texts.append(self.engine.raw.write(document, [result.best for result in own]))
+            texts.append(self.engine.raw.write(document, [result.best for result in results]))
         return texts
 
     def lines(self) -> list[str]:
         """The translation of each line of tokens, as tokens."""
         return [
-            " ".join(filter(None, (" ".join(result.best.tokens) for result in own)))
-            for _, own in by_document(self.documents, self.searched)
+            " ".join(filter(None, (" ".join(result.best.tokens) for result in results)))
+            for _, results in by_document(self.documents, self.searched)
         ]
 
 
@@ -91,8 +99,8 @@ class Engine:
         self.argument: str | None = None  # from which it was loaded
         text = system.text or TextProcessing()
         self.text = TextProcessing(replace(text.source, language=source), replace(text.target, language=target))
-        own = self.text if system.text is not None else TextProcessing()
-        self.raw = RawText(own, system.options.max_words, tags=check_annotations(system, self.text))
+        processing = self.text if system.text is not None else TextProcessing()
+        self.raw = RawText(processing, system.options.max_words, tags=check_annotations(system, self.text))
         self._translators = lru_cache(maxsize=8)(self._translator)
         # Warm up: do everything that is slow the first time before the first request.
         system.check()
@@ -115,9 +123,9 @@ class Engine:
             raise OptionError(
                 f"{path}: the system does not name its languages; put them before it, for example ja-en={path}"
             )
-        made = cls(Path(path).name, system, source, target, threads=threads, aligner=aligner)
-        made.argument = argument
-        return made
+        engine = cls(Path(path).name, system, source, target, threads=threads, aligner=aligner)
+        engine.argument = argument
+        return engine
 
     def reload(self, aligner: Aligner | None) -> Engine:
         """The current version of the system on disk; this one if it was not loaded from disk."""
@@ -128,13 +136,13 @@ class Engine:
         """Its language pair, such as `ja-en`."""
         return f"{self.source}-{self.target}"
 
-    def translator(self, options: Decoding, weights: Mapping[str, Sequence[float]]) -> Translator:
+    def translator(self, options: Decoding, weights: Mapping[str, Sequence[float]]) -> TokenTranslator:
         """A translator with these options, and weights that replace the system's."""
         return self._translators(tuple(sorted(vars(options).items())), _weights_key(weights))
 
-    def _translator(self, options: tuple[tuple[str, Any], ...], weights: _WeightsKey) -> Translator:
+    def _translator(self, options: tuple[tuple[str, Any], ...], weights: _WeightsKey) -> TokenTranslator:
         system = self.system.with_weights({name: list(values) for name, values in weights}) if weights else self.system
-        return Translator(system, Decoding(**dict(options)), threads=self.threads)
+        return TokenTranslator(system, Decoding(**dict(options)), threads=self.threads)
 
     def job(self, request: EngineRequest, timeout: float) -> Job:
         """A request as a job: jobs with the same number of translations, options and weights are searched together."""
@@ -181,17 +189,17 @@ def run_jobs(jobs: Sequence[Job]) -> None:
         results = iter(_search(engine, prepared, jobs))
     except Exception as error:
         if len(prepared) < 2 or isinstance(error, Cancelled):
-            for own in prepared:
-                own.job.fail(error)
+            for each in prepared:
+                each.job.fail(error)
             return
         # One of the jobs caused the error: try each alone.
-        for own in prepared:
-            run_jobs([own.job])
+        for each in prepared:
+            run_jobs([each.job])
         return
     for job, request, documents, sentences, conflicts in prepared:
-        found = list(islice(results, len(sentences)))
+        searched = list(islice(results, len(sentences)))
         try:
-            job.finish(request.answer(EngineAnswer(engine, documents, found, conflicts, job.check)))
+            job.finish(request.answer(EngineAnswer(engine, documents, searched, conflicts, job.check)))
         except Exception as error:
             job.fail(error)
 
@@ -208,22 +216,22 @@ def _prepare(job: Job) -> _Prepared:
     conflicts: list[str] = []
     if request.glossary is not None:
         for n, sentence in enumerate(sentences):
-            job.check()
-            sentences[n] = sentence.with_terms(request.glossary, n + 1)
+            sentences[n] = sentence.with_terms(request.glossary, n + 1, job.check)
             conflicts += request.glossary.take_conflicts()
     return _Prepared(job, request, documents, sentences, conflicts)
 
 
 def _constrained(sentences: list[Sentence], request: EngineRequest) -> list[Sentence]:
     """Sentences with the constraints of their request."""
-    for n, own in request.constraints.items():
+    for n, constraints in request.constraints.items():
         if not 0 <= n < len(sentences):
             raise OptionError(f"there is no sentence {n}: the request has {len(sentences)}")
         n_words = len(sentences[n].tokens)
-        for begin, end in [*((b, e) for b, e, _ in own.demands), *own.zones, *((w, w + 1) for w in own.walls)]:
+        demanded, walls = ((b, e) for b, e, _ in constraints.demands), ((w, w + 1) for w in constraints.walls)
+        for begin, end in (*demanded, *constraints.zones, *walls):
             if not 0 <= begin < end <= n_words:
                 raise OptionError(f"the span {begin}-{end} is outside the {n_words} words of sentence {n}")
-        if own.overlap:
+        if constraints.overlap:
             raise OptionError(f"required translations overlap in sentence {n}")
     return [replace(sentence, constraints=request.constraints.get(n, FREE)) for n, sentence in enumerate(sentences)]
 
@@ -234,10 +242,10 @@ def _search(engine: Engine, prepared: Sequence[_Prepared], jobs: Sequence[Job]) 
         return []
     first = prepared[0].request
     translator = engine.translator(first.options or engine.system.options, first.weights)
-    sentences = [sentence for own in prepared for sentence in own.sentences]
+    sentences = [sentence for each in prepared for sentence in each.sentences]
     forced = None
     if first.reference is not None:
-        forced = [line for own in prepared for line in own.request.reference or ()]
+        forced = [line for each in prepared for line in each.request.reference or ()]
         if len(forced) != len(sentences):
             raise OptionError(f"there are {len(sentences)} sentences, but {len(forced)} references")
 

@@ -1,7 +1,9 @@
-"""Fields of requests, declared once: they validate JSON, forms and queries, and describe themselves for OpenAPI.
+"""Fields of requests, declared once as structs of msgspec: they check JSON, forms and queries, and describe themselves.
 
->>> Field("nbest", "integer", "translations of each sentence", 0, maximum=100).read({"nbest": "7"})
-7
+>>> class Fields(Struct):
+...     nbest: int = 0
+>>> read_fields(Fields, {"nbest": "7", "other": 1})
+Fields(nbest=7)
 """
 
 from __future__ import annotations
@@ -9,115 +11,89 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import fields as fields_of
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File, FormParser, parse_options_header
+
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.options import Refusal
 
-_TYPES: JsonObject = {
-    "string": {"type": "string"},
-    "strings": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
-    "tokens": {
-        "oneOf": [
-            {"type": "array", "items": {"type": "string"}},
-            {"type": "array", "items": {"type": "array", "items": {"type": "string"}}},
-        ]
-    },
-    "integer": {"type": "integer"},
-    "boolean": {"type": "boolean"},
-    "object": {"type": "object"},
-    "array": {"type": "array", "items": {"type": "object"}},
+Names = str | list[str]
+Tokens = list[str | list[str]]
+_EXPECTED = {
+    str: "a string",
+    Names: "a string or a list of strings",
+    Tokens: "a list of tokens, or of lists of tokens",
+    int: "a whole number",
+    bool: "true or false",
+    dict[str, Any]: "an object",
+    list[dict[str, Any]]: "a list of objects",
 }
-_NAMES = {
-    "string": "a string",
-    "strings": "a string or a list of strings",
-    "tokens": "a list of tokens, or of lists of tokens",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "object": "an object",
-    "array": "a list of objects",
-}
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+_SWITCHES = {"yes": True, "on": True, "no": False, "off": False, "": False}
 MOST_FIELDS = 1100  # in a form, by default
-LONGEST_HEAD = 1000  # bytes of the header of a form or of one of its parts
-_NAME = re.compile(r';\s*+name="([^"\r\n]*+)"', re.IGNORECASE)
-_BOUNDARY = re.compile(r';\s*+boundary=(?:"([^"]{1,200}+)"|([^\s";]{1,200}+))', re.IGNORECASE)
-_ENCODING = re.compile(r"^content-transfer-encoding:\s*+(?!(?:7bit|8bit|binary)\s*$)", re.IGNORECASE | re.MULTILINE)
+LONGEST_HEAD = 1000  # bytes of a header of a part of a form
+S = TypeVar("S", bound=Struct)
 
 
-@dataclass(frozen=True)
-class Field:
-    """A field of a request: its name, type, meaning and valid values."""
+class Upload(NamedTuple):
+    """A file in a form, in the field `file`."""
 
     name: str
-    kind: str
-    help: str
-    default: Json = None
-    minimum: int | None = None
-    maximum: int | None = None
-    choices: Sequence[str] | None = None
-    required: bool = False
-
-    def read(self, values: Mapping[str, Json]) -> Json:
-        """The value of the field; null means that it is missing."""
-        value = values.get(self.name)
-        if value is None:
-            if self.required:
-                raise Refusal(400, f"{self.name} is missing: {self.help}")
-            return self.default
-        value = self._converted(value)
-        if self.choices is not None and value not in self.choices:
-            raise Refusal(400, f"{self.name} must be one of {', '.join(self.choices)}")
-        if self.kind == "integer":
-            low, high = self.minimum or 0, self.maximum if self.maximum is not None else 2**31 - 1
-            if not low <= value <= high:
-                raise Refusal(400, f"{self.name} must be between {low} and {high}")
-        return value
-
-    def _converted(self, value: Json) -> Json:
-        kind = self.kind
-        if kind == "integer" and isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
-            value = int(value[:12])
-        if kind == "boolean" and isinstance(value, str) and value.lower() in (*_TRUE, *_FALSE):
-            value = value.lower() in _TRUE
-        if kind == "boolean" and isinstance(value, int) and value in (0, 1):
-            value = bool(value)
-        if not _is_kind(value, kind):
-            raise Refusal(400, f"{self.name} must be {_NAMES[kind]}")
-        if kind == "strings" and isinstance(value, str):
-            value = [value]
-        return value
-
-    def schema(self) -> JsonObject:
-        """The field in OpenAPI's format."""
-        schema = dict(_TYPES[self.kind]) | {"description": self.help}
-        extra = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum, "enum": self.choices}
-        return schema | {name: value for name, value in extra.items() if value is not None}
+    content: bytes
 
 
-def _is_kind(value: Json, kind: str) -> bool:
-    if kind == "string":
-        return isinstance(value, str)
-    if kind == "strings":
-        return isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value))
-    if kind == "tokens":
-        return isinstance(value, list) and (
-            all(isinstance(v, str) for v in value)
-            or all(isinstance(v, list) and all(isinstance(t, str) for t in v) for v in value)
-        )
-    if kind == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if kind == "object":
-        return isinstance(value, dict)
-    return isinstance(value, list) and all(isinstance(v, dict) for v in value)
+def read_fields(fields: type[S], values: Mapping[str, Json]) -> S:
+    """The values of declared fields; null means that a field is missing, and other fields are ignored."""
+    given = {name: value for name, value in values.items() if value is not None}
+    for field in fields_of(fields):
+        if field.type is bool or get_args(field.type)[:1] == (bool,):
+            value = given.get(field.encode_name)
+            if isinstance(value, str):
+                given[field.encode_name] = _SWITCHES.get(value.lower(), value)
+    try:
+        checked = convert(given, fields, strict=False)
+    except ValidationError as error:
+        raise Refusal(400, _reason(fields, str(error))) from None
+    for field in fields_of(fields):
+        value = getattr(checked, field.name)
+        if isinstance(value, list) and len({type(item) for item in value}) > 1:
+            raise Refusal(400, f"{field.encode_name} must be {_EXPECTED[Tokens]}")
+    return checked
 
 
-def read_fields(fields: Sequence[Field], values: Mapping[str, Json]) -> JsonObject:
-    """The values of fields, by name; other fields are ignored."""
-    return {field.name: field.read(values) for field in fields}
+def _reason(fields: type[Struct], message: str) -> str:
+    """Why a value was refused, in terms of the declaration of its field."""
+    match = re.search(r"field `([^`]+)`|`\$\.([^`\[.]+)", message)
+    name = (match[1] or match[2]) if match else ""
+    field = next((field for field in fields_of(fields) if field.encode_name == name), None)
+    if field is None:
+        return message
+    kind = get_type_hints(fields)[field.name]
+    limits = next((item for item in get_args(field.type) if isinstance(item, Meta)), Meta())
+    if match is not None and match[1]:
+        return f"{name} is missing: {limits.description}"
+    kinds = [kind] if get_origin(kind) is Literal else [part for part in get_args(kind) if part is not type(None)]
+    if any(get_origin(part) is Literal for part in kinds):
+        return f"{name} must be one of {', '.join(choice for part in kinds for choice in get_args(part))}"
+    if "Expected `int` " in message:
+        return f"{name} must be between {limits.ge} and {limits.le}"
+    return f"{name} must be {_EXPECTED[reduce(or_, kinds) if type(None) in get_args(kind) else kind]}"
+
+
+def about(help: str, least: int | None = None, most: int | None = None) -> Meta:
+    """The meaning of a field, and the limits of a number."""
+    return Meta(description=help, ge=least, le=most)
+
+
+def as_list(value: Names | None) -> list[str]:
+    """Return a list of strings; a single string may be given without a list."""
+    return [value] if isinstance(value, str) else value or []
 
 
 def parse_body(content_type: str, body: bytes, most: int = MOST_FIELDS) -> JsonObject:
@@ -139,12 +115,7 @@ def parse_query(query: bytes, most: int = MOST_FIELDS) -> JsonObject:
     if query.count(b"&") >= most:
         raise _too_many_fields(most)
     try:
-        pairs = parse_qsl(
-            query.decode("ascii" if query.isascii() else "utf-8"),
-            keep_blank_values=True,
-            encoding="utf-8",
-            errors="strict",
-        )
+        pairs = parse_qsl(query.decode("utf-8"), keep_blank_values=True, encoding="utf-8", errors="strict")
     except ValueError as error:
         raise Refusal(400, "the form is not valid, or not in UTF-8") from error
     return _grouped(pairs)
@@ -152,65 +123,62 @@ def parse_query(query: bytes, most: int = MOST_FIELDS) -> JsonObject:
 
 def _parse_json(body: bytes) -> JsonObject:
     try:
-        text = body.decode("utf-8-sig")
+        values = json.loads(body.decode("utf-8-sig"))
+        json.dumps(values, ensure_ascii=False).encode("utf-8")  # no response could contain an unpaired surrogate
     except UnicodeDecodeError as error:
         raise Refusal(400, "the body is not valid UTF-8") from error
-    try:
-        values = json.loads(text)
+    except UnicodeEncodeError as error:
+        raise Refusal(400, "the text is not valid Unicode: it contains an unpaired surrogate") from error
     except RecursionError as error:
         raise Refusal(400, "the JSON is nested too deeply") from error
     except ValueError as error:
         raise Refusal(400, f"the body is not valid JSON: {str(error)[:100]}") from error
     if not isinstance(values, dict):
         raise Refusal(400, "the body must be a JSON object")
-    _check_unicode(values)
     return values
 
 
-def _check_unicode(values: Json) -> None:
-    """Refuse JSON escapes of unpaired surrogates, which no response could contain."""
+def _parse_multipart(content_type: str, body: bytes, most: int) -> list[tuple[str, str | Upload]]:
+    """Names and values of multipart/form-data; a nested multipart is an ordinary value, and so is a file elsewhere than in
+    the field `file`."""
+    pairs: list[tuple[bytes, bytes | Upload]] = []
+    ended: list[bool] = []
+
+    def keep(part: Field | File) -> None:
+        if len(pairs) == most:
+            raise _too_many_fields(most)
+        if isinstance(part, File):
+            part.file_object.seek(0)
+        value = (part.value if isinstance(part, Field) else part.file_object.read()) or b""
+        is_upload = isinstance(part, File) and part.field_name == b"file"
+        name = (part.file_name or b"").decode("utf-8", "replace") if isinstance(part, File) else ""
+        pairs.append((part.field_name or b"", Upload(name, value) if is_upload else value))
+
+    limits = {"MAX_HEADER_SIZE": LONGEST_HEAD, "MAX_MEMORY_FILE_SIZE": len(body) + 1, "UPLOAD_ERROR_ON_BAD_CTE": True}
+    boundary = parse_options_header(content_type[:LONGEST_HEAD])[1].get(b"boundary")
     try:
-        json.dumps(values, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise Refusal(400, "the text is not valid Unicode: it contains an unpaired surrogate") from error
-    except (ValueError, RecursionError) as error:
-        raise Refusal(400, "the JSON is nested too deeply, or has a number that is too long") from error
-
-
-def _parse_multipart(content_type: str, body: bytes, most: int) -> list[tuple[str, str]]:
-    """Names and values of multipart/form-data (RFC 7578); a nested multipart is an ordinary value."""
-    boundary = _BOUNDARY.search(content_type[:LONGEST_HEAD])
-    if boundary is None:
-        raise Refusal(400, "the form is not valid multipart/form-data: its boundary is missing")
-    mark = b"\r\n--" + (boundary[1] or boundary[2]).encode("latin-1")
-    parts = (b"\r\n" + body).split(mark, most + 2)
-    if len(parts) > most + 2:
-        raise _too_many_fields(most)
-    if len(parts) < 3 or not parts[-1].startswith(b"--"):
-        raise Refusal(400, "the form is not valid multipart/form-data: its end is missing")
-    pairs = []
-    for part in parts[1:-1]:
-        head, found, value = part.partition(b"\r\n\r\n")
-        if not found or len(head) > LONGEST_HEAD:
-            raise Refusal(400, "the form is not valid multipart/form-data: a part has no header, or a long one")
-        try:
-            header = head.decode("utf-8")
-            name = _NAME.search(header)
-            if _ENCODING.search(header.replace("\r\n", "\n")):
-                raise Refusal(400, "a part of the form is encoded: send it unencoded, in UTF-8")
-            if name is not None:
-                pairs.append((name[1], value.decode("utf-8")))
-        except UnicodeDecodeError as error:
-            raise Refusal(400, "the form is not valid UTF-8") from error
-    return pairs
+        if boundary is None:
+            raise FormParserError("its boundary is missing")
+        parser = FormParser("multipart/form-data", keep, keep, lambda: ended.append(True), boundary, config=limits)
+        parser.write(body)
+        parser.finalize()
+        if not ended:
+            raise FormParserError("its end is missing")
+        return [
+            (name.decode("utf-8"), value if isinstance(value, Upload) else value.decode("utf-8")) for name, value in pairs
+        ]
+    except FormParserError as error:
+        raise Refusal(400, f"the form is not valid multipart/form-data: {str(error)[:100]}") from error
+    except UnicodeDecodeError as error:
+        raise Refusal(400, "the form is not valid UTF-8") from error
 
 
 def _too_many_fields(most: int) -> Refusal:
     return Refusal(413, f"a form may have at most {most} fields")
 
 
-def _grouped(pairs: Sequence[tuple[str, str]]) -> JsonObject:
-    values: dict[str, list[str]] = {}
+def _grouped(pairs: Sequence[tuple[str, str | Upload]]) -> JsonObject:
+    values: dict[str, list[str | Upload]] = {}
     for name, value in pairs:
         values.setdefault(name.removesuffix("[]"), []).append(value)
-    return {name: own[0] if len(own) == 1 else own for name, own in values.items()}
+    return {name: given[0] if len(given) == 1 else given for name, given in values.items()}

@@ -1,134 +1,55 @@
-"""The OpenAPI description of the service's own interface, from the fields that validate its requests."""
+"""The OpenAPI description of all paths of the service.
+
+Paths, answers and examples are in `templates/openapi.json`; requests are described by the structs that check them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from importlib.metadata import version
+from importlib.resources import files
 
-from hyperbaton.base.forms import JsonObject as Schema
-from hyperbaton.serve.fields import Field
+from msgspec import Struct
+from msgspec.json import schema
 
-_ERRORS = {
-    "400": "The request is invalid: the message says why.",
-    "403": "A key is required.",
-    "408": "The request was not received in time.",
-    "413": "The request contains too much text.",
-    "429": "Too many requests are waiting: try again after Retry-After seconds.",
-    "504": "The translation took too long.",
-}
-_SUMMARIES = {
-    "/v1/translate": "Translate text, and explain how the translation was built.",
-    "/v1/align": "Link the words of a sentence pair.",
-}
+from hyperbaton.base.forms import JsonObject
+
+MULTIPART, XML, JSON = "multipart/form-data", "text/xml", "application/json"
 
 
-def _list(items: Schema, **more: object) -> Schema:
-    return {"type": "array", **more, "items": items}
+def describe(requests: Mapping[str, type[Struct]]) -> JsonObject:
+    """Describe paths; `requests` has the fields of those that take some."""
+    text = files(__package__).joinpath("templates", "openapi.json").read_text(encoding="utf-8")
+    description: JsonObject = json.loads(text)
+    description["info"]["version"] = version("hyperbaton")
+    refusals = description.pop("refusals")
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            answer, example = operation.pop("answer"), operation.pop("example", None)
+            operation["responses"] = {"200": _answer("Done.", answer)}
+            error = {"$ref": "#/components/schemas/Error"}
+            operation["responses"] |= {status: _answer(what, error) for status, what in refusals.items()}
+            if method == "post" and path in requests:
+                kind = JSON if not isinstance(example, str) else MULTIPART if example.startswith("-F") else XML
+                described = schema(requests[path])
+                fields = described["$defs"][described["$ref"].rpartition("/")[2]]
+                if kind == MULTIPART:
+                    fields["properties"] = {"file": {"type": "string", "format": "binary"}} | fields["properties"]
+                operation["requestBody"] = {"required": True, "content": {kind: {"schema": fields}}}
+            operation["x-curl"] = _curl(method, path, example)
+    return description
 
 
-def _object(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties}
+def _answer(what: str, schema: JsonObject) -> JsonObject:
+    return {"description": what, "content": {JSON: {"schema": schema}}}
 
 
-def _by_name(values: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": values}
-
-
-def _ref(schema: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{schema}"}
-
-
-_STRING, _INTEGER, _NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
-_SPAN = _list(_INTEGER) | {"description": "first, and one past the last"}
-_SCORES, _WEIGHTED, _TOKENS = _by_name(_list(_NUMBER)), _by_name(_NUMBER), _list(_STRING)
-_PHRASE = _object(
-    source=_SPAN,
-    target=_SPAN,
-    distance=_INTEGER | {"description": "end of the previous phrase minus begin of this one"},
-    rule=_TOKENS | {"description": "both sides, in a system with rules; spans include the content of gaps"},
-    kind=_STRING | {"description": "rule, unknown, demanded or glue"},
-    parent=_INTEGER | {"description": "the number of the rule whose gap it fills, or -1"},
-    features=_SCORES,
-    weighted=_WEIGHTED,
-)
-_PATH: Schema = {
-    "target": _TOKENS,
-    "text": _STRING,
-    "score": _NUMBER,
-    "features": _SCORES,
-    "weighted": _WEIGHTED,
-    "phrases": _list(_PHRASE),
-}
-SCHEMAS: Schema = {
-    "Path": _object(**_PATH, confidence=_NUMBER),
-    "Sentence": _object(
-        source=_TOKENS,
-        tags=_TOKENS,
-        **_PATH,
-        links=_list(_object(source=_INTEGER, target=_INTEGER, confidence=_NUMBER)),
-        confidence=_NUMBER | {"description": "share of the probability mass of the n-best list"},
-        limits_lifted={"type": "boolean"},
-        end=_SCORES,
-        search=_by_name(_INTEGER),
-        nbest=_list(_ref("Path")),
-        expectations=_list(_list(_ref("Expectation")), description="for each phrase, what each reordering model expected"),
-    ),
-    "Expectation": _object(
-        model=_STRING,
-        shape=_STRING | {"enum": ["orientation", "next_position", "step"]},
-        side=_STRING | {"enum": ["before", "after"]},
-        span=_SPAN,
-        classes=_WEIGHTED,
-        **{"from": _INTEGER},
-        words={"description": "probabilities: a list over source words and the end, or an object by source word"},
-        chosen={"description": "the class, or the source word"},
-        reasons={"type": "object", "description": "class or source word → its heaviest features, [name, weight] each"},
-    ),
-    "Translation": _object(
-        translations=_list(
-            _object(text=_STRING, tokens=_TOKENS, sentences=_list(_ref("Sentence"))) | {"required": ["text"]}
-        ),
-        reference=_list(_ref("Sentence")),
-        conflicts=_list(_STRING),
-        source=_STRING,
-        target=_STRING,
-        system=_STRING,
-        seconds=_NUMBER,
-    )
-    | {"required": ["translations", "source", "target", "system", "seconds"]},
-    "Alignment": _object(alignment=_list(_list(_INTEGER)), confidences=_list(_NUMBER)),
-    "Error": _object(error=_STRING) | {"required": ["error"]},
-}
-_ANSWERS = {"/v1/translate": "Translation", "/v1/align": "Alignment"}
-
-
-def describe(requests: Mapping[str, Sequence[Field]]) -> dict[str, object]:
-    """Describe paths, each with the fields of its requests."""
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "hyperbaton", "version": version("hyperbaton"), "license": {"name": "Apache-2.0"}},
-        "paths": {path: {"post": _operation(path, fields)} for path, fields in requests.items()},
-        "components": {
-            "schemas": SCHEMAS,
-            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
-        },
-    }
-
-
-def _operation(path: str, fields: Sequence[Field]) -> dict[str, object]:
-    properties = {field.name: field.schema() for field in fields}
-    required = [field.name for field in fields if field.required]
-    body = {"type": "object", "properties": properties} | ({"required": required} if required else {})
-    return {
-        "summary": _SUMMARIES[path],
-        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
-        "responses": {
-            "200": _response("Done.", _ANSWERS[path]),
-            **{status: _response(what, "Error") for status, what in _ERRORS.items()},
-        },
-    }
-
-
-def _response(what: str, schema: str) -> dict[str, object]:
-    content = {"application/json": {"schema": _ref(schema)}}
-    return {"description": what, "content": content}
+def _curl(method: str, path: str, example: JsonObject | str | None) -> str:
+    """A command that calls a path; the address and the languages are filled in for a service."""
+    words = "" if method in ("get", "post") else f" -X {method.upper()}"
+    if isinstance(example, str):
+        words += f" {example}"
+    elif example is not None or method == "post":
+        words += f" -H 'Content-Type: {JSON}' -d '{json.dumps(example or {}, ensure_ascii=False)}'"
+    return f"curl {{address}}{path}{words}"

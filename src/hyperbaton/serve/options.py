@@ -1,4 +1,4 @@
-"""Options of the service: limits on requests."""
+"""Options of the service: limits on requests, and the refusal of a request."""
 
 from __future__ import annotations
 
@@ -29,3 +29,19 @@ class ServiceLimits:
     def max_fields(self) -> int:
         """The maximum number of fields in a form: one for each text, and some more."""
         return self.max_texts + 100
+
+
+class Refusal(Exception):
+    """Refuse a request.
+
+    >>> str(Refusal(413, "the text is too long"))
+    'the text is too long'
+    """
+
+    def __init__(self, status: int, message: str, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status, self.retry_after = status, retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}

@@ -21,7 +21,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from hyperbaton.base.errors import HyperbatonError
-from hyperbaton.serve.connections import Open, Protocol
+from hyperbaton.serve.connections import LONGEST_HEAD, Open, Protocol
 from hyperbaton.serve.options import ServiceLimits
 
 log = logging.getLogger(__name__)
@@ -32,16 +32,16 @@ FILES = 128  # open files other than connections
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 chooses a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(2048)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(2048)
     except (OSError, OverflowError) as error:
-        found.close()
+        listening.close()
         reason = error.strerror if isinstance(error, OSError) else error
         raise HyperbatonError(f"cannot listen at {host}:{port}: {reason}") from error
-    return found
+    return listening
 
 
 def serve(
@@ -61,10 +61,12 @@ def serve(
         log_config=None,
         access_log=False,
         server_header=False,
+        h11_max_incomplete_event_size=LONGEST_HEAD,
         timeout_keep_alive=math.ceil(limits.keep_alive),
         timeout_graceful_shutdown=int(limits.timeout) + 5,
     )
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    for name in ("uvicorn.error", "python_multipart"):  # which warn of every bad request
+        logging.getLogger(name).setLevel(logging.ERROR)
     server = _Server(config, ready, reload)
     with suppress(KeyboardInterrupt):  # the signal is raised again at the end
         server.run(sockets)

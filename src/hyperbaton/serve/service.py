@@ -8,24 +8,25 @@ import binascii
 import contextlib
 import logging
 import time
+from collections import Counter as Sums
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 
 from hyperbaton.align.aligners.hmm import Aligner
 from hyperbaton.base.errors import Cancelled, HyperbatonError, OptionError
 from hyperbaton.serve.batching import Batcher, Job
+from hyperbaton.serve.connections import client_of
 from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest
 from hyperbaton.serve.fields import parse_body, parse_query
-from hyperbaton.serve.keys import Keys
+from hyperbaton.serve.guard import Keys
 from hyperbaton.serve.languages import Detector, base_code
-from hyperbaton.serve.metrics import Metrics
-from hyperbaton.serve.options import ServiceLimits
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.options import Refusal, ServiceLimits
 
 DRAINED = 32_000_000  # bytes of an oversized body that are read before it is refused, so that the client sees the response
 AUTO = ("", "auto")
@@ -33,6 +34,47 @@ SMALL = 10_000  # bytes of a body that is parsed at once
 KEY_FIELDS = ("api_key", "auth_key")
 ASIDE = 4  # threads for work without search
 log = logging.getLogger(__name__)
+
+
+BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """Requests by path and status, their duration, and the amount of translated text.
+
+    `gauges` maps names to help and a function that returns the current value.
+    """
+
+    def __init__(self, gauges: dict[str, tuple[str, Callable[[], float]]]) -> None:
+        self._registry = registry = CollectorRegistry()
+        counter = partial(Counter, registry=registry)
+        self._requests = counter("hyperbaton_requests", "Requests by path and status.", ["path", "status"])
+        seconds = "Time from the first byte of a request to its answer."
+        self._seconds = Histogram("hyperbaton_request_seconds", seconds, buckets=BUCKETS, registry=registry)
+        self._characters = counter("hyperbaton_characters", "Translated characters, by language pair.", ["pair"])
+        self._sentences = counter("hyperbaton_sentences", "Translated sentences, by language pair.", ["pair"])
+        self._usage: Sums[str] = Sums()  # changed by the event loop alone
+        for name, (help, value) in gauges.items():
+            Gauge(f"hyperbaton_{name}", help, registry=registry).set_function(value)
+
+    def request(self, path: str, status: int, seconds: float) -> None:
+        """Count a request; `path` is that of a route, so that there are few."""
+        self._requests.labels(path, status).inc()
+        self._seconds.observe(seconds)
+
+    def translated(self, pair: str, characters: int, sentences: int, owner: str) -> None:
+        """Count translated text, by owner of a key."""
+        self._characters.labels(pair).inc(characters)
+        self._sentences.labels(pair).inc(sentences)
+        self._usage[owner] += characters
+
+    def usage(self, owner: str) -> int:
+        """The number of characters translated for the owner of a key."""
+        return self._usage[owner]
+
+    def text(self) -> bytes:
+        """All metrics, in the text format of Prometheus."""
+        return generate_latest(self._registry)
 
 
 class Service:
@@ -57,10 +99,18 @@ class Service:
             raise OptionError(f"there are two systems for {twice}; one can be served for each pair of languages")
         if not self.engines and aligner is None:
             raise OptionError("nothing to serve: name a system or an aligner")
-        self.metrics, self.started = Metrics(), time.time()
         self.detector = Detector(self.engines)
         self.detector.detect("a")  # loads the tokenizers
         self.batcher = Batcher(n_workers=self.limits.workers, capacity=self.limits.queue, batch=self.limits.batch)
+        started = time.time()
+        self.metrics = Metrics(
+            {
+                "queue_length": ("Waiting requests.", lambda: self.batcher.n_waiting),
+                "batches_running": ("Batches being translated.", lambda: self.batcher.n_running),
+                "batches_total": ("Batches started.", lambda: self.batcher.n_batches),
+                "start_time_seconds": ("Start time of the service.", lambda: started),
+            }
+        )
         self.aside = ThreadPoolExecutor(ASIDE, "aside")  # for slow work without search
 
     def close(self) -> None:
@@ -110,17 +160,17 @@ class Service:
     def engine(self, source: str | None, target: str | None, texts: Sequence[str] = ()) -> Engine:
         """The system for a pair of languages; without a source language, the one whose vocabulary covers most of the
         text."""
-        found = self.candidates(source, target)
-        if len(found) > 1 and base_code(source or "") in AUTO:
-            best = self.detector.detect(" ".join(texts), [engine.source for engine in found])[0][0]
-            found = [engine for engine in found if engine.source == best]
-        if len(found) != 1:
+        engines = self.candidates(source, target)
+        if len(engines) > 1 and base_code(source or "") in AUTO:
+            best = self.detector.detect(" ".join(texts), [engine.source for engine in engines])[0][0]
+            engines = [engine for engine in engines if engine.source == best]
+        if len(engines) != 1:
             pairs = ", ".join(engine.pair for engine in self.engines) or "none"
-            what = "more than one system" if found else "no system"
+            what = "more than one system" if engines else "no system"
             raise Refusal(
                 400, f"there is {what} for {(source or 'auto')[:20]} to {(target or 'any')[:20]}; there are: {pairs}"
             )
-        return found[0]
+        return engines[0]
 
     def check_amount(self, texts: Sequence[str]) -> None:
         """Refuse too many texts, or texts that are too long."""
@@ -137,14 +187,14 @@ T = TypeVar("T")
 
 def _reloaded(said: list[str], what: str, load: Callable[[], T]) -> T | None:
     try:
-        found = load()
+        loaded = load()
     except Exception as error:  # on any error, the old one stays in use
         if not isinstance(error, HyperbatonError | OSError):
             log.exception("%s cannot be reloaded", what)
         said.append(f"cannot reload {what}, the old one stays: {error}")
         return None
     said.append(f"reloaded {what}")
-    return found
+    return loaded
 
 
 class Call:
@@ -263,14 +313,15 @@ class Call:
             return answer(answered)
 
         request.answer = count
-        found = await self.wait(engine.job(request, self.seconds_left), texts)
+        result = await self.wait(engine.job(request, self.seconds_left), texts)
         self.request.state.work = (engine.pair, request.n_characters)
         service.metrics.translated(engine.pair, request.n_characters, counted[0], self.owner)
-        return found
+        return result
 
     async def wait(self, job: Job, texts: Sequence[str]) -> Any:
         """Queue a job, and wait for it while the client does."""
         service = self.service
+        job.client = self.owner or client_of(self.request.client.host if self.request.client else "")
         service.batcher.submit(job)
         if service.log_texts:
             self.request.state.texts = list(texts)

@@ -18,12 +18,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.errors import ArtefactError, HyperbatonError, OptionError
+from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError, OptionError
 from hyperbaton.base.options import CheckedOptions, option, to_mapping
-from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import Artefact, Kind, hash_arrays, read_artefact, save
 from hyperbaton.metrics import METRICS, Metric, Outputs, make_metric
 from hyperbaton.tune.average import Scale
+from hyperbaton.tune.length import MeasuredMetric, TargetLength
 from hyperbaton.tune.nbest import CandidateLists, Decode, Floats, check_nbest, first_of_each
 from hyperbaton.tune.optimizers import OPTIMIZERS, Optimizer, OptimizerJob
 
@@ -65,7 +66,11 @@ class Tuning(CheckedOptions):
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration: the metric of the translations with these weights, and of the best candidates on all lists."""
+    """One iteration: what is maximised, of the translations with these weights and of the best candidates on all lists.
+
+    `value` is the metric alone; `length` and `expected` are words for each word of the references. `score` differs from
+    `value` if the length is a constraint.
+    """
 
     score: float
     list_score: float
@@ -73,6 +78,23 @@ class Iteration:
     n_new: int
     weights: list[float]
     is_mean: bool = False  # of the weights of earlier iterations
+    value: float = 0.0
+    length: float = 1.0
+    expected: float = 1.0
+
+
+@dataclass(frozen=True)
+class TuningRecord:
+    """Where iterations are stored and reported.
+
+    With a `folder`, stored iterations of the same call are not repeated. `inputs`: what must be unchanged to resume,
+    besides the arguments, by name: the system, the source text. `report` is called with the number of each iteration,
+    from 0, and its result.
+    """
+
+    folder: str | PathLike[str] | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    report: Callable[[int, Iteration], None] = lambda number, iteration: None
 
 
 @dataclass(frozen=True)
@@ -131,12 +153,10 @@ def tune(
     *,
     fixed: npt.NDArray[np.bool_] | None = None,
     optimizer: Optimizer | None = None,
+    length: TargetLength | None = None,
     seed: int = 0,
-    threads: int | None = None,
-    folder: str | PathLike[str] | None = None,
-    inputs: Mapping[str, str] | None = None,
-    report: Callable[[int, Iteration], None] | None = None,
-    progress: Progress | None = None,
+    resources: Resources | None = None,
+    record: TuningRecord | None = None,
 ) -> TuningResult:
     """Tune weights.
 
@@ -146,13 +166,13 @@ def tune(
         references: `references[r][s]` is reference r of sentence s.
         fixed: which weights stay as they are in `start`, (n_features,).
         optimizer: an optimizer that replaces the one named in the options.
-        folder: where to store each iteration; stored iterations of the same call are not repeated.
-        inputs: other inputs that must be unchanged to resume a stored tuning, by name: the system, the source text.
-        report: called with the number of each iteration, from 0, and its result.
-        progress: called for each starting point of an optimisation.
+        length: the expected length of translations, for example as a constraint; without it, the metric alone decides.
+        resources: of an optimisation; progress is called for each of its starting points.
+        record: where to store and report each iteration.
     """
-    options = options or Tuning()
-    metric = make_metric(options.metric)
+    options, resources, record = options or Tuning(), resources or Resources.of(), record or TuningRecord()
+    length = length or TargetLength()
+    metric = MeasuredMetric(make_metric(options.metric), length)
     optimizer = optimizer or OPTIMIZERS.make(options.optimizer)
     start = np.ascontiguousarray(start, np.float64)
     if not np.isfinite(start).all() or not start.any():
@@ -162,31 +182,29 @@ def tune(
         raise OptionError(f"there are {len(start)} weights, but {len(fixed)} flags for fixed ones")
     if fixed.all():
         raise OptionError("all weights are fixed, so there is nothing to tune")
-    identity = _identity(start, fixed, references, options, optimizer, seed) | dict(inputs or {})
-    state = _resume(folder, identity, len(references[0]), start)
+    identity = _identity(start, fixed, references, options, optimizer, length, seed) | dict(record.inputs)
+    state = _resume(record.folder, identity, len(references[0]), start)
     for number, turn in enumerate(state.history):
-        if report:
-            report(number, turn)
+        record.report(number, turn)
     while state.stopped is None:
         number = len(state.history)
         state = _translate(state, decode, references, metric)
-        if report:
-            report(number, state.history[-1])
+        record.report(number, state.history[-1])
         state = _judge(state, metric, options)
         if state.stopped is None:
             best_so_far = np.array(state.best(metric).weights)
             starts = [state.weights] if np.array_equal(best_so_far, state.weights) else [state.weights, best_so_far]
-            job = OptimizerJob(state.lists, metric, starts, (seed << 16) + number, n_threads(threads), progress, fixed)
+            job = OptimizerJob(
+                state.lists, metric, starts, (seed << 16) + number, resources.threads, resources.progress, fixed
+            )
             state = _move(state, optimizer.optimize(job), metric, options, state.scale(start, fixed))
-        if folder is not None:
-            _store(folder, identity, state, seed)
+        _store(record.folder, identity, state, seed)
     if state.averaged is None and options.average > 1:
         number = len(state.history)
         state = _average(state, decode, references, metric, options, state.scale(start, fixed))
-        if report and state.averaged:
-            report(number, state.history[-1])
-        if folder is not None:
-            _store(folder, identity, state, seed)
+        if state.averaged:
+            record.report(number, state.history[-1])
+        _store(record.folder, identity, state, seed)
     return _taken(state, metric)
 
 
@@ -194,7 +212,7 @@ def _average(
     state: _State,
     decode: Decode,
     references: Sequence[Sequence[str]],
-    metric: Metric,
+    metric: MeasuredMetric,
     options: Tuning,
     scale: Scale,
 ) -> _State:
@@ -205,15 +223,15 @@ def _average(
     """
     nothing = replace(state, averaged=())
     last = len(state.history) - 1
-    chosen = range(last + 1 - min(options.average, last // 2), last + 1)
-    if len(chosen) < 2 or state.failure is not None:
+    iterations = range(last + 1 - min(options.average, last // 2), last + 1)
+    if len(iterations) < 2 or state.failure is not None:
         return nothing
-    mean = scale.mean([np.array(state.history[i].weights) for i in chosen])
+    mean = scale.mean([np.array(state.history[i].weights) for i in iterations])
     if mean is None:
         return nothing
     state = _translate(replace(state, weights=mean), decode, references, metric)
     history = [*state.history[:-1], replace(state.history[-1], is_mean=True)]
-    return replace(state, history=history, averaged=tuple(chosen))
+    return replace(state, history=history, averaged=tuple(iterations))
 
 
 def _taken(state: _State, metric: Metric) -> TuningResult:
@@ -231,10 +249,10 @@ def _taken(state: _State, metric: Metric) -> TuningResult:
     if failure:
         log.warning("tuning failed: %s; the best weights are kept", failure)
     stopped = state.stopped or "failure"
-    return TuningResult(np.array(turn.weights), turn.score, stopped, failure, state.history, taken, best, averaged)
+    return TuningResult(np.array(turn.weights), turn.value, stopped, failure, state.history, taken, best, averaged)
 
 
-def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: Metric) -> _State:
+def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]], metric: MeasuredMetric) -> _State:
     nbest = decode(state.weights)
     check_nbest(nbest, state.lists.n_sentences, len(state.weights))
     # Most of a list is known from earlier iterations; only the new translations and the best need statistics.
@@ -242,36 +260,42 @@ def _translate(state: _State, decode: Decode, references: Sequence[Sequence[str]
     needed[first_of_each(nbest)] = True
     nbest = nbest.select(needed)
     statistics = metric.statistics(Outputs.of(nbest.hypotheses, *references, line=nbest.sentence))
-    score = float(metric.score(statistics[first_of_each(nbest)].sum(axis=0)))
+    sums = statistics[first_of_each(nbest)].sum(axis=0)
     lists = state.lists.with_new(nbest, statistics)
+    words, expected = metric.lengths(sums)
     turn = Iteration(
-        score=score,
+        score=float(metric.score(sums)),
         list_score=lists.value(metric, state.weights),
         n_candidates=len(lists),
         n_new=len(lists) - len(state.lists),
         weights=state.weights.tolist(),
+        value=float(metric.plain(sums)),
+        length=words,
+        expected=expected,
     )
     return replace(state, lists=lists, history=[*state.history, turn])
 
 
-def _judge(state: _State, metric: Metric, options: Tuning) -> _State:
+def _judge(state: _State, metric: MeasuredMetric, options: Tuning) -> _State:
     """Stop if a rule applies."""
     number, last = len(state.history) - 1, state.history[-1]
     if number == 0:
-        lists = state.lists
-        reachable = metric.score(lists.statistics[lists.best(lists.gains(metric, state.weights))].sum(axis=0))
-        if _gain(metric, last.list_score, float(reachable)) <= 0:
+        lists, alone = state.lists, metric.unconstrained()
+        reachable = alone.score(lists.statistics[lists.best(lists.gains(alone, state.weights))].sum(axis=0))
+        if _gain(metric, lists.value(alone, state.weights), float(reachable)) <= 0:
             return replace(
                 state,
                 stopped="unreachable",
-                failure=f"no choice from the n-best lists has a better {metric.title} than {last.list_score:.2f}; "
+                failure=f"no choice from the n-best lists has a better {metric.title} than {last.value:.2f}; "
                 "check that the references belong to the source text and are tokenized like the translations",
             )
     if all(turn.n_new == 0 for turn in state.history[-2:]):
         return replace(state, stopped="no new translations")
     if number >= options.iterations:
         return replace(state, stopped="the maximum number of iterations is reached")
-    better = [i for i, gain in enumerate(_gains(metric, state), start=1) if gain > options.min_gain]
+    scores = [turn.score for turn in state.history]
+    best = max if metric.higher_is_better else min
+    better = [i for i in range(1, len(scores)) if _gain(metric, best(scores[:i]), scores[i]) > options.min_gain]
     # The first lists say little about other weights: scores fall at first, so patience counts only after a gain.
     if better and number - better[-1] >= options.patience:
         return replace(state, stopped=f"no better score for {options.patience} iterations")
@@ -324,18 +348,8 @@ def _has_gained(metric: Metric, scores: Sequence[float]) -> bool:
     return any(_gain(metric, scores[0], score) > _LOSS for score in scores[1:])
 
 
-def _gains(metric: Metric, state: _State) -> list[float]:
-    """The gain of each iteration but the first over the best score before it."""
-    scores = [turn.score for turn in state.history]
-    return [_gain(metric, _best(metric, scores[:i]), scores[i]) for i in range(1, len(scores))]
-
-
 def _gain(metric: Metric, before: float, after: float) -> float:
     return after - before if metric.higher_is_better else before - after
-
-
-def _best(metric: Metric, scores: Sequence[float]) -> float:
-    return max(scores) if metric.higher_is_better else min(scores)
 
 
 def _identity(
@@ -344,21 +358,25 @@ def _identity(
     references: Sequence[Sequence[str]],
     options: Tuning,
     optimizer: Optimizer,
+    length: TargetLength,
     seed: int,
 ) -> dict[str, str]:
     """Everything that must be unchanged to resume a stored tuning."""
     text = "\n".join(line for reference in references for line in reference).encode()
     settings = to_mapping(options) | {f"{type(optimizer).__name__}.{k}": v for k, v in to_mapping(optimizer).items()}
     values = repr([sorted(settings.items(), key=str), seed]).encode()
+    expected = np.full(1, length.ratio) if length.words is None else length.words
     return {
         "start": hash_arrays({"weights": start}),
         "fixed weights": hash_arrays({"fixed": fixed}),
         "references": hash_arrays({"text": np.frombuffer(text, np.uint8)}),
+        "expected length": hash_arrays({"words": expected, "constraint": np.array([length.is_constraint])}),
         "settings": hash_arrays({"settings": np.frombuffer(values, np.uint8)}),
     }
 
 
-_TURN = {"score": float, "list_score": float, "n_candidates": int, "n_new": int, "weights": list[float], "is_mean?": bool}
+_TURN = {"score": float, "list_score": float, "n_candidates": int, "n_new": int, "weights": list[float]}
+_TURN |= {"is_mean?": bool, "value": float, "length": float, "expected": float}
 STORED = Kind(
     KIND,
     {"weights": "f8 n_weights", **CandidateLists.LAYOUT},
@@ -366,7 +384,9 @@ STORED = Kind(
 )
 
 
-def _store(folder: str | PathLike[str], identity: dict[str, str], state: _State, seed: int) -> None:
+def _store(folder: str | PathLike[str] | None, identity: dict[str, str], state: _State, seed: int) -> None:
+    if folder is None:
+        return
     details: dict[str, object] = {"history": [asdict(turn) for turn in state.history]}
     details |= {"stopped": state.stopped, "failure": state.failure}
     if state.averaged is not None:
@@ -389,6 +409,8 @@ def _resume(folder: str | PathLike[str] | None, identity: dict[str, str], n_sent
         details = artefact.details
         history = [Iteration(**turn) for turn in details["history"]]
         lists, averaged = CandidateLists.from_arrays(artefact.arrays()), details.get("averaged")
+        if all(turn.is_mean for turn in history) or any(not 0 <= i < len(history) for i in averaged or ()):
+            raise DamagedError("its iterations do not fit each other")
         done = (details["stopped"], details["failure"], None if averaged is None else tuple(averaged))
         return _State(np.array(artefact["weights"]), lists, history, *done)
 

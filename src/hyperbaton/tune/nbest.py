@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import CSR_LAYOUT, Array, array_as_lines, csr_arrays, csr_of_arrays, lines_as_array
+from hyperbaton.base.arrays import CSR_LAYOUT, Array, csr_arrays, csr_of_arrays
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.store import Arrays, group
@@ -47,35 +47,6 @@ class Candidates(NamedTuple):
     def moved(self, n_sentences: int) -> Candidates:
         """Translations in a text that has this many sentences before these."""
         return self._replace(sentence=self.sentence + n_sentences)
-
-    def arrays(self) -> dict[str, Array]:
-        """Everything as named arrays, for a file."""
-        arrays: dict[str, Array] = {
-            "sentence": self.sentence,
-            "features": self.features,
-            "hypotheses": lines_as_array(self.hypotheses),
-        }
-        return arrays | _sparse_arrays(self.sparse)
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Candidates:
-        """The inverse of `arrays`."""
-        hypotheses = array_as_lines(arrays["hypotheses"])
-        return cls(arrays["sentence"], arrays["features"], hypotheses, _sparse_rows(arrays))
-
-
-def _sparse_arrays(rows: csr_array | None) -> dict[str, Array]:
-    """Sparse features as named arrays."""
-    if rows is None:
-        return {}
-    parts = {**csr_arrays(rows), "shape": np.array(rows.shape, np.int64)}
-    return {f"sparse.{name}": part for name, part in parts.items()}
-
-
-def _sparse_rows(arrays: Arrays) -> csr_array | None:
-    """The inverse of `_sparse_arrays`."""
-    sparse = group(arrays, "sparse")
-    return csr_of_arrays(sparse, tuple(sparse["shape"].tolist())) if sparse else None
 
 
 class Decode(Protocol):
@@ -211,7 +182,10 @@ class CandidateLists:
     def arrays(self) -> dict[str, Array]:
         """Everything as named arrays, for the store."""
         arrays = {"features": self.features, "statistics": self.statistics, "keys": self.keys, "offsets": self.offsets}
-        return arrays | _sparse_arrays(self.sparse)
+        if (rows := self.sparse) is not None:
+            parts = {**csr_arrays(rows), "shape": np.array(rows.shape, np.int64)}
+            arrays |= {f"sparse.{name}": part for name, part in parts.items()}
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> CandidateLists:
@@ -219,7 +193,9 @@ class CandidateLists:
         features, statistics, keys, offsets = (
             np.array(arrays[name]) for name in ("features", "statistics", "keys", "offsets")
         )
-        return cls(features, statistics, keys, offsets, _sparse_rows(arrays))
+        rows = group(arrays, "sparse")
+        sparse = csr_of_arrays(rows, tuple(rows["shape"].tolist())) if rows else None
+        return cls(features, statistics, keys, offsets, sparse)
 
 
 def check_nbest(nbest: Candidates, n_sentences: int, n_features: int) -> None:

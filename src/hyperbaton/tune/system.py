@@ -1,61 +1,55 @@
-"""A translation system as the decoder for tuning, which translates in this process or in shards.
+"""A translation system as the decoder for tuning: n-best lists of a text for any weights.
 
-A task of a shard consists of the system, the file of the shard, and weights; it writes the n-best lists of the shard to a
-file of arrays. The lists are joined in text order, and are the same for any number of shards.
+A task has the system and weights, and translates a group of sentences; the lists are joined in text order, and do not
+depend on where they were made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from hyperbaton.base.errors import OptionError, SentenceError
-from hyperbaton.base.executors import Sharding, shard_starts
+from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.shard_arrays import map_arrays, write_arrays
+from hyperbaton.base.workers import Shared, Workers
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.decode import Decoding, NBest, System, Translations, Translator
-from hyperbaton.decode.annotated import AnnotatedLines
-from hyperbaton.decode.shards import SYSTEM, read_shard, write_shards
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator, Translations
+from hyperbaton.decode.annotated import BATCH, AnnotatedLines, in_batches
 from hyperbaton.tune.nbest import Candidates, Floats
 
 # A line translated in pieces has no n-best list: tuning accepts the longest lines that the decoder translates whole.
 MAX_WORDS = 2000
+PART = 64  # sentences that a worker translates with one loading of the system
 
 
 @dataclass(frozen=True)
-class _Search:
-    """How sentences are translated."""
+class _Search(Picklable):
+    """Translates groups of sentences."""
 
+    system: Shared[System]
+    weights: Floats
     options: Decoding
     wanted: NBest
-
-    def candidates(self, system: System, text: AnnotatedLines, resources: Resources) -> Candidates:
-        """The lists of all sentences."""
-        translator, done = Translator(system, self.options, threads=resources.threads), 0
-        parts: list[Candidates] = []
-        for translations in translator.batches(text.lines, self.wanted, annotations=text.annotations):
-            parts.append(_whole(translations).moved(done))
-            done += len(translations)
-            resources.report(done, len(text.lines))
-        return _joined(parts)
-
-
-@dataclass(frozen=True)
-class _Job:
-    folder: Path
-    starts: tuple[int, ...]
-    weights: Floats
-    search: _Search
     threads: int
+
+    @cached_property
+    def translator(self) -> TokenTranslator:
+        return TokenTranslator(with_flat_weights(self.system.value, self.weights), self.options, threads=self.threads)
+
+    def __call__(self, part: tuple[int, AnnotatedLines]) -> Candidates:
+        first, group = part
+        try:
+            return _whole(self.translator.search(group, self.wanted)).moved(first)
+        except SentenceError as error:
+            raise error.moved(first) from error
 
 
 class SystemDecoder:
@@ -64,7 +58,7 @@ class SystemDecoder:
     `annotations` are those that the models need. With `lattice`, lists also contain translations of the search graph
     along each dense feature: all translations that are best for some value of one weight, with the others unchanged.
     `first` is the number of sentences before these in their file, for messages. `fix` are weights that are not tuned,
-    named as in `columns_of`. With `sharding` the text is translated in shards, whose folder the caller removes.
+    named as in `columns_of`. Progress counts sentences.
     """
 
     def __init__(
@@ -80,19 +74,20 @@ class SystemDecoder:
         options: Decoding | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        sharding: Sharding | None = None,
+        workers: Workers | None = None,
     ) -> None:
+        system.need_unpacked("tuning")
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
                 raise SentenceError(f"a sentence of more than {MAX_WORDS} words; tune without it", first + n)
         if lattice and system.is_hierarchical:
             raise OptionError("--lattice searches graphs of phrases; leave it out for a system with rules")
         self.system, self.fixed = fix_weights(system, fix or {})
-        self.text, self.first = AnnotatedLines(sentences, annotations), first
-        self.resources = Resources.of(threads, progress, sharding=sharding)
+        self.sentences, self.annotations, self.first = sentences, annotations, first
+        self.resources = Resources.of(threads, progress, workers=workers)
         n_dense = sum(system.dense_features.values())
-        wanted = NBest(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
-        self.search = _Search(replace(options or system.options, max_words=MAX_WORDS), wanted)
+        self.wanted = NBest(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
+        self.options = replace(options or system.options, max_words=MAX_WORDS)
 
     @property
     def start(self) -> Floats:
@@ -103,59 +98,28 @@ class SystemDecoder:
         """The system with these weights."""
         return with_flat_weights(self.system, weights)
 
+    @cached_property
+    def _shared(self) -> Shared[System]:
+        return self.resources.workers.share(self.system, self.system.save, System.load)
+
     def __call__(self, weights: Floats) -> Candidates:
+        resources, lists = self.resources, list[Candidates]()
+        search = _Search(self._shared, weights, self.options, self.wanted, resources.tasks().threads)
+        size, n = resources.workers.size(BATCH, PART), len(self.sentences)
+        groups = in_batches(self.sentences, self.annotations, size, markup=self.options.markup)
         try:
-            return self._translate(weights)
+            for nbest in resources.workers.map(search, zip(range(0, n, size), groups, strict=True)):
+                lists.append(nbest)
+                resources.report(min(len(lists) * size, n), n)
         except SentenceError as error:
             raise error.moved(self.first) from error
-
-    def _translate(self, weights: Floats) -> Candidates:
-        resources = self.resources
-        if resources.sharding is not None:
-            return _joined(self._shards(weights, resources.sharding))
-        return self.search.candidates(self.with_weights(weights), self.text, resources)
-
-    def _shards(self, weights: Floats, sharding: Sharding) -> Iterator[Candidates]:
-        """The lists of each shard that has sentences."""
-        folder, starts = sharding.folder, shard_starts(len(self.text.lines), sharding.shards)
-        if not (folder / SYSTEM).exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            write_shards(folder, self._groups(starts), starts)
-            self.system.save(folder / SYSTEM)
-        job = _Job(folder, tuple(starts), weights, self.search, sharding.threads)
-        for shard, n_lists in enumerate(sharding.do(_translate_shard, job, self.resources.progress)):
-            if n_lists:
-                yield Candidates.from_arrays(map_arrays(folder, _lists(shard))).moved(starts[shard])
-
-    def _groups(self, starts: Sequence[int]) -> Iterator[AnnotatedLines]:
-        for begin, end in pairwise(starts):
-            if begin < end:
-                lines, annotations = self.text.lines[begin:end], self.text.annotations
-                yield AnnotatedLines(lines, annotations.select(np.arange(begin, end)))
-
-
-def _translate_shard(job: _Job, shard: int) -> int:
-    """Compute the lists of a shard; returns their number, 0 if there are more shards than sentences."""
-    group = next(read_shard(job.folder, shard), None)
-    if group is None:
-        return 0
-    system = with_flat_weights(System.load(job.folder / SYSTEM), job.weights)
-    try:
-        lists = job.search.candidates(system, group, Resources(job.threads))
-    except SentenceError as error:
-        raise error.moved(job.starts[shard]) from error
-    write_arrays(job.folder, _lists(shard), lists.arrays())
-    return len(group.lines)
-
-
-def _lists(shard: int) -> str:
-    return f"lists.{shard}"
+        return _joined(lists)
 
 
 def _joined(parts: Iterable[Candidates]) -> Candidates:
     """The lists of consecutive parts of a text."""
     sentence, features, hypotheses, rows = zip(*parts, strict=True)
-    lines = [line for own in hypotheses for line in own]
+    lines = [line for translations in hypotheses for line in translations]
     fired = None if rows[0] is None else sparse.vstack(rows, format="csr")
     return Candidates(np.concatenate(sentence), np.concatenate(features), lines, fired)
 

@@ -1,7 +1,7 @@
 """eflomal (Östling and Tiedemann 2016) as an external aligner.
 
 It is under the GPL and is only run as a separate program: texts and links pass through temporary files, and nothing is
-imported from it. `pip install 'hyperbaton[eflomal]'` installs it. It samples and cannot be seeded, so its links differ
+imported from it. The extra `eflomal` installs it. It samples and cannot be seeded, so its links differ
 slightly from run to run, and it trains and links in one step, so there is no model to save.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from hyperbaton.align.base import WordAligner
-from hyperbaton.align.reading import read_links
+from hyperbaton.align.link_files import read_links
 from hyperbaton.base.errors import HyperbatonError, MissingExtra
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Links

@@ -13,9 +13,10 @@ probabilities.
 **Smoothing**. p(t | s) = (c(s, t) + k(s, t) + λ·f(t)) / (c(s) + k(s) + λ) with f the relative frequency of t: a Dirichlet
 prior. Its weight λ, `smoothing`, keeps a rare word from becoming the origin of everything around it. k is a prior count of
 word pairs: `alike` for words that are written alike, and `prior_weight` · p(t | s) for translations known to a saved model,
-`prior`. Model 1 starts from these counts, if there are any, and jumps start from those of the saved model. With
-`stem_prior`, a first training on words cut to their first letters adds counts of `stem_weight` · p(stem of t | stem of s) ·
-f(t) / f(stem of t), so that rare forms of a word share the statistics of all its forms.
+`prior`. The default weight is 20 · √(words of the prior's text / words of this text), at most 1,000: the smaller the text,
+the more the prior counts. Model 1 starts from these counts, if there are any, and jumps start from those of the saved
+model. With `stem_prior`, a first training on words cut to their first letters adds counts of `stem_weight` ·
+p(stem of t | stem of s) · f(t) / f(stem of t), so that rare forms of a word share the statistics of all its forms.
 
 **Agreement** (Liang, Taskar and Klein 2006). With a and b the two directions' posteriors of a link, plain EM maximises
 each likelihood with the expected counts a and b. Training by agreement maximises
@@ -37,7 +38,7 @@ others, their expected precision, reaches it. Links for inspection should be pre
 leave few words unlinked, since an unlinked word can join every adjacent phrase. `for_` chooses the confidence for either
 purpose.
 
-Nothing here is random, and the number of threads does not change a single link.
+Nothing here is random. Expected counts are whole units, so the number of threads does not change a single link.
 """
 
 from __future__ import annotations
@@ -51,24 +52,28 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.align.base import ALIGNERS, Removals, Vocabularies, WordAligner
+from hyperbaton.align.base import ALIGNERS, KIND, SMALLEST_SAVED, Removals, Vocabularies, WordAligner
 from hyperbaton.align.lexical import LexicalTable
-from hyperbaton.align.normalization import Normalization
-from hyperbaton.align.prior import WordPairCounts, alike_words, check_languages, stem_translations, translations
+from hyperbaton.align.normalization import Normalization, restore_links
+from hyperbaton.align.prior import (
+    WordPairCounts,
+    alike_words,
+    check_languages,
+    stem_translations,
+    translations,
+    usual_weight,
+)
 from hyperbaton.align.scores import AlignmentScores, most_certain
-from hyperbaton.align.training import Rounds, model_arrays, model_of, train
 from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError, OptionError
-from hyperbaton.base.executors import Sharding
 from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import Arguments, from_mapping, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, Kind, read_artefact, save
 from hyperbaton.corpus import Bitext, Links, Text, Vocabulary
-from hyperbaton.corpus.removal import restore_links
 
-KIND = "aligner"
+SIDES = ("source", "target")
 STORED = Kind(
     KIND,
     {
@@ -79,16 +84,18 @@ STORED = Kind(
         "lexicon.probabilities": "f4 n_entries 2",
         "null.to-source": "f4 source.n_words",
         "null.to-target": "f4 target.n_words",
-        "jumps.*": "f4 *",
+        "jumps.to-source": "f4 *",
+        "jumps.to-target": "f4 *",
         "logprobs": "f8 n_iterations 2",
+        # Of the aligner `neural`.
+        **{f"rows?.{side}.{part}": f"i4 {side}.n_words" for side in SIDES for part in ("words", "stems")},
+        "network.*": "f2 * *",
     },
-    {"details": {"drop": {"source": list[str], "target": list[str]}}},
+    {"details": {"drop": dict.fromkeys(SIDES, list[str]), "n_words": int, "aligner?": str}},
 )
-SIDES = ("source", "target")
 # The default of --confidence by the use of links: `links` was chosen on hand-made links, `phrases` on translations
 # (docs/results/align.md). The two are currently equal.
 CONFIDENCES = {"links": 0.3, "phrases": 0.3}
-SMALLEST_SAVED = 1e-6  # pairs below this in both directions are not saved
 SMALLEST_PRIOR = 1e-4  # smallest probability of pairs of a prior model
 SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
 STEM_HMM_ITERATIONS = 2  # maximum for the training on stems
@@ -115,6 +122,8 @@ class Aligner(WordAligner):
     >>> aligner = Aligner().fit(bitext)
     >>> aligner.align(bitext)[0]
     [(0, 0), (1, 1)]
+    >>> aligner.align_pair("ein haus", "a house")
+    [(0, 0), (1, 1)]
     >>> aligner.lexical_table().translations("buch")[0][0]
     'book'
     """
@@ -130,7 +139,11 @@ class Aligner(WordAligner):
     smoothing: float = option(10.0, "pseudo-count that pulls translation probabilities towards word frequencies", minimum=0)
     alike: float = option(2.0, "pseudo-count of each pair of equal words, numbers or punctuation marks", minimum=0)
     prior: str | None = option(None, "saved model of the same languages to start from", path=True)
-    prior_weight: float = option(10.0, "pseudo-count of the prior model's translations of a word", minimum=0)
+    prior_weight: float | None = option(
+        None,
+        "pseudo-count of the prior model's translations of a word [default: by the sizes of both texts]",
+        minimum=0,
+    )
     stem_prior: int = option(4, "learn from words cut to this many letters first; 0 turns it off", minimum=0)
     stem_weight: float = option(5.0, "pseudo-count of the translations of a word's stem", minimum=0)
     null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
@@ -152,31 +165,22 @@ class Aligner(WordAligner):
         maximum=1,
     )
     confidences: ClassVar[dict[str, float]] = CONFIDENCES
+    link_options: ClassVar = ("for_", "symmetrization", "confidence", "threshold", "precision")
     max_length: int = option(1000, "longer sentences are skipped in training and get no links", minimum=1, maximum=5000)
 
-    def fit(
-        self,
-        bitext: Bitext,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        sharding: Sharding | None = None,
-    ) -> Aligner:
-        """Learn from a bitext; its links, if any, are ignored.
-
-        With `sharding`, counting is distributed, and its number of threads is used in each task; the model does not change.
-        """
+    def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Aligner:
+        """Learn from a bitext; its links, if any, are ignored."""
         self.normalizations_ = super().normalizations()
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
+        self.n_words_ = source.n_tokens + target.n_tokens
         n_before, n_own = self._stem_iterations(source, target), self.model1_iterations + self.hmm_iterations
-        whole = Resources.of(threads, progress, sharding=sharding)
+        whole = Resources.of(threads, progress)
         after = whole.part(n_before, of=n_before + n_own, size=n_own)
         stems = None
         if n_before:
-            place = None if sharding is None else replace(sharding, folder=sharding.folder / "stems")
             before = whole.part(0, of=n_before + n_own, size=n_before).progress
-            stems = self._stem_counts(source, target, threads, before, place)
+            stems = self._stem_counts(source, target, threads, before)
         training = _core.AlignerTraining(
             source.core_tokens,
             target.core_tokens,
@@ -191,27 +195,35 @@ class Aligner(WordAligner):
             prior=self._prior(source, target, stems),
             n_threads=whole.threads,
         )
-        rounds = Rounds(**{f.name: getattr(self, f.name) for f in fields(Rounds)})
-        # Before each round: p(target | source), the reverse.
-        self.logprobs_ = train((source, target), training, rounds, after)
+        logprobs = []  # before each round: p(target | source), the reverse
+        for number in range(n_own):
+            chained = number >= self.model1_iterations
+            training.count(chained=chained, progress=after.part(number, of=n_own).progress)
+            logprobs.append(training.renew(chained=chained))
+        self.logprobs_ = np.array(logprobs, np.float64).reshape(-1, 2)
         self.model_ = training.take_model()
         return self
 
     def _prior(self, source: Text, target: Text, stems: WordPairCounts | None) -> _core.AlignerPrior | None:
         """The prior of the words of both normalised texts, with counts from stems."""
-        counts, jumps = alike_words(self.vocabularies_, self.alike) if self.alike else None, None
+        parts, jumps = [alike_words(self.vocabularies_, self.alike)] if self.alike else [], None
         if self.prior is not None:
-            model = self._prior_model(self.prior)
-            check_languages(self.prior, model.vocabularies_, (source, target))
+            model = Aligner.load(self.prior)
+            for name in ("lowercase", "stem"):
+                if getattr(model, name) != getattr(self, name):
+                    raise OptionError(
+                        f"the prior model {self.prior} was learned with {name} {getattr(model, name)}, "
+                        f"not {getattr(self, name)}: words must be normalised alike"
+                    )
+            check_languages(f"the prior model {self.prior}", model.vocabularies_, (source, target))
             lexicon = model.model_.lexicon(SMALLEST_PRIOR)
-            known = translations(model.vocabularies_, self.vocabularies_, lexicon, self.prior_weight)
-            counts = known if counts is None else counts + known
+            weight = usual_weight(model.n_words_, self.n_words_) if self.prior_weight is None else self.prior_weight
+            parts.append(translations(model.vocabularies_, self.vocabularies_, lexicon, weight))
             jumps = model.model_.jump_weights()
-        if stems is not None:
-            counts = stems if counts is None else counts + stems
-        if counts is None or len(counts.sources) == 0:
+        parts += [] if stems is None else [stems]
+        if not any(len(part.sources) for part in parts):
             return None
-        starts, targets, values = counts.by_source(len(source.vocabulary))
+        starts, targets, values = WordPairCounts.joined(parts).by_source(len(source.vocabulary))
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
 
     def _stem_iterations(self, source: Text, target: Text) -> int:
@@ -221,12 +233,8 @@ class Aligner(WordAligner):
             return 0
         return self.model1_iterations + min(self.hmm_iterations, STEM_HMM_ITERATIONS)
 
-    def _stem_counts(
-        self, source: Text, target: Text, threads: int | None, progress: Progress | None, sharding: Sharding | None
-    ) -> WordPairCounts:
+    def _stem_counts(self, source: Text, target: Text, threads: int | None, progress: Progress | None) -> WordPairCounts:
         """Translations of stems as translations of words."""
-        if sharding is not None:
-            sharding.folder.mkdir(exist_ok=True)
         options = {f.name: getattr(self, f.name) for f in fields(Aligner)} | {
             "lowercase": False,
             "stem": self.stem_prior,
@@ -237,24 +245,13 @@ class Aligner(WordAligner):
             "hmm_iterations": min(self.hmm_iterations, STEM_HMM_ITERATIONS),
         }
         stems = Aligner(**options)
-        stems.fit(Bitext(source, target), threads=threads, progress=progress, sharding=sharding)
+        stems.fit(Bitext(source, target), threads=threads, progress=progress)
         numbers = [
             rule.numbers(text.vocabulary, forms)
             for rule, text, forms in zip(stems.normalizations_, (source, target), stems.vocabularies_, strict=True)
         ]
         lexicon = stems.model_.lexicon(SMALLEST_STEM)
         return stem_translations((source, target), (numbers[0], numbers[1]), lexicon, self.stem_weight, SMALLEST_STEM)
-
-    def _prior_model(self, path: str) -> Aligner:
-        """A saved model whose words are normalised in the same way."""
-        model = Aligner.load(path)
-        for name in ("lowercase", "stem"):
-            if getattr(model, name) != getattr(self, name):
-                raise OptionError(
-                    f"the prior model {path} was learned with {name} {getattr(model, name)}, not {getattr(self, name)}: "
-                    "words must be normalised alike"
-                )
-        return model
 
     def files(self) -> dict[str, Path]:
         # A manifest has the checksums of all parts of the model.
@@ -332,7 +329,7 @@ class Aligner(WordAligner):
         sides = self.normalize(bitext)
         points, inside = _reduced_points(links, sides)
         n_inside = offsets_of(inside)
-        found, logprobs = self._fitted().model_.score_links(
+        of_links, logprobs = self._fitted().model_.score_links(
             sides[0].text.core_tokens,
             sides[1].text.core_tokens,
             points[inside],
@@ -341,18 +338,9 @@ class Aligner(WordAligner):
             progress,
         )
         posteriors = np.zeros((len(points), 2), np.float32)
-        posteriors[inside] = found
+        posteriors[inside] = of_links
         n_words = np.stack([sides[1].text.lengths, sides[0].text.lengths], axis=1)
         return AlignmentScores(posteriors, logprobs / np.maximum(n_words, 1))
-
-    def align_pair(self, source: str, target: str) -> list[tuple[int, int]]:
-        """Link the words of one sentence pair, tokenized; for services that receive sentences one at a time.
-
-        >>> bitext = Bitext.of(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
-        >>> Aligner().fit(bitext).align_pair("ein haus", "a house")
-        [(0, 0), (1, 1)]
-        """
-        return self.align(Bitext.of([source], [target]), threads=1)[0]
 
     def lexical_table(self, smallest: float = 1e-5) -> LexicalTable:
         """The translation probabilities of normalised words, if one of the two reaches `smallest`.
@@ -372,7 +360,7 @@ class Aligner(WordAligner):
         """
         arrays = {**self._fitted()._model_arrays(smallest), "logprobs": self.logprobs_}
         for side, vocabulary in zip(SIDES, self.vocabularies_, strict=True):
-            arrays[f"{side}.bytes"], arrays[f"{side}.offsets"] = vocabulary.bytes, vocabulary.offsets
+            arrays |= vocabulary.arrays(side)
         save(path, STORED, arrays, options=to_mapping(self), seed=self._saved_seed(), details=self._details())
 
     def _saved_seed(self) -> int | None:
@@ -381,7 +369,8 @@ class Aligner(WordAligner):
 
     def _details(self) -> JsonObject:
         """Saved values other than arrays and options."""
-        return {"drop": {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}}
+        drops = {side: sorted(rule.drop) for side, rule in zip(SIDES, self.normalizations_, strict=True)}
+        return {"drop": drops, "n_words": self.n_words_}
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Aligner:
@@ -389,22 +378,36 @@ class Aligner(WordAligner):
         return read_artefact(path, STORED, _read, content=True)
 
     def _restore(self, artefact: Artefact) -> None:
-        """Restore a saved model."""
         drops, arrays = artefact.details["drop"], artefact.arrays()
+        self.n_words_ = artefact.details["n_words"]
         source, target = (Normalization(self.lowercase, self.stem, frozenset(drops[side])) for side in SIDES)
         self.normalizations_ = source, target
-        words = [Vocabulary.from_arrays(arrays, side) for side in SIDES]
+        words = [Vocabulary.from_arrays(arrays.group(side)) for side in SIDES]
         self.vocabularies_ = words[0], words[1]
         self.logprobs_ = arrays["logprobs"]
         self.model_ = self._model_of(arrays)
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
         """The arrays of the model, without word pairs whose probabilities are below `smallest` in both directions."""
-        return model_arrays(self.model_, smallest)
+        starts, targets, probabilities = self.model_.lexicon(smallest)
+        arrays: dict[str, Array] = {"lexicon.starts": starts, "lexicon.targets": targets}
+        arrays["lexicon.probabilities"] = probabilities
+        nulls, jumps = self.model_.null_emissions(), self.model_.jump_weights()
+        for k, way in ((1, "to-source"), (0, "to-target")):
+            arrays[f"null.{way}"], arrays[f"jumps.{way}"] = nulls[k], jumps[k]
+        return arrays
 
     def _model_of(self, arrays: Arrays) -> _core.AlignmentModel:
-        """The inverse of `_model_arrays`."""
-        return model_of(arrays, self.null_probability, self.max_length, self._network_of(arrays))
+        return _core.AlignmentModel(
+            arrays["lexicon.starts"],
+            arrays["lexicon.targets"],
+            arrays["lexicon.probabilities"],
+            nulls=(arrays["null.to-target"], arrays["null.to-source"]),
+            jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
+            null_probability=self.null_probability,
+            max_length=self.max_length,
+            network=self._network_of(arrays),
+        )
 
     def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
         """The network that corrects the posteriors of the model, if there is one."""

@@ -10,7 +10,7 @@ Trained on the bitext alone, in three steps:
    forward pass is in the core (core/align/link_network), so that linking needs no PyTorch and takes a fraction of the time.
 
 The saved model contains the hidden Markov model and the student. Everything that works with a model of `hmm` works with it:
-scores, thresholds, lexicons, streams, shards and the service; log-probabilities of sentence pairs and translation
+scores, thresholds, lexicons, streams, clusters and the service; log-probabilities of sentence pairs and translation
 probabilities are those of the hidden Markov model.
 """
 
@@ -26,15 +26,14 @@ from hyperbaton import _core
 from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError
-from hyperbaton.base.executors import Sharding
+from hyperbaton.base.errors import OptionError, importing
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import Arrays, Artefact, group
 from hyperbaton.corpus import Bitext, Text
-from hyperbaton.network.words import frequent_rows, needing_torch
+from hyperbaton.network.words import NeedsTorch, frequent_rows
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # rarer words and stems have no embedding
@@ -43,12 +42,15 @@ _SIDES = ("source", "target")
 
 
 @dataclass
-class Neural(Aligner):
+class Neural(Aligner, NeedsTorch):
     """The aligner `hmm`, corrected by a network trained on the bitext alone (needs PyTorch to train, not to use)."""
 
     teachers: int = option(2, "number of teachers, whose posteriors are averaged", minimum=1)
     teacher_size: int = option(256, "size of a teacher's LSTM layers in one direction", minimum=1, maximum=4096)
     teacher_epochs: int = option(6, "passes over the text to train a teacher", minimum=1)
+    samples: int = option(
+        4096, "words beside those of a batch that stand for all in a teacher's softmax; 0: all", minimum=0
+    )
     hidden: int = option(32, "size of the network's LSTM layers in one direction", minimum=1, maximum=1024)
     word_size: int = option(96, "size of its word embeddings", minimum=1, maximum=4096)
     vector_size: int = option(192, "size of the word vectors that it compares directly", minimum=1, maximum=4096)
@@ -62,26 +64,19 @@ class Neural(Aligner):
         maximum=1,
     )
     confidences: ClassVar[dict[str, float]] = dict.fromkeys(CONFIDENCES, _CONFIDENCE)
-    device: str = option("cpu", "where PyTorch computes, e.g. cpu or cuda")
+    device: str = option("cpu", "where PyTorch computes", metavar="cpu|cuda|cuda:N")
 
-    def fit(
-        self,
-        bitext: Bitext,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        sharding: Sharding | None = None,
-    ) -> Neural:
+    def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Neural:
         side = _torch_side()
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         vars(self).pop("network_", None)
         whole = Resources.of(threads, progress)
-        super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress, sharding=sharding)
+        super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress)
         training = side.Training(self, self.prepare(bitext, threads), whole.threads)
         if training.n_pairs == 0:
             return self  # without corrections
-        n_teach, n_learn = 3 * self.teacher_epochs, (1 + self.teachers) * self.epochs
+        n_teach, n_learn = 3 * self.teacher_epochs, self.teachers + self.epochs
         rest, total = whole.part(1, of=10, size=9), self.teachers * n_teach + n_learn
         teachers = [
             training.teach(number, rest.part(number * n_teach, of=total, size=n_teach).progress)[0]
@@ -157,6 +152,6 @@ class Neural(Aligner):
 
 
 def _torch_side() -> ModuleType:
-    with needing_torch():
+    with importing("PyTorch", "torch", "torch"):
         from hyperbaton.align.neural import training
     return training

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.network.training import Batching, EncodedText, Tokens, hide_words
 
 _IMPOSSIBLE = -1e4
+_NEAR_ZERO = 1e-3  # posteriors up to this count as 0 where they are stored
 
 
 class Side(NamedTuple):
@@ -41,11 +43,12 @@ class Both(NamedTuple):
 
 
 class PairBatch(NamedTuple):
-    """Sentence pairs with the models' posteriors."""
+    """Sentence pairs with the models' posteriors, and those that a network should learn."""
 
     source: Side
     target: Side
     models: Both
+    wanted: Both | None = None
 
     @property
     def n_words(self) -> int:
@@ -67,8 +70,31 @@ class PairBatch(NamedTuple):
         return -(to_target + to_source)
 
 
+class StoredPosteriors(NamedTuple):
+    """Posteriors of the word pairs of many sentence pairs, without those near 0; null has what is missing to 1."""
+
+    points: Tensor  # (n_points, 2): positions
+    values: Tensor  # (n_points, 2), half precision: to the target, to the source
+    offsets: Tensor  # (n_pairs + 1,)
+
+    def dense(self, chosen: Tensor, n: int, m: int) -> Both:
+        """The posteriors of the chosen sentence pairs."""
+        starts = self.offsets[chosen]
+        sizes = self.offsets[chosen + 1] - starts
+        pair = torch.repeat_interleave(torch.arange(len(chosen), device=chosen.device), sizes)
+        at = torch.arange(len(pair), device=chosen.device) - (torch.cumsum(sizes, 0) - sizes)[pair] + starts[pair]
+        both = torch.zeros(len(chosen), n, m, 2, device=chosen.device)
+        points = self.points[at].long()
+        both[pair, points[:, 0], points[:, 1]] = self.values[at].float()
+        to_target, to_source = both[..., 0], both[..., 1]
+        nulls = (1 - to_target.sum(1, keepdim=True)).clamp(0, 1), (1 - to_source.sum(2, keepdim=True)).clamp(0, 1)
+        return Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2))
+
+
 class PairData(Batching):
     """Sentence pairs on a device; those with an empty side or one longer than `longest` are left out."""
+
+    wanted: StoredPosteriors | None = None
 
     def __init__(self, texts: PairTexts, device: str, longest: int) -> None:
         sides = (texts.source, texts.target)
@@ -76,15 +102,33 @@ class PairData(Batching):
         self._sides = [EncodedText(side.words, side.stems, side.offsets, device) for side in sides]
         self.lengths = np.maximum(*(side.lengths for side in self._sides))
         self.usable = texts.usable(longest)
-        self._point_offsets = torch.as_tensor(texts.point_offsets.astype(np.int64), device=self.device)
-        self._points = torch.as_tensor(texts.points.astype(np.int32), device=self.device)
-        self._posteriors = torch.as_tensor(texts.posteriors.astype(np.float16), device=self.device)
+        self._models = StoredPosteriors(
+            torch.as_tensor(texts.points.astype(np.int32), device=self.device),
+            torch.as_tensor(texts.posteriors.astype(np.float16), device=self.device),
+            torch.as_tensor(texts.point_offsets.astype(np.int64), device=self.device),
+        )
 
     def batch(self, chosen: Array) -> PairBatch:
-        """The chosen pairs."""
         source, target = (side.tokens(chosen) for side in self._sides)
-        models = self._models(chosen, source.words.shape[1] - 2, target.words.shape[1] - 2)
-        return PairBatch(Side(source, source), Side(target, target), models)
+        numbers, sizes = torch.as_tensor(chosen, device=self.device), (source.words.shape[1] - 2, target.words.shape[1] - 2)
+        wanted = None if self.wanted is None else self.wanted.dense(numbers, *sizes)
+        return PairBatch(Side(source, source), Side(target, target), self._models.dense(numbers, *sizes), wanted)
+
+    def posteriors(self, posterior: Callable[[PairBatch], Both]) -> StoredPosteriors:
+        """Ask for the posteriors of all usable sentence pairs, and keep those that are not near 0."""
+        parts: list[tuple[Tensor, Tensor, Tensor]] = []
+        for chosen in self.batches(self.usable, 1 << 13):
+            batch = self.batch(chosen)
+            to_target, to_source = posterior(batch)
+            both = torch.stack([to_target[:, :-1], to_source[..., :-1]], -1)
+            inside = batch.source.inside[:, :, None] & batch.target.inside[:, None, :]
+            pair, *points = ((both.amax(-1) > _NEAR_ZERO) & inside).nonzero(as_tuple=True)
+            numbers = torch.as_tensor(chosen, device=self.device)[pair]
+            parts.append((numbers, torch.stack(points, 1).int(), both[pair, points[0], points[1]].half()))
+        pairs, points, values = (torch.cat(column) for column in zip(*parts, strict=True))
+        order = torch.argsort(pairs, stable=True)
+        offsets = torch.cumsum(torch.bincount(pairs, minlength=len(self.lengths)), 0)
+        return StoredPosteriors(points[order], values[order], torch.nn.functional.pad(offsets, (1, 0)))
 
     def hidden(self, batch: PairBatch, rate: float) -> PairBatch:
         """A batch with some words and half as many stems replaced by the unknown word."""
@@ -98,19 +142,6 @@ class PairData(Batching):
             return side._replace(seen=seen._replace(labels=stems))
 
         return batch._replace(source=hide(batch.source), target=hide(batch.target))
-
-    def _models(self, chosen: Array, n: int, m: int) -> Both:
-        part = torch.as_tensor(chosen, device=self.device)
-        starts = self._point_offsets[part]
-        sizes = self._point_offsets[part + 1] - starts
-        pair = torch.repeat_interleave(torch.arange(len(part), device=self.device), sizes)
-        at = torch.arange(len(pair), device=self.device) - (torch.cumsum(sizes, 0) - sizes)[pair] + starts[pair]
-        both = torch.zeros(len(part), n, m, 2, device=self.device)
-        points = self._points[at].long()
-        both[pair, points[:, 0], points[:, 1]] = self._posteriors[at].float()
-        to_target, to_source = both[..., 0], both[..., 1]
-        nulls = (1 - to_target.sum(1, keepdim=True)).clamp(0, 1), (1 - to_source.sum(2, keepdim=True)).clamp(0, 1)
-        return Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2))
 
 
 class PairTask(abc.ABC):

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperbaton.align.neural.pairs import Both, PairBatch, PairTask, Side
+from hyperbaton.align.neural.pairs import Both, PairBatch, PairData, PairTask, Side
 from hyperbaton.align.neural.teacher import Teacher
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, WINDOW_SCALE, PairTexts
 from hyperbaton.base.arrays import Array
@@ -96,7 +96,6 @@ class Student(nn.Module):
         )
 
     def arrays(self) -> dict[str, Array]:
-        """The learned parameters in half precision, with the names that the core reads."""
         found = {
             f"{name}.{part}": array
             for name, side in (("source", self.source), ("target", self.target))
@@ -108,7 +107,6 @@ class Student(nn.Module):
         }
 
     def take(self, arrays: Mapping[str, Array]) -> Self:
-        """The inverse of `arrays`."""
         for name, side in (("source.", self.source), ("target.", self.target)):
             side.take({part.removeprefix(name): array for part, array in arrays.items() if part.startswith(name)})
         with torch.no_grad():
@@ -117,7 +115,6 @@ class Student(nn.Module):
         return self
 
     def _shared(self) -> dict[str, Tensor]:
-        """The parameters that belong to neither side."""
         layers = {name: getattr(self, name) for name in _WINDOWS}
         parts = {f"{name}.{part}": getattr(layer, part) for name, layer in layers.items() for part in ("weight", "bias")}
         return {"mix": self.mix, **parts}
@@ -130,13 +127,19 @@ class StudentTask(PairTask):
         super().__init__(texts, longest)
         self.shape, self.teachers = shape, [teacher.eval() for teacher in teachers]
 
+    def data(self, device: str) -> PairData:
+        """The text, with the mixture that the student learns, which the teachers compute once."""
+        data = super().data(device)
+        with torch.no_grad():
+            data.wanted = data.posteriors(self._mixture)
+        return data
+
     def network(self, dropout: float) -> Student:
         return Student(self.shape, dropout)
 
     def loss(self, network: Student, batch: PairBatch, done: float) -> tuple[Tensor, int]:
-        with torch.no_grad():
-            wanted = self._mixture(batch)
-        return batch.cross_entropy(wanted, network(batch)), batch.n_words
+        assert batch.wanted is not None
+        return batch.cross_entropy(batch.wanted, network(batch)), batch.n_words
 
     def _mixture(self, batch: PairBatch) -> Both:
         posteriors = zip(*(teacher(batch)[1] for teacher in self.teachers), strict=True)

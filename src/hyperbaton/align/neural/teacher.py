@@ -28,9 +28,13 @@ _AGREE_FROM = 0.25  # the directions are trained to agree after this fraction of
 
 
 class TeacherShape(NamedTuple):
-    """Sizes and weights of losses; `sides` has the sizes of the source and target readers."""
+    """Sizes and weights of losses; `sides` has the sizes of the source and target readers.
+
+    `samples` words stand for all in the softmax while training, beside those of the batch; 0: all words are in it.
+    """
 
     sides: tuple[ReaderShape, ReaderShape]
+    samples: int = 0
     guide: float = 0.5
     agree: float = 0.3
 
@@ -38,8 +42,10 @@ class TeacherShape(NamedTuple):
 class _Direction(nn.Module):
     """p(y_j | x, y without y_j) as a sum over the word that y_j comes from, or null."""
 
-    def __init__(self, source: ReaderShape, target: ReaderShape, unigrams: Tensor, dropout: float) -> None:
+    def __init__(self, source: ReaderShape, target: ReaderShape, unigrams: Tensor, samples: int, dropout: float) -> None:
         super().__init__()
+        self.samples = samples
+        self.register_buffer("frequencies", torch.exp(0.75 * unigrams), persistent=False)
         inputs, state = target.word_size + target.label_size, 2 * source.hidden
         self.source = SentenceReader(source, dropout)
         self.word, self.stem = (
@@ -68,11 +74,12 @@ class _Direction(nn.Module):
         prior = scores.masked_fill(outside[:, :, None], -1e4).log_softmax(1)
         origins = self.dropout(torch.tanh(self.from_word(inputs) + self.from_state(states)))
         words = target.tokens.words[:, 1:-1]
+        candidates = self._candidates(words)
         weights, bias = self.output.weight[words], self.output.bias[words]
         emissions = torch.einsum("bie,bje->bij", origins, weights) + bias[:, None, :]
-        emissions = emissions - self._normalizer(origins, source.inside)[..., None]
+        emissions = emissions - self._normalizer(origins, source.inside, candidates)[..., None]
         nulls = self.dropout(torch.tanh(self.from_context(context)))
-        null_emissions = (nulls * weights).sum(-1) + bias - self._normalizer(nulls, target.inside)
+        null_emissions = (nulls * weights).sum(-1) + bias - self._normalizer(nulls, target.inside, candidates)
         joint = prior + torch.cat([emissions, null_emissions[:, None]], 1)
         logprobs = torch.logsumexp(joint, 1)
         return logprobs, joint - logprobs[:, None], prior
@@ -90,9 +97,34 @@ class _Direction(nn.Module):
         both: Tensor = self.dropout(torch.cat([before, after.gather(1, back[..., None].expand_as(after))], -1))
         return both
 
-    def _normalizer(self, vectors: Tensor, inside: Tensor) -> Tensor:
+    def _candidates(self, words: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Words that stand for all in a sum over words, with log weights; None: all words.
+
+        They are the most frequent words, those of the batch, and a sample of the others, weighted by 1 / (expected count):
+        the expected value of the weighted sum is the sum over all words.
+        """
+        n_words, half = self.output.weight.shape[0], self.samples // 2
+        if not self.training or not half or n_words <= 4 * half:
+            return None
+        exact = torch.zeros(n_words, dtype=torch.bool, device=words.device)
+        exact[:half] = True
+        exact[words.reshape(-1)] = True
+        shares = self.frequencies.masked_fill(exact, 0)
+        if not shares.any():
+            return None
+        drawn = torch.multinomial(shares, half, replacement=True)
+        weights = -(half * shares[drawn] / shares.sum()).log()
+        always = exact.nonzero()[:, 0]
+        return torch.cat([always, drawn]), torch.cat([torch.zeros(len(always), device=words.device), weights])
+
+    def _normalizer(self, vectors: Tensor, inside: Tensor, candidates: tuple[Tensor, Tensor] | None) -> Tensor:
         """log Σ exp of the scores of all words, 0 outside sentences."""
-        sums = torch.logsumexp(self.output(vectors[inside]).float(), -1)
+        if candidates is None:
+            scores = self.output(vectors[inside])
+        else:
+            words, weights = candidates
+            scores = nn.functional.linear(vectors[inside], self.output.weight[words], self.output.bias[words] + weights)
+        sums = torch.logsumexp(scores.float(), -1)
         return torch.zeros(inside.shape, device=inside.device).masked_scatter(inside, sums)
 
 
@@ -101,8 +133,8 @@ class Teacher(nn.Module):
 
     def __init__(self, shape: TeacherShape, unigrams: tuple[Tensor, Tensor], dropout: float = 0.0) -> None:
         super().__init__()
-        self.to_target = _Direction(*shape.sides, unigrams[1], dropout)
-        self.to_source = _Direction(*shape.sides[::-1], unigrams[0], dropout)
+        self.to_target = _Direction(*shape.sides, unigrams[1], shape.samples, dropout)
+        self.to_source = _Direction(*shape.sides[::-1], unigrams[0], shape.samples, dropout)
 
     def forward(self, batch: PairBatch) -> tuple[Tensor, Both, Both]:
         """−Σ log p of all words, log posteriors, and log priors."""
@@ -113,11 +145,9 @@ class Teacher(nn.Module):
         return loss, posteriors, priors
 
     def arrays(self) -> dict[str, Array]:
-        """The learned parameters in half precision."""
         return {name: value.detach().cpu().numpy().astype(np.float16) for name, value in self.state_dict().items()}
 
     def take(self, arrays: Mapping[str, Array]) -> Self:
-        """The inverse of `arrays`."""
         self.load_state_dict({name: torch.from_numpy(array.astype(np.float32)) for name, array in arrays.items()})
         return self
 

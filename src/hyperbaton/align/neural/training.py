@@ -28,6 +28,7 @@ class NetworkOptions(Protocol):
     teachers: int
     teacher_size: int
     teacher_epochs: int
+    samples: int
     hidden: int
     word_size: int
     vector_size: int
@@ -70,7 +71,9 @@ class Training:
 
     def _lesson(self) -> TeacherTask:
         size = self.options.teacher_size
-        return TeacherTask(self.texts, TeacherShape(self.shapes(size, size // 4 or 1, size)), _LONGEST)
+        return TeacherTask(
+            self.texts, TeacherShape(self.shapes(size, size // 4 or 1, size), self.options.samples), _LONGEST
+        )
 
     def _run(self, task: Task, schedule: Schedule, progress: Progress | None) -> tuple[dict[str, Array], list[float]]:
         return train(task, schedule, n_threads=self.threads, progress=Resources(self.threads, progress).report)

@@ -22,7 +22,6 @@ class Detokenizer(ABC):
         """Whether a blank precedes each token, given without escapes; the first value is ignored."""
 
     def __call__(self, tokens: Sequence[str]) -> str:
-        """The text of a sentence."""
         plain = [unescaped(token) for token in tokens]
         blanks = self.blanks(plain)
         return "".join(f" {token}" if blanks[i] and i else token for i, token in enumerate(plain))

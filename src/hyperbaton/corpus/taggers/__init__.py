@@ -16,6 +16,7 @@ from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.registry import Registry
 from hyperbaton.corpus.detokenizers import unescaped
 
+_NO_CONTROL = dict.fromkeys([*range(0x20), 0x7F])  # a NUL ends the process in MeCab
 UNKNOWN = "_"  # the tag of a token to which the library gives none
 
 
@@ -32,8 +33,12 @@ class Tagger(Picklable, ABC):
         """A tag for each token of sentences, none of which is empty; a tag may be empty or contain blanks."""
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        """A tag for each token, without blanks; the library sees neither blanks nor the escapes of Moses (&apos;)."""
-        full = [["".join(unescaped(token).split()) or UNKNOWN for token in sentence] for sentence in sentences if sentence]
+        """A tag for each token, without blanks; the library sees no blanks, control characters or Moses' escapes."""
+        full = [
+            ["".join(unescaped(token).translate(_NO_CONTROL).split()) or UNKNOWN for token in sentence]
+            for sentence in sentences
+            if sentence
+        ]
         labels = iter(self.label(full) if full else ())
         return [self._checked(sentence, next(labels)) if sentence else [] for sentence in sentences]
 

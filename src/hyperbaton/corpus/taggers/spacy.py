@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hyperbaton.base.errors import OptionError, import_failure
+from hyperbaton.base.errors import OptionError, importing
 from hyperbaton.base.options import option
 from hyperbaton.corpus.taggers import Tagger
 
@@ -26,10 +26,8 @@ class Spacy(Tagger):
     def engine(self) -> Any:
         if not self.model:
             raise OptionError("spacy needs the name of a pipeline, for example spacy:model=de_core_news_sm")
-        try:
+        with importing("spaCy", "spacy", "spacy"):
             import spacy
-        except ModuleNotFoundError as error:
-            raise import_failure(error, "spaCy", "spacy", "spacy") from error
         try:
             return spacy.load(self.model, exclude=UNUSED)
         except OSError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hyperbaton.base.errors import OptionError, import_failure
+from hyperbaton.base.errors import OptionError, importing
 from hyperbaton.base.options import option
 from hyperbaton.corpus.taggers import Tagger
 
@@ -21,10 +21,8 @@ class Stanza(Tagger):
 
     @cached_property
     def engine(self) -> Any:
-        try:
+        with importing("Stanza", "stanza", "stanza"):
             import stanza
-        except ModuleNotFoundError as error:
-            raise import_failure(error, "Stanza", "stanza", "stanza") from error
         try:
             return stanza.Pipeline(
                 self.language,

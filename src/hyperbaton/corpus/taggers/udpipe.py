@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hyperbaton.base.errors import InputError, OptionError, import_failure
+from hyperbaton.base.errors import InputError, OptionError, importing
 from hyperbaton.base.options import option
 from hyperbaton.corpus.taggers import Tagger
 
@@ -24,10 +24,8 @@ class Udpipe(Tagger):
     def engine(self) -> Any:
         if not self.model:
             raise OptionError("udpipe needs the file of a model, for example udpipe:model=german-gsd-ud-2.5-191206.udpipe")
-        try:
+        with importing("ufal.udpipe", "udpipe", "ufal ufal.udpipe"):
             import ufal.udpipe
-        except ModuleNotFoundError as error:
-            raise import_failure(error, "ufal.udpipe", "udpipe", "ufal ufal.udpipe") from error
         if not Path(self.model).is_file():
             raise InputError("there is no such file; models are at https://hdl.handle.net/11234/1-3131", self.model)
         model = ufal.udpipe.Model.load(self.model)

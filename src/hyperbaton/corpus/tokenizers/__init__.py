@@ -38,8 +38,21 @@ class Tokenizer(Picklable, ABC):
 TOKENIZERS: Registry[Tokenizer] = Registry("tokenizer", __name__, Tokenizer)
 
 
-def make_tokenizer(name: str, language: str | None = None) -> Tokenizer:
+def tokenizer_for(language: str) -> str:
+    """The name of the tokenizer for a language: the one made for it, or that of European languages.
+
+    >>> tokenizer_for("ja"), tokenizer_for("de"), tokenizer_for("")
+    ('fugashi', 'sacremoses', 'none')
+    """
+    made_for_it = (name for name in TOKENIZERS if TOKENIZERS[name].language_code == language)
+    return next(made_for_it, "sacremoses") if language else "none"
+
+
+def make_tokenizer(name: str, language: str | None = None, *, escapes: bool = False) -> Tokenizer:
     """Make a tokenizer by name; a tokenizer for a single language needs no `language`.
+
+    Arguments:
+        escapes: write the escapes of Moses' tokenizer, if this is it.
 
     >>> make_tokenizer("none", "ja")
     Traceback (most recent call last):
@@ -47,9 +60,11 @@ def make_tokenizer(name: str, language: str | None = None) -> Tokenizer:
     hyperbaton.base.errors.OptionError: the tokenizer none takes no language, not 'ja'; leave it out
     """
     cls = TOKENIZERS[name]
+    known = {opt.name for opt in options_of(cls)}
+    options: dict[str, object] = {"escapes": True} if escapes and "escapes" in known else {}
     if language is None or (cls.language_code and language == cls.language_code):
-        return cls()
-    if not any(opt.name == "language" for opt in options_of(cls)):
+        return from_mapping(cls, options)
+    if "language" not in known:
         own = f"is for the language {cls.language_code!r}" if cls.language_code else "takes no language"
         raise OptionError(f"the tokenizer {name} {own}, not {language!r}; leave it out")
-    return from_mapping(cls, {"language": language})
+    return from_mapping(cls, {"language": language, **options})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from hyperbaton.base.errors import import_failure
+from hyperbaton.base.errors import importing
 from hyperbaton.corpus.tokenizers import Tokenizer
 
 
@@ -28,11 +28,9 @@ class Fugashi(Tokenizer):
 
 def load_mecab(options: str = "") -> Any:
     """MeCab with the dictionary, and further options of its command line; features of words are tuples."""
-    try:
+    with importing("fugashi with unidic-lite", "japanese", "fugashi unidic_lite"):
         import fugashi
         import unidic_lite
-    except ImportError as error:
-        raise import_failure(error, "fugashi with unidic-lite", "japanese", "fugashi unidic_lite") from error
     # The other tagger class parses a line on construction, which ends the process with some options.
     return fugashi.GenericTagger(f'{options} -d "{unidic_lite.DICDIR}" -r "{unidic_lite.DICDIR}/mecabrc"')
 

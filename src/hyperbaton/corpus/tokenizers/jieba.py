@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from hyperbaton.base.errors import import_failure
+from hyperbaton.base.errors import importing
 from hyperbaton.corpus.tokenizers import Tokenizer
 
 
@@ -21,14 +21,12 @@ class Jieba(Tokenizer):
 
     @cached_property
     def engine(self) -> Any:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), importing("jieba", "chinese", "jieba"):
             # Its sources contain escapes and imports that newer Pythons warn about.
             warnings.simplefilter("ignore")
-            try:
-                import jieba
-                import jieba.posseg
-            except ImportError as error:
-                raise import_failure(error, "jieba", "chinese", "jieba") from error
+            import jieba
+            import jieba.posseg
+
             jieba.setLogLevel(logging.ERROR)
             words = jieba.Tokenizer()
             # Its default initialisation uses a cache in the shared folder for temporary files, which any user could have

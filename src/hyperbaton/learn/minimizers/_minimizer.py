@@ -2,14 +2,14 @@
 
 minimise  −log-likelihood(w) + ‖w‖² / (2σ²)
 
-A learner of rows knows its objective; a model of whole sentences provides its own, in the core or in PyTorch, so a
-minimizer only chooses the algorithm.
+A learner of rows knows its objective; a model of whole sentences provides its own in the core, so a minimizer only chooses
+the algorithm.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -45,23 +45,15 @@ class States(Protocol):
         """Keep a state; its arrays are valid only during the call."""
 
 
-class Objective(Protocol):
-    """The objective of a model; a minimizer uses its form in the core or in PyTorch."""
+class Objective(NamedTuple):
+    """The objective of a model: weights to start from, and the function in the core, which has a method for each minimizer.
 
-    @property
-    def start(self) -> npt.NDArray[np.float64]:
-        """Weights to start from."""
+    `checkpoint` stores the states of the minimizer, from which interrupted training resumes; None for none.
+    """
 
-    @property
-    def checkpoint(self) -> States | None:
-        """The store of the minimizer's states, from which interrupted training resumes; None for none."""
-
-    def core(self) -> Any:
-        """The objective in the core, with a method for each minimizer that it offers."""
-
-    def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
-        """The objective in PyTorch, with `room` bytes of the device for data kept from pass to pass. None means all memory
-        that L-BFGS with `n_steps` steps leaves."""
+    start: npt.NDArray[np.float64]
+    core: Callable[[], Any]
+    checkpoint: States | None = None
 
 
 @dataclass(eq=False)
@@ -89,24 +81,6 @@ class Minimizer(CheckedOptions, ABC):
         """The objective in the core; raise OptionError if it lacks the method."""
         core = objective.core()
         if not hasattr(core, self.method):
-            known = ", ".join(name for name in ("lbfgs", "adagrad", "iis") if hasattr(core, name))
-            raise OptionError(f"this model cannot be trained by {self.method}; use one of: {known}")
+            names = ", ".join(name for name in ("lbfgs", "adagrad", "iis") if hasattr(core, name))
+            raise OptionError(f"this model cannot be trained by {self.method}; use one of: {names}")
         return core
-
-
-@dataclass(eq=False)
-class QuasiNewton(Minimizer):
-    """Base of minimizers that estimate the curvature from their last steps."""
-
-    tolerance: float = option(
-        1e-3, "stop when the gradient norm falls below this fraction of its value at zero weights", minimum=0
-    )
-    gain: float = option(
-        0.0, "stop when the objective falls by less than this fraction of itself per step, over five steps", minimum=0
-    )
-    memory: int = option(7, "number of steps that the curvature is estimated from", minimum=1)
-
-    def n_bytes(self, n_weights: int, n_threads: int) -> int:
-        # Weights and gradients of the current point and of two trials, the start, the direction, the curvature, the weights
-        # in another order; pairs of floats for each step, and one pair more; about one vector for gaps between them.
-        return (10 + self.memory + 1 + 1) * 8 * n_weights

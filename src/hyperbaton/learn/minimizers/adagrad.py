@@ -31,7 +31,7 @@ class Adagrad(Minimizer):
     step: float | None = option(None, "initial size of an update; the default depends on the model", minimum=1e-12)
 
     method: ClassVar = "adagrad"
-    state_layout: ClassVar = {"weights": "f8 n planes", "squares": "f8 n planes", "objective": "f8 n_passes"}
+    state_layout: ClassVar = {"weights": "f8 n n_weights", "squares": "f8 n n_weights", "objective": "f8 n_passes"}
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
         minimum, n_parts = self.pass_over(self._core(objective), objective.start, objective.checkpoint, progress)

@@ -8,14 +8,21 @@ from typing import ClassVar
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn.minimizers._minimizer import Minimum, Objective, QuasiNewton
+from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective
 from hyperbaton.learn.minimizers.adagrad import Adagrad
 
 
 @dataclass(eq=False)
-class Lbfgs(QuasiNewton):
+class Lbfgs(Minimizer):
     """L-BFGS, on all processors."""
 
+    tolerance: float = option(
+        1e-3, "stop when the gradient norm falls below this fraction of its value at zero weights", minimum=0
+    )
+    gain: float = option(
+        0.0, "stop when the objective falls by less than this fraction of itself per step, over five steps", minimum=0
+    )
+    memory: int = option(7, "number of steps that the curvature is estimated from", minimum=1)
     warmup: int = option(0, "passes by AdaGrad before the first, to start from better weights", minimum=0)
 
     method: ClassVar = "lbfgs"
@@ -51,4 +58,6 @@ class Lbfgs(QuasiNewton):
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:
         warm = Adagrad().n_bytes(n_weights, n_threads) if self.warmup else 0
-        return max(warm, super().n_bytes(n_weights, n_threads))
+        # Weights and gradients of the current point and of two trials, the start, the direction, the curvature, the weights
+        # in another order; pairs of floats for each step, and one pair more; about one vector for gaps between them.
+        return max(warm, (10 + self.memory + 1 + 1) * 8 * n_weights)

@@ -1,13 +1,16 @@
-"""Features of the block model: the families of questions that are asked, and the (question, target, jump) with a weight."""
+"""Features of the block model: the families of questions, the (question, target, jump) with a weight, and what to show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout
+from hyperbaton.base.options import option
+from hyperbaton.models.shapes.base import Questions
 
 FAMILIES = tuple(_core.block_families())
 NEED_TAGS = {"tags", "sibling-tag"}
@@ -29,6 +32,8 @@ LAYOUT: Layout = {
     "targets": "u4 n_keys",
 }
 COLUMNS = tuple(LAYOUT)
+
+SORTS = ("weight", "count")
 
 
 def families_of(text: str, *, tagged: bool, parsed: bool) -> tuple[str, ...]:
@@ -53,3 +58,16 @@ def family_bits(families: Iterable[str]) -> int:
 def core_features(columns: dict[str, Array]) -> _core.BlockFeatures:
     """The columns in the core's form."""
     return _core.BlockFeatures(*(columns[name] for name in COLUMNS if name != "counts"))
+
+
+@dataclass(frozen=True)
+class BlockQuestions(Questions):
+    """Which features of a block model to show, or the jumps of a tag."""
+
+    family: str | None = option(None, "show features of this family of block_me, e.g. sibling-word", metavar="NAME")
+    tag: str | None = option(None, "show how far words with this tag jump in block_me; with -o as a picture", metavar="TAG")
+    sort: str = option("weight", "sort features of block_me by this", choices=SORTS)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.family is None and self.tag is None

@@ -11,7 +11,7 @@ impossible: those of tags with the row of one-word blocks, those of lengths with
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.progress import Progress
+from hyperbaton.base.store import check_numbers, check_offsets
 from hyperbaton.corpus import Vocabulary
 
 JUMPS = tuple(_core.block_jumps())  # by class
@@ -32,7 +33,7 @@ _PSEUDO = 5.0  # counts that smooth a row of p_g
 
 
 @dataclass(frozen=True)
-class BlockTable:
+class BlockTable(ArrayFields):
     """Source phrases, targets and pairs of blocks, as columns.
 
     Phrase p has the words `words[offsets[p]:offsets[p + 1]]`; pairs of source phrase p are rows `offsets[p]` to
@@ -99,7 +100,6 @@ class BlockTable:
         return tags
 
     def core(self, word_tags: npt.NDArray[np.uint32], *, smoothed: bool, alpha: float) -> _core.BlockTable:
-        """The table in the core's form."""
         return _core.BlockTable(
             self.source_keys,
             self.target_keys,
@@ -121,11 +121,9 @@ class BlockTable:
         words = self.target_words[self.target_offsets[number] : self.target_offsets[number + 1]]
         return " ".join(map(vocabulary.word, words))
 
-    def arrays(self) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
-        return {f"table.{field.name}": getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Array]) -> BlockTable:
-        """The inverse of `arrays`, names without the prefix."""
-        return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+    def check(self, source: Vocabulary, target: Vocabulary) -> None:
+        """Raise DamagedError unless the words of all phrases are those of the vocabularies; the core checks the rest."""
+        check_offsets(self.source_offsets, len(self.source_words))
+        check_offsets(self.target_offsets, len(self.target_words))
+        check_numbers(self.source_words, len(source), "word")
+        check_numbers(self.target_words, len(target), "word")

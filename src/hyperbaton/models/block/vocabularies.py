@@ -9,15 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, array_as_text
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import within
-from hyperbaton.corpus import Annotations, Bitext, Tags, Text, Trees, Vocabulary
+from hyperbaton.corpus import Annotations, Bitext, Text, Trees, Vocabulary
 from hyperbaton.corpus.annotations import missing_tags
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
-from hyperbaton.models.shapes.base import restored_side, side_arrays, side_layout
-from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.models.shapes.base import ModelState, restored_side, side_arrays, side_layout
 
 # Labels, begins, ends, parents and offsets if there are no trees.
 _NO_NODES: tuple[Array, ...] = (
@@ -68,15 +67,12 @@ class BlockSides:
     def core_text(self, source: Text, annotations: Annotations) -> _core.BlockText:
         """Source sentences over the vocabularies."""
         text = source.over(self.source)
-        labels = None if self.tags is None else self._labels(annotations.source_tags, self.tags)
-        trees = annotations.source_trees
+        tags, trees = annotations.source_tags, annotations.source_trees
+        if self.tags is not None and tags is None:
+            raise missing_tags("block_me")
+        labels = None if self.tags is None or tags is None else tags.over(self.tags)
         nodes = _NO_NODES if trees is None or self.labels is None else self._nodes(trees, self.labels, len(source))
         return _core.BlockText(text.tokens, text.offsets, labels, *nodes)
-
-    def _labels(self, tags: Tags | None, known: Vocabulary) -> Array:
-        if tags is None:
-            raise missing_tags("block_me")
-        return Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary).over(known).tokens
 
     def _nodes(self, trees: Trees, known: Vocabulary, n_sentences: int) -> tuple[Array, ...]:
         if len(trees) != n_sentences:
@@ -87,7 +83,6 @@ class BlockSides:
         return labels, changed.begins, changed.ends, changed.parents, changed.offsets
 
     def arrays(self) -> dict[str, Array]:
-        """Everything as named arrays, for the store."""
         arrays = {
             **side_arrays("source", self.source, None),
             **side_arrays("target", self.target, self.target_classes),
@@ -110,11 +105,11 @@ class BlockSides:
 
     @classmethod
     def restored(cls, state: ModelState) -> BlockSides:
-        """The inverse of `arrays`."""
         source, _ = restored_side(state, "source")
         target, classes = restored_side(state, "target")
         tags, labels = (
-            Vocabulary.from_arrays(group, "vocabulary") if group else None
-            for group in (state.group("tags"), state.group("labels"))
+            Vocabulary.from_arrays(group) if group else None
+            for group in (state.group("tags.vocabulary"), state.group("labels.vocabulary"))
         )
-        return cls(source, target, classes, tags, labels, parse_rules(bytes(state.arrays["rules"]).decode().splitlines()))
+        rules = parse_rules(array_as_text(state.arrays["rules"]).splitlines())
+        return cls(source, target, classes, tags, labels, rules)

@@ -1,1 +1,1 @@
-"""Jump models with one weight per feature: their feature lists, in memory or in shards, and their training."""
+"""Jump models with one weight per feature: their feature lists and their training."""

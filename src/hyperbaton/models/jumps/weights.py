@@ -13,68 +13,78 @@ distance class d. A feature is kept if it occurs `min_count` times, as footnote 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError, import_failure
-from hyperbaton.base.options import option, plugin, to_mapping
+from hyperbaton.base.arrays import Array, offsets_of
+from hyperbaton.base.errors import OptionError
+from hyperbaton.base.options import Arguments, option, plugin, to_mapping
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Kind, hash_arrays
-from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer
-from hyperbaton.models.jumps.lists import N_CONSTANTS, JumpForm, feature_lists, kept_lists, most_bytes
+from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer, Objective
+from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
-
-if TYPE_CHECKING:
-    from hyperbaton.models.jumps.torch_objective import TorchLists
 
 KIND = "jump-training"
 
 
-@dataclass(frozen=True)
-class _JumpObjective:
-    """The objective of a model, for minimizers."""
+# ⟨o⟩ and ⟨o, d⟩, which have no keys and come first.
+N_CONSTANTS = _core.N_JUMP_CONSTANTS
+# Memory for computing the features of a list; a sentence has as many lists as the square of its length: a list has up
+# to 28 features of 4 bytes each, and up to twice that in temporary vectors.
+_BYTES = 28 * 12
+_AT_ONCE = 1 << 28  # bytes for this, unless memory is limited
 
-    model: JumpWeights
-    training: JumpTraining
 
-    @property
-    def start(self) -> npt.NDArray[np.float64]:
-        return np.zeros((self.model.n_features, self.model.planes))
+def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The number of feature lists of sentences: a measure of their cost in training."""
+    return (lengths + 1) * (lengths + 5)
 
-    @property
-    def checkpoint(self) -> MinimizerStates | None:
-        return self.model.states(self.training)
 
-    def core(self) -> Any:
-        model, training = self.model, self.training
-        resources = training.resources
-        if resources.sharding is not None:
-            from hyperbaton.models.jumps.shards import ShardedJumps  # imported here: most training is not split
+def most_bytes(training: JumpTraining) -> int:
+    """The memory needed to compute the features of the longest sentence."""
+    return _BYTES * int(n_lists(training.source.text.lengths).max(initial=0))
 
-            return ShardedJumps(training, model.keys_, model.form, resources.sharding)
-        return model.core_objective(training, cached=model.cache)
 
-    def torch(self, device: str, room: int | None, *, n_steps: int) -> Any:
-        model = self.model
-        if model.coverage:
-            raise OptionError("features of the coverage cannot be trained with PyTorch: use --learner lbfgs or adagrad")
-        try:
-            from hyperbaton.models.jumps import torch_objective
-            from hyperbaton.network.training import device_fault
-        except ImportError as error:
-            raise import_failure(error, "PyTorch", "torch", "torch") from None
-        if fault := device_fault(device):
-            raise OptionError(f"device {device}: {fault}")
-        if room is None:
-            room = torch_objective.free_room(model.n_features * model.planes, n_steps, device)
-        return torch_objective.TorchObjective(model.lists(self.training), model.planes, device, room=room)
+def kept_lists(training: JumpTraining, keys: Array, n_features: int, *, packed: bool) -> dict[str, Array]:
+    """The arrays of `_core.KeptLists`; packing saves memory at the cost of slower passes."""
+    n_last = n_features - N_CONSTANTS - len(keys)
+    numbers = _core.FeatureNumbers(n_features=n_features, n_first=N_CONSTANTS, n_last=n_last)
+    core, features = training.core(), training.features(keys)
+
+    def lists(begin: int, end: int, resources: Resources) -> tuple[Array, ...]:
+        find = features.packed_lists if packed else features.lists
+        return find(core, numbers, begin, end, n_threads=resources.threads, progress=resources.progress)
+
+    if packed:
+        counts, ids, n_bytes, n_ids = _joined(training, (np.uint8, np.uint8, np.int64, np.int64), lists)
+        arrays = {"packed": ids, "starts": offsets_of(n_bytes)}
+    else:
+        counts, ids, n_ids = _joined(training, (np.uint8, np.uint32, np.int64), lists)
+        arrays = {"ids": ids, "starts": offsets_of(n_ids)}
+    return {"counts": counts, "n_ids": n_ids, "order": numbers.order(), **arrays}
+
+
+def _joined(
+    training: JumpTraining, dtypes: Sequence[type], lists: Callable[[int, int, Resources], tuple[Array, ...]]
+) -> list[Array]:
+    """Columns of all sentences from those of ranges of sentences, which are computed together."""
+    resources, starts = training.resources, offsets_of(n_lists(training.source.text.lengths))
+    columns = [Column(resources.scratch, dtype) for dtype in dtypes]
+    for begin, end in Scratch(resources.scratch.memory or _AT_ONCE).ranges(starts, _BYTES):
+        part = resources.items(begin, of=len(starts) - 1)
+        for column, values in zip(columns, lists(begin, end, part), strict=True):
+            column.append(values)
+    return [column.finish() for column in columns]
 
 
 @dataclass(eq=False)
@@ -86,19 +96,17 @@ class JumpWeights(NextPositionModel):
     cache: bool = option(True, "keep the features of all sentences in memory instead of recomputing them in every pass")
     coverage: bool = option(False, "add weights for what is translated around a candidate, with --candidates remaining")
 
-    planes: ClassVar[int]  # weights of each feature
-    in_shards: ClassVar = True
+    n_weights_each: ClassVar[int]  # weights of each feature
     takes_scratch: ClassVar = True
+
+    @property
+    def phases(self) -> Mapping[str, float]:
+        return {"features": 1, "weights": 9}
 
     @property
     def n_features(self) -> int:
         """Constants, features with keys, and classes of candidates if they have weights."""
         return N_CONSTANTS + len(self.keys_) + (_core.N_CANDIDATE_CLASSES if self.coverage else 0)
-
-    @property
-    def form(self) -> JumpForm:
-        """Everything that the objective depends on besides sentences and weights."""
-        return JumpForm(self.planes, self.candidates == "remaining", self.coverage, self.n_features)
 
     def states(self, training: JumpTraining) -> MinimizerStates | None:
         """Where training stores its state, if it does."""
@@ -112,12 +120,11 @@ class JumpWeights(NextPositionModel):
             "visits": training.visits.offsets,
             **({} if labels is None else {"labels": labels}),
         }
-        options = {**to_mapping(self), "shards": training.resources.split().shards}
         return MinimizerStates(
             TrainingStates(
                 self.checkpoint,
                 Kind(KIND, plugin(self, "learner").state_layout),
-                options,
+                to_mapping(self),
                 {"sentences": hash_arrays(arrays)},
                 self.seed,
             )
@@ -132,45 +139,37 @@ class JumpWeights(NextPositionModel):
             min_count=self.min_count,
             bytes=resources.scratch.memory,
             n_threads=resources.threads,
-            progress=resources.progress,
+            progress=resources.phase("features").progress,
         )
         vars(self).pop("_features", None)  # of earlier training
         minimizer: Minimizer = plugin(self, "learner")
         if resources.scratch.limit is not None:
-            n_weights = self.n_features * self.planes
+            n_weights = self.n_features * self.n_weights_each
             gradients = 8 * n_weights * min(resources.threads, _core.MAX_JUMP_CHUNKS)
             vectors = self.keys_.nbytes + gradients + minimizer.n_bytes(n_weights, resources.threads)
             needed, what = max(vectors, most_bytes(training)), f"training {self.name} with {n_weights:,} weights"
             resources.scratch.check_room(needed, what, "use fewer features with --min-count")
-        minimum = minimizer.minimize(_JumpObjective(self, training), seed=self.seed, progress=resources.progress)
-        self.weights_, self.objective_ = minimum
+        start = np.zeros((self.n_features, self.n_weights_each))
+        objective = Objective(start, lambda: self.core_objective(training, cached=self.cache), self.states(training))
+        progress = resources.phase("weights").progress
+        self.weights_, self.objective_ = minimizer.minimize(objective, seed=self.seed, progress=progress)
 
-    def core_objective(self, training: JumpTraining, *, cached: bool) -> _core.JumpObjective:
-        """−Σ log P(NP | CP) of the jumps of training, for any weights."""
-        if cached:
-            packed = training.resources.scratch.memory is not None
-            return self.form.objective(training, kept_lists(training, self.keys_, self.n_features, packed=packed))
-        return self.form.recomputing_objective(training, self.keys_)
+    def core_objective(self, training: JumpTraining, *, cached: bool, packed: bool | None = None) -> _core.JumpObjective:
+        """−Σ log P(NP | CP) of the jumps of training, for any weights.
 
-    def lists(self, training: JumpTraining) -> TorchLists:
-        """The features of the training sentences that have jumps, by length, for PyTorch."""
-        from hyperbaton.models.jumps.torch_objective import NEVER, TorchLists
-
-        sorted_training = training.by_length()
-        found = feature_lists(sorted_training, self.keys_)
-        lengths = sorted_training.source.text.lengths
-        jumps = sorted_training.visits.jumps(lengths)
-        following = np.zeros(int(lengths.sum()) + len(lengths), np.int64)
-        rows = sorted_training.source.text.offsets[jumps.sentence] + jumps.sentence  # of each jump's sentence
-        following[rows + jumps.current + 1] = jumps.next + 1
-        when = None
-        if self.candidates == "remaining":
-            when = np.full(len(following), NEVER)
-            when[rows + jumps.current + 1] = np.arange(len(rows))  # only the order inside a sentence counts
-        return TorchLists(lengths, found.counts, found.ids, following, self.n_features, when)
+        Features are computed in every pass, or `cached`: in less memory if `packed`, by default if it is limited.
+        """
+        core, options = training.core(), Arguments(planes=self.n_weights_each, coverage=self.coverage)
+        options |= {"remaining": self.candidates == "remaining", "n_threads": training.resources.threads}
+        if not cached:
+            return _core.JumpObjective(core, self.keys_, **options)
+        packed = training.resources.scratch.memory is not None if packed is None else packed
+        kept = _core.KeptLists(**kept_lists(training, self.keys_, self.n_features, packed=packed))
+        return _core.JumpObjective.over_lists(core, kept, **options)
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         weights = self.weights_[: N_CONSTANTS + len(self.keys_)]
+        weights = weights.view(np.uint16) if weights.dtype == np.float16 else weights
         return _core.jump_logprobs(source.core(), self._features, weights, n_threads=self._n_threads, progress=None)
 
     @cached_property
@@ -182,14 +181,26 @@ class JumpWeights(NextPositionModel):
         if not self.coverage:
             return None
         # SEQUENCE has them for the label pair ⟨C, N⟩, the second of three.
-        return np.ascontiguousarray(self.weights_[N_CONSTANTS + len(self.keys_) :, self.planes // 2])
+        return np.ascontiguousarray(self.weights_[N_CONSTANTS + len(self.keys_) :, self.n_weights_each // 2], np.float64)
+
+    def packed(self, exact: bool) -> Self:
+        """The model for use only: unless it must be exact, weights are in half precision."""
+        if exact:
+            return self
+        smaller = copy(self)
+        smaller.weights_ = self.weights_.astype(np.float16)
+        return smaller
 
     def _arrays(self) -> dict[str, Array]:
         return {"keys": self.keys_, "weights": self.weights_, "objective": self.objective_}
 
     def _layout(self) -> dict[str, str]:
         n_more = N_CONSTANTS + (_core.N_CANDIDATE_CLASSES if self.coverage else 0)
-        return super()._layout() | {"keys": "u8 n", "weights": f"f8 n+{n_more} {self.planes}", "objective": "f8 n_passes"}
+        return super()._layout() | {
+            "keys": "u8 n",
+            "weights": f"f8|f2 n+{n_more} {self.n_weights_each}",
+            "objective": "f8 n_passes",
+        }
 
     def _restore(self, state: ModelState) -> None:
         self.keys_, self.weights_ = state.arrays["keys"], state.arrays["weights"]

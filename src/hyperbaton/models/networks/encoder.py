@@ -8,21 +8,21 @@ trained with PyTorch and used without it: the forward pass is in the core, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import DamagedError, OptionError
+from hyperbaton.base.errors import DamagedError, OptionError, importing
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.store import Kind, hash_arrays
-from hyperbaton.models.shapes.base import ReorderingModel
-from hyperbaton.models.shapes.store import ModelState
+from hyperbaton.base.store import Kind, check_finite, hash_arrays
+from hyperbaton.models.shapes.base import ModelState, ReorderingModel
 from hyperbaton.models.shapes.training_states import TrainingStates
-from hyperbaton.network.words import FIRST, UNKNOWN, frequent_rows, needing_torch, rows_of
+from hyperbaton.network.words import FIRST, UNKNOWN, NeedsTorch, frequent_rows, rows_of
 
 if TYPE_CHECKING:
     from hyperbaton.network.training import Schedule, State, Task
@@ -31,7 +31,7 @@ _STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": li
 
 
 @dataclass(eq=False)
-class SentenceNetwork(ReorderingModel):
+class SentenceNetwork(ReorderingModel, NeedsTorch):
     """Base of models with such a network, in addition to their shape."""
 
     word_size: int = option(256, "size of word embeddings", minimum=1, maximum=4096)
@@ -48,21 +48,12 @@ class SentenceNetwork(ReorderingModel):
     patience: int = option(2, "stop after this many epochs without improvement on held-out text", minimum=1)
     held_out: float = option(0.01, "fraction of sentences held out, at most 2,000", minimum=0, maximum=0.5)
     batch_tokens: int = option(16_384, "maximum number of words in a batch; fewer for small texts", minimum=1)
-    device: str = option("cpu", "where PyTorch computes, e.g. cpu or cuda")
+    device: str = option("cpu", "where PyTorch computes", metavar="cpu|cuda|cuda:N")
 
     def schedule(self) -> Schedule:
         """The training schedule for PyTorch."""
-        return _torch_side().Schedule(  # type: ignore[no-any-return]
-            dropout=self.dropout,
-            word_dropout=self.word_dropout,
-            step=self.step,
-            epochs=self.epochs,
-            patience=self.patience,
-            batch_tokens=self.batch_tokens,
-            held_out=self.held_out,
-            seed=self.seed,
-            device=self.device,
-        )
+        schedule: type[Schedule] = _torch_side().Schedule
+        return schedule(**{each.name: getattr(self, each.name) for each in fields(schedule)})
 
     def take(self, arrays: dict[str, Array], history: list[float]) -> None:
         """Store the learned arrays (half precision, by name), and the held-out log-probabilities by epoch."""
@@ -108,19 +99,18 @@ class SentenceNetwork(ReorderingModel):
         )
         self.take(arrays, history)
 
-    def _figures(self) -> dict[str, object]:
-        """For `summary`."""
+    def summary(self) -> JsonObject:
+        shape = super().summary()  # type: ignore[safe-super]  # of the model's shape, the next base class
         best = {"held_out_logprob": float(self.history_.max())} if len(self.history_) else {}
-        return {"words": len(self.weights_["word"]) - FIRST, "epochs": len(self.history_), **best}
+        return {**shape, "words": len(self.weights_["word"]) - FIRST, "epochs": len(self.history_), **best}
 
     @property
     def _bits(self) -> dict[str, Array]:
-        """The arrays in the core's form."""
         return {name: np.atleast_2d(a).view(np.uint16) for name, a in self.weights_.items()}
 
     def _arrays(self) -> dict[str, Array]:
-        known = {"word_rows": self.word_rows_, "n_labels": np.array([self.n_labels_]), "history": self.history_}
-        return known | {f"network.{name}": array for name, array in self.weights_.items()}
+        arrays = {"word_rows": self.word_rows_, "n_labels": np.array([self.n_labels_]), "history": self.history_}
+        return arrays | {f"network.{name}": array for name, array in self.weights_.items()}
 
     def _layout(self) -> dict[str, str]:
         return super()._layout() | {
@@ -134,6 +124,10 @@ class SentenceNetwork(ReorderingModel):
     def _restore(self, state: ModelState) -> None:
         self.word_rows_, self.n_labels_ = state.arrays["word_rows"], int(state.arrays["n_labels"][0])
         self.take(state.group("network"), state.arrays["history"].tolist())
+        for name, array in self.weights_.items():
+            check_finite(array, "a weight")
+            if array.ndim > 2:
+                raise DamagedError(f"{name} has more than two dimensions")
         if np.any(self.word_rows_ >= len(self.weights_["word"])):
             raise DamagedError("the rows of words do not match the embedding")
 
@@ -153,6 +147,6 @@ class SentenceNetwork(ReorderingModel):
 
 
 def _torch_side() -> ModuleType:
-    with needing_torch():
+    with importing("PyTorch", "torch", "torch"):
         from hyperbaton.network import training
     return training

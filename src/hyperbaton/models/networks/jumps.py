@@ -6,7 +6,7 @@ Rows of scores of jumps are the tokens 0 … n, columns the tokens 1 … n + 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -34,7 +34,6 @@ class JumpSentences(NamedTuple):
 
     @property
     def lengths(self) -> Array:
-        """Words of each sentence."""
         return np.diff(self.offsets)
 
 
@@ -76,9 +75,9 @@ class JumpNetwork(SentenceReader):
         return scores  # type: ignore[no-any-return]
 
     def arrays(self) -> dict[str, Array]:
-        found = super().arrays()
-        found["bias"] = found.pop("bias.weight")
-        return found
+        columns = super().arrays()
+        columns["bias"] = columns.pop("bias.weight")
+        return columns
 
     def take(self, arrays: Mapping[str, Array]) -> Self:
         return super().take({**arrays, "bias.weight": arrays["bias"]})
@@ -132,7 +131,6 @@ class JumpData(EncodedText):
         self._add(ranks=ranks, following=following, first=first)
 
     def batch(self, chosen: Array) -> JumpBatch:
-        """The chosen sentences."""
         ranks = self._padded(chosen, "ranks", 0, _NEVER, _NEVER)
         targets = self._padded(chosen, "following", -1, -1, -1)[:, :-1]
         targets[:, 0] = self._columns["first"][torch.as_tensor(chosen, device=self.device)].long()
@@ -155,18 +153,5 @@ class NextWords(DecisionTask):
 
     def decisions(self, network: JumpNetwork, batch: JumpBatch) -> tuple[Tensor, Tensor]:
         jumps = batch.targets >= 0
-        return _logprobs(network, batch, self.remaining)[jumps], batch.targets[jumps]
-
-
-def _logprobs(network: JumpNetwork, batch: JumpBatch, remaining: bool) -> Tensor:
-    scores = network(*batch.tokens)
-    return torch.log_softmax(scores.masked_fill(~batch.candidates(remaining), -1e9), -1)
-
-
-def matrices(network: JumpNetwork, sentences: JumpSentences) -> Iterator[Array]:
-    """log P(NP | CP) of each sentence over all words, shape (n + 1, n + 1), as computed by the core."""
-    data = JumpData(sentences, "cpu")
-    network.eval()
-    with torch.no_grad():
-        for s in range(len(data.lengths)):
-            yield _logprobs(network, data.batch(np.array([s])), False)[0].numpy()
+        scores = network(*batch.tokens).masked_fill(~batch.candidates(self.remaining), -1e9)
+        return torch.log_softmax(scores, -1)[jumps], batch.targets[jumps]

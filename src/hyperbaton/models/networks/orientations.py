@@ -100,7 +100,6 @@ class OrientationData(EncodedText):
         self._add(**{f"phrase.{name}": getattr(phrases, name) for name in self._names})
 
     def batch(self, chosen: Array) -> OrientationBatch:
-        """The chosen sentences."""
         counts = self.n_phrases[chosen]
         sentence = np.repeat(np.arange(len(chosen)), counts)
         ends = np.cumsum(counts)
@@ -130,11 +129,3 @@ class Orientations(DecisionTask):
         place = torch.arange(self.shape.n_classes, device=scores.device)
         impossible = (batch.possible[:, None] >> place) & 1 == 0
         return torch.log_softmax(scores.masked_fill(impossible, _NOTHING), -1), batch.classes
-
-
-def scores(network: OrientationNetwork, phrases: PhraseSpans) -> Array:
-    """Scores of the classes of phrase pairs without the coverage, as computed by the core."""
-    data = OrientationData(phrases, "cpu")
-    network.eval()
-    with torch.no_grad():
-        return np.concatenate([network(data.batch(np.array([s]))).numpy() for s in data.usable])

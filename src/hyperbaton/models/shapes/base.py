@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -21,21 +21,49 @@ import numpy as np
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, OptionError
-from hyperbaton.base.forms import JsonObject, within
+from hyperbaton.base.forms import Json, JsonObject, within
 from hyperbaton.base.memory import peak_mib
 from hyperbaton.base.options import CheckedOptions, check_options, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.shown import Display
-from hyperbaton.base.store import remove_artefact, save
+from hyperbaton.base.shown import Display, ShowsChanges
+from hyperbaton.base.store import Artefact, Kind, StoredItems, check_finite, remove_artefact, save
 from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import need_bitext
-from hyperbaton.models.shapes.store import STORED, ModelState
 
 if TYPE_CHECKING:
     from hyperbaton.corpus.classes import WordClasses
+
+KIND = "reordering-model"
+# A model declares its arrays itself (`ReorderingModel._layout`), and need not declare all.
+_DETAILS = {"model": str, "model_version?": int, "train_seconds": float, "train_peak_mib": float}
+STORED = Kind(KIND, about={"seed": int, "inputs": {"bitext": str}, "details": _DETAILS}, others=True)
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """The content of a saved model; its arrays are memory-mapped."""
+
+    artefact: Artefact
+    arrays: StoredItems[Array]
+
+    @classmethod
+    def of(cls, artefact: Artefact) -> ModelState:
+        """The content of an opened artefact."""
+        arrays = artefact.arrays()
+        arrays.update({name: np.asarray(array) for name, array in arrays.items()})
+        return cls(artefact, arrays)
+
+    @property
+    def details(self) -> StoredItems[Json]:
+        """The details of its manifest."""
+        return self.artefact.details
+
+    def group(self, prefix: str) -> StoredItems[Array]:
+        """The arrays whose names start with `prefix.`, by the rest of the name."""
+        return self.arrays.group(prefix)
 
 
 @dataclass(frozen=True)
@@ -49,7 +77,7 @@ class Questions:
 
 
 @dataclass(eq=False)
-class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
+class ReorderingModel(ShowsChanges, CheckedOptions, Display, Picklable, ABC):
     """Base of all models, through one of the shapes. `fit` trains and returns the model; learned attributes end in `_`."""
 
     seed: int = field(default=1, kw_only=True)
@@ -70,17 +98,7 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
     # Whether it is only a function of the distance, which is a feature of every translation system anyway.
     is_distance: ClassVar[bool] = False
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.__repr__ = ReorderingModel.__repr__  # type: ignore[method-assign]  # not the one that dataclasses make
-
-    def __repr__(self) -> str:
-        """The class with its non-default options, as written in code."""
-        changed = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
-
     def facts(self) -> dict[str, object]:
-        """All options, and the training data."""
         learned = {"trained on": self.summary()["samples"]} if "signature_" in vars(self) else {"trained on": "nothing yet"}
         return {"options": [f"{name}={value}" for name, value in to_mapping(self).items()], **learned}
 
@@ -95,8 +113,8 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The annotations that sentences must have to be scored, by name: those used in training."""
-        return ()
+        """The annotations that sentences must have to be scored, by name: tags, if it was trained with some."""
+        return () if getattr(self, "tag_vocabulary_", None) is None else ("source_tags",)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -138,7 +156,7 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
 
     @classmethod
     def restored(cls, state: ModelState) -> Self:
-        """Load a saved model."""
+        """Make a model with the options of a stored one; subclasses add what it learned."""
         artefact, manifest = state.artefact, state.artefact.manifest
         if state.details.get("model_version", 1) != cls.version:
             named = with_article(state.details["model"])
@@ -160,8 +178,8 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
         bitext.check_lengths()
         for name in annotations.names:
             if name not in self.uses:
-                known = ", ".join(_flag(use) for use in self.uses) or "none"
-                raise OptionError(f"the model {self.name} does not use {_flag(name)}; it uses {known}")
+                flags = ", ".join(_flag(use) for use in self.uses) or "none"
+                raise OptionError(f"the model {self.name} does not use {_flag(name)}; it uses {flags}")
         started = time.perf_counter()
         yield
         self.signature_ = bitext.signature()
@@ -181,13 +199,15 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
         if "signature_" not in vars(self):
             raise OptionError(f"the model {self.name} is not trained yet: call fit first, or load a saved model")
 
-    @abstractmethod
     def _known_arrays(self) -> dict[str, Array]:
-        """The common data of models of the shape, for the store."""
+        """The common data of models of the shape, for the store; of any shape, the vocabulary of tags if there is one."""
+        tags: Vocabulary | None = getattr(self, "tag_vocabulary_", None)
+        return {} if tags is None else tags.arrays("tags.vocabulary")
 
-    @abstractmethod
     def _restore_known(self, state: ModelState) -> None:
         """Restore the data of `_known_arrays`."""
+        tags = state.group("tags.vocabulary")
+        self.tag_vocabulary_ = Vocabulary.from_arrays(tags) if tags else None
 
     @abstractmethod
     def _arrays(self) -> dict[str, Array]:
@@ -199,7 +219,7 @@ class ReorderingModel(CheckedOptions, Display, Picklable, ABC):
         A model adds the types of its arrays to those of its shape: `super()._layout() | {"counts": "f8 n_rows n_classes"}`.
         Undeclared arrays are read as they were saved.
         """
-        return {}
+        return within("tags.vocabulary?", Vocabulary.LAYOUT)
 
     @abstractmethod
     def _restore(self, state: ModelState) -> None:
@@ -226,12 +246,31 @@ def side_arrays(side: str, vocabulary: Vocabulary, classes: WordClasses | None) 
 
 def restored_side(state: ModelState, side: str) -> tuple[Vocabulary, WordClasses | None]:
     """The inverse of `side_arrays`."""
-    vocabulary = Vocabulary.from_arrays(state.group(side), "vocabulary")
+    vocabulary = Vocabulary.from_arrays(state.group(f"{side}.vocabulary"))
     if (classes := state.arrays.get(f"{side}.classes")) is None:
         return vocabulary, None
     from hyperbaton.corpus.classes import WordClasses  # imported here: most models have no classes
 
     return vocabulary, WordClasses(classes, int(classes.max(initial=0)), vocabulary)
+
+
+@dataclass(eq=False)
+class DistanceModel(ReorderingModel):
+    """Base of models that know one number: α, the cost of one word of distance."""
+
+    alpha: float = option(0.0, "α, cost of one word of distance; 0 estimates it", minimum=0)
+
+    is_distance: ClassVar = True
+
+    def _arrays(self) -> dict[str, Array]:
+        return {"alpha": np.array([self.alpha_])}
+
+    def _layout(self) -> dict[str, str]:
+        return super()._layout() | {"alpha": "f8 1"}
+
+    def _restore(self, state: ModelState) -> None:
+        check_finite(state.arrays["alpha"], "alpha")
+        self.alpha_ = float(state.arrays["alpha"][0])
 
 
 def max_sentences_option() -> Any:
@@ -245,5 +284,5 @@ def some_sentences(bitext: Bitext, annotations: Annotations, most: int) -> tuple
         return bitext, annotations
     linked = np.flatnonzero(np.diff(bitext.need_links().offsets))
     n = min(most, len(linked))
-    chosen = linked[np.arange(n) * len(linked) // max(n, 1)]
-    return bitext.select(chosen), annotations.select(chosen)
+    sentences = linked[np.arange(n) * len(linked) // max(n, 1)]
+    return bitext.select(sentences), annotations.select(sentences)

@@ -1,7 +1,8 @@
-"""Sentences and their translation options, as the search gives them to models."""
+"""Sentences with their translation options, and steps of the search, as models get them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,3 +41,33 @@ class Batch(NamedTuple):
             links=options.links.points,
             link_offsets=options.links.offsets,
         )
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps of hypotheses of one sentence: option `options[i]` after a hypothesis that has translated `coverage[i]`.
+
+    `states` is the model's result for the previous step, 0 at the start of the sentence; `previous_begin` and
+    `previous_end` give the source span of the previous phrase (0 and 0 at the start).
+    """
+
+    batch: Batch
+    sentence: int
+    states: npt.NDArray[np.int64]
+    coverage: npt.NDArray[np.bool_]  # (n_steps, n_words)
+    previous_begin: npt.NDArray[np.int32]
+    previous_end: npt.NDArray[np.int32]
+    options: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.options)
+
+    @property
+    def begin(self) -> npt.NDArray[np.int64]:
+        """First source word of each step's option."""
+        return self.batch.options.source.begin[self.options].astype(np.int64)
+
+    @property
+    def end(self) -> npt.NDArray[np.int64]:
+        """One past its last source word."""
+        return self.begin + self.batch.options.source.length[self.options]

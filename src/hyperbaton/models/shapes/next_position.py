@@ -13,8 +13,9 @@ over all visit orders of the sentence.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +24,15 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import Array, gather, offsets_of
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import JsonObject, within
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.progress import Phases, Progress, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
+from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING, missing_tags
 from hyperbaton.models.shapes.base import (
+    ModelState,
     ReorderingModel,
     max_sentences_option,
     restored_side,
@@ -38,10 +40,6 @@ from hyperbaton.models.shapes.base import (
     side_layout,
     some_sentences,
 )
-from hyperbaton.models.shapes.store import ModelState
-
-if TYPE_CHECKING:
-    from hyperbaton.base.executors import Sharding
 
 LABELS = npt.NDArray[np.uint32]
 
@@ -75,6 +73,15 @@ class JumpLogProbs(JumpRows):
 
     class_weights: npt.NDArray[np.float64] | None = None
 
+    @classmethod
+    def of(cls, matrices: JumpLogProbs | Sequence[Array]) -> JumpLogProbs:
+        """The matrices of sentences, which a model may give one by one."""
+        if isinstance(matrices, JumpLogProbs):
+            return matrices
+        rows = [np.asarray(matrix, np.float64) for matrix in matrices]
+        values = np.concatenate([np.zeros(0), *(matrix.ravel() for matrix in rows)])
+        return cls(values, offsets_of([matrix.size for matrix in rows]), np.array([len(matrix) - 1 for matrix in rows]))
+
     def remaining(self, visits: VisitOrders, *, threads: int | None = None) -> JumpRows:
         """log P(NP | CP, visited) of BOS and each visited word, normalised over the words not visited by then and EOS.
 
@@ -102,7 +109,6 @@ class TaggedSentences:
         return TaggedSentences(self.text.select(sentences), None if self.labels is None else self.labels[where])
 
     def core(self, visits: VisitOrders | None = None) -> _core.JumpText:
-        """The sentences in the core's form; without visit orders, no sentence has jumps."""
         if visits is None:
             visits = VisitOrders(np.empty(0, np.uint16), np.zeros(len(self.text) + 1, np.int64))
         return _core.JumpText(self.text.tokens, self.text.offsets, self.labels, visits.positions, visits.offsets)
@@ -116,18 +122,11 @@ class JumpTraining(NamedTuple):
     resources: Resources = Resources(threads=1)
 
     def core(self) -> _core.JumpText:
-        """The data in the core's form."""
         return self.source.core(self.visits)
 
     def features(self, keys: Array) -> _core.JumpFeatures:
         """An index for the features of sentences, given all keys."""
         return _core.JumpFeatures(keys, tagged=self.source.labels is not None)
-
-    def by_length(self) -> JumpTraining:
-        """The sentences that have jumps, short ones first."""
-        visited = np.flatnonzero(np.diff(self.visits.offsets))
-        chosen = visited[np.argsort(self.source.text.lengths[visited], kind="stable")]
-        return self._replace(source=self.source.select(chosen), visits=self.visits.select(chosen))
 
 
 @dataclass(eq=False)
@@ -146,9 +145,6 @@ class NextPositionModel(ReorderingModel):
     )
     max_sentences: int = max_sentences_option()
 
-    # Whether training can be distributed, and its memory limited.
-    in_shards: ClassVar = False
-
     shape: ClassVar = "next_position"
     uses: ClassVar = ("source_tags", "source_classes")
 
@@ -158,7 +154,6 @@ class NextPositionModel(ReorderingModel):
         annotations: Annotations = NOTHING,
         *,
         progress: Progress | None = None,
-        sharding: Sharding | None = None,
         scratch: Scratch | None = None,
     ) -> Self:
         """Train on the visit orders of a linked bitext.
@@ -166,13 +161,10 @@ class NextPositionModel(ReorderingModel):
         Arguments:
             annotations: a tag for each source token, or classes of source words, which replace tags if there is no
             tagger.
-            sharding: how training is distributed, if not done in this process.
             scratch: where features are stored, if they should be in mapped files.
         """
-        if (sharding or scratch) and not self.in_shards:
-            raise OptionError(
-                f"the model {self.name} is trained in memory, in one process: only pair and sequence can be distributed"
-            )
+        if scratch is not None and not self.takes_scratch:
+            raise OptionError(f"the model {self.name} is trained in memory: only pair and sequence use temporary files")
         if annotations.source_tags is not None and annotations.source_classes is not None:
             raise OptionError("give source tags or source classes, not both")
         with self._training(bitext, annotations):
@@ -184,19 +176,21 @@ class NextPositionModel(ReorderingModel):
             self.vocabulary_, self.source_classes_ = bitext.source.vocabulary, annotations.source_classes
             tags = annotations.source_tags
             self.tag_vocabulary_ = None if tags is None else tags.vocabulary
-            resources = Resources(self._n_threads, progress, scratch or Scratch(), sharding)
+            resources = Resources(self._n_threads, scratch=scratch or Scratch(), phases=Phases(progress, self.phases))
+            resources = resources.phase(next(iter(self.phases)))
             self._fit(JumpTraining(self._known(bitext.source, annotations), visits, resources))
         return self
+
+    @property
+    def phases(self) -> Mapping[str, float]:
+        """The phases of training, with shares of the time."""
+        return {"weights": 1}
 
     def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:
         """log P(NP | CP) of all jumps of all sentences; they need tags if the model was trained with tags."""
         self._check_fitted()
         values = self._jump_logprobs(self._known(source, annotations))
         return JumpLogProbs(values, _core.jump_starts(source.offsets), source.lengths, self._class_weights())
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return () if self.tag_vocabulary_ is None else ("source_tags",)
 
     def summary(self) -> JsonObject:
         return {"samples": self.n_jumps_, "tags": self._label_kind()}
@@ -218,21 +212,19 @@ class NextPositionModel(ReorderingModel):
         tags = annotations.source_tags
         if tags is None:
             raise missing_tags(self.name)
-        labels = Text(tags.labels.astype(np.uint32), tags.offsets, tags.vocabulary)
-        return TaggedSentences(text, labels.over(self.tag_vocabulary_).tokens)
+        return TaggedSentences(text, tags.over(self.tag_vocabulary_))
 
     def _known_arrays(self) -> dict[str, Array]:
         arrays = {"n_jumps": np.array([self.n_jumps_]), **side_arrays("source", self.vocabulary_, self.source_classes_)}
-        return arrays | ({} if self.tag_vocabulary_ is None else self.tag_vocabulary_.arrays("tags.vocabulary"))
+        return super()._known_arrays() | arrays
 
     def _layout(self) -> dict[str, str]:
-        return {"n_jumps": "i8 1", **side_layout("source"), **within("tags.vocabulary?", Vocabulary.LAYOUT)}
+        return super()._layout() | {"n_jumps": "i8 1", **side_layout("source")}
 
     def _restore_known(self, state: ModelState) -> None:
+        super()._restore_known(state)
         self.n_jumps_ = int(state.arrays["n_jumps"][0])
         self.vocabulary_, self.source_classes_ = restored_side(state, "source")
-        tags = state.group("tags")
-        self.tag_vocabulary_ = Vocabulary.from_arrays(tags, "vocabulary") if tags else None
 
     @abstractmethod
     def _fit(self, training: JumpTraining) -> None:

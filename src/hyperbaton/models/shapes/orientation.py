@@ -9,7 +9,7 @@ the class and the coverage state of the phrase is added before.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self, cast, get_args
 
@@ -18,16 +18,17 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
-from hyperbaton.base.forms import JsonObject, within
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.numeric import exp, log_softmax
 from hyperbaton.base.options import option
-from hyperbaton.base.progress import Progress
+from hyperbaton.base.progress import Phases, Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.corpus import Annotations, Bitext, Text, Vocabulary
+from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import need_bitext
 from hyperbaton.models.shapes.base import (
+    ModelState,
     ReorderingModel,
     max_sentences_option,
     restored_side,
@@ -35,7 +36,6 @@ from hyperbaton.models.shapes.base import (
     side_layout,
     some_sentences,
 )
-from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import (
     Occurrences,
     OrientationSet,
@@ -79,7 +79,9 @@ class OrientationModel(ReorderingModel):
     to the previous phrase or the next one. `fit` trains and returns the model; learned attributes end in `_`.
     """
 
-    orientations: str = option("three", "orientation set: three, five, nine, msd, hier-mslr, … or cut points like -4,0,1,5")
+    orientations: str = option(
+        "three", "orientation set: three, five, nine, msd, hier-mslr, … or cut points like -4,0,1,5", metavar="NAME|N,N,…"
+    )
     side: str = option(
         "before", "predict the movement from the previous phrase, or to the next one", choices=get_args(Side)
     )
@@ -93,6 +95,7 @@ class OrientationModel(ReorderingModel):
     takes_scratch: ClassVar = True
 
     shape: ClassVar = "orientation"
+    phases: ClassVar[Mapping[str, float]] = {"phrase pairs": 1, "model": 4}  # of training, with shares of the time
     uses: ClassVar[tuple[str, ...]] = ("source_classes", "target_classes")
 
     def __post_init__(self) -> None:
@@ -130,9 +133,14 @@ class OrientationModel(ReorderingModel):
         annotations = self._used(annotations)
         with self._training(bitext, annotations):
             self._check()
+            extraction, *others = self.phases
+            resources = Resources(self._n_threads, scratch=scratch, phases=Phases(progress, self.phases))
             if samples is None:
                 bitext, annotations = some_sentences(bitext, annotations, self.max_sentences)
-                samples = extract(bitext, self.max_length, threads=self.threads or None, progress=progress, scratch=scratch)
+                extracting = resources.phase(extraction).progress
+                samples = extract(
+                    bitext, self.max_length, threads=self.threads or None, progress=extracting, scratch=scratch
+                )
             samples = near_samples(samples, self.max_distance, cast(Side, self.side), scratch)
             if len(samples) == 0:
                 what = "nothing to learn from: no phrase pair was found; check the links"
@@ -157,7 +165,7 @@ class OrientationModel(ReorderingModel):
             if self.sees_coverage:
                 coverage = scratch.filled(n, np.uint8, 16, lambda rows: states_of_samples(bitext, samples.part(rows)))
             moved = distances(samples, cast(Side, self.side))
-            resources = Resources(self._n_threads, progress, scratch)
+            resources = resources.phase(others[0])
             self._fit(TrainingSamples(occurrences, labels, moved, resources, possible, coverage))
         return self
 
@@ -227,10 +235,6 @@ class OrientationModel(ReorderingModel):
         """Natural log-probabilities of the classes of translation options of sentences, shape (n_options, n_classes)."""
         return self.logprobs(Occurrences.of_options(source, options, annotations.source_tags))
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return () if self.tag_vocabulary_ is None else ("source_tags",)
-
     def logprobs(self, occurrences: Occurrences) -> LogProbs:
         """Natural log-probabilities of the classes of any phrase pairs in context."""
         self._check_fitted()
@@ -277,30 +281,28 @@ class OrientationModel(ReorderingModel):
         }
 
     def _known_arrays(self) -> dict[str, Array]:
-        arrays = {"class_counts": self.class_counts_}
+        arrays = super()._known_arrays() | {"class_counts": self.class_counts_}
         arrays |= side_arrays("source", self.source_vocabulary_, self.source_classes_)
         arrays |= side_arrays("target", self.target_vocabulary_, self.target_classes_)
         if self.coverage_weights_ is not None:
             arrays["coverage.weights"] = self.coverage_weights_
-        return arrays | ({} if self.tag_vocabulary_ is None else self.tag_vocabulary_.arrays("tags.vocabulary"))
+        return arrays
 
     def _layout(self) -> dict[str, str]:
         n_classes = len(self.class_names)
-        return {
+        return super()._layout() | {
             "class_counts": f"i8 {n_classes}",
             "coverage.weights?": f"f8 {COVERAGE_STATES} {n_classes}",
             **side_layout("source"),
             **side_layout("target"),
-            **within("tags.vocabulary?", Vocabulary.LAYOUT),
         }
 
     def _restore_known(self, state: ModelState) -> None:
+        super()._restore_known(state)
         self.class_counts_ = state.arrays["class_counts"]
         self.coverage_weights_ = state.arrays.get("coverage.weights")
         self.source_vocabulary_, self.source_classes_ = restored_side(state, "source")
         self.target_vocabulary_, self.target_classes_ = restored_side(state, "target")
-        tags = state.group("tags")
-        self.tag_vocabulary_ = Vocabulary.from_arrays(tags, "vocabulary") if tags else None
 
     def _used(self, annotations: Annotations) -> Annotations:
         """The annotations used in training; an error if one that the options need is missing."""

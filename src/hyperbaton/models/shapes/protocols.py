@@ -6,15 +6,17 @@ A function whose work depends on the shape is generic (`functools.singledispatch
 from __future__ import annotations
 
 from abc import ABC, ABCMeta
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from hyperbaton import _core
     from hyperbaton.base.arrays import Array
     from hyperbaton.corpus import Annotations, Text
+    from hyperbaton.models.shapes.batch import Batch, Steps
     from hyperbaton.models.shapes.next_position import JumpLogProbs
-    from hyperbaton.models.shapes.step import Steps
     from hyperbaton.phrases import OrientationSet, TranslationOptions
 
 
@@ -31,11 +33,7 @@ class _Answers(ABCMeta):
 
 
 class PerOption(ABC, metaclass=_Answers):
-    """`option_logprobs(source, options)`: (n_options, n_classes), with `orientations` and `side` as attributes.
-
-    With `classes` "possible" they are normalised over the classes that are possible at a step; `coverage_weights_`
-    (coverage states, classes) are added before.
-    """
+    """`option_logprobs(source, options)`: (n_options, n_classes), with `orientations` as attribute."""
 
     methods = ("option_logprobs",)
 
@@ -46,11 +44,7 @@ class PerOption(ABC, metaclass=_Answers):
 
 
 class PerJump(ABC, metaclass=_Answers):
-    """`jump_logprobs(source)`: a matrix for each sentence, row 0 the start, last column the end.
-
-    A model with `needs`, names of annotations, is also given `annotations`. With `candidates` "remaining" its scores are
-    normalised over the untranslated words and the end.
-    """
+    """`jump_logprobs(source)`: a matrix for each sentence, row 0 the start, last column the end."""
 
     methods = ("jump_logprobs",)
 
@@ -69,6 +63,45 @@ class PerStep(ABC, metaclass=_Answers):
         def step_scores(self, steps: Steps) -> tuple[Array, Array]: ...
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What a model may declare, as attributes of these names, beyond the method of its shape; and what holds otherwise."""
+
+    # Annotations that it needs, by name: its scores then take `annotations` as last argument.
+    needs: tuple[str, ...] = ()
+    # Of an orientation model: movements from the previous phrase or to the next one; the classes that probabilities are
+    # normalised over at a step, "all" or "possible"; weights (coverage states, classes) that are added before.
+    side: Literal["before", "after"] = "before"
+    classes: str = "all"
+    coverage_weights_: Array | None = None
+    # Of a jump model: the words that probabilities are normalised over, "all" or "remaining", the untranslated ones.
+    candidates: str = "all"
+    # The models with one feature each; by default the model itself.
+    split: Callable[[], Sequence[object]] | None = None
+    # A step model in the core, with one weight; any model in the core, with as many values as weights, and these weights
+    # before tuning.
+    step_scorer: Callable[[Batch, float], _core.Feature] | None = None
+    search_feature: Callable[[Batch, list[float]], _core.Feature] | None = None
+    n_values: int | None = None
+    start_weights: list[float] | None = None
+    # Whether it can score the derivations of rules: they have jumps, but no coverage and no translation options.
+    scores_derivations: bool | None = None
+    # A model for use only, with fewer bytes: packed(exact); if exact, with the same scores.
+    packed: Callable[[bool], object] | None = None
+    # Nats of one unit of its values, for models that are explained in probabilities.
+    nats: float = 1.0
+
+    @classmethod
+    def of(cls, model: object) -> Declared:
+        """What a model declares."""
+        return cls(**{field.name: getattr(model, field.name) for field in fields(cls) if hasattr(model, field.name)})
+
+    @property
+    def only_remaining(self) -> bool:
+        """Whether jumps are normalised over the untranslated words."""
+        return self.candidates == "remaining"
+
+
 def needed(model: object, annotations: Annotations) -> tuple[Annotations, ...]:
     """The last argument of a model's scores: the annotations, if it needs any."""
-    return (annotations,) if getattr(model, "needs", ()) else ()
+    return (annotations,) if Declared.of(model).needs else ()

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align import visit_order
@@ -21,42 +20,11 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models.shapes.base import ReorderingModel
-from hyperbaton.models.shapes.batch import Batch
+from hyperbaton.models.shapes.batch import Batch, Steps
 from hyperbaton.models.shapes.protocols import PerStep
-from hyperbaton.models.shapes.store import ModelState
 from hyperbaton.phrases import TranslationOptions
 
 _GIVEN_PAIR = -2  # an option that is neither in the phrase table nor an unknown word
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Steps of hypotheses of one sentence: option `options[i]` after a hypothesis that has translated `coverage[i]`.
-
-    `states` is the model's result for the previous step, 0 at the start of the sentence; `previous_begin` and
-    `previous_end` give the source span of the previous phrase (0 and 0 at the start).
-    """
-
-    batch: Batch
-    sentence: int
-    states: npt.NDArray[np.int64]
-    coverage: npt.NDArray[np.bool_]  # (n_steps, n_words)
-    previous_begin: npt.NDArray[np.int32]
-    previous_end: npt.NDArray[np.int32]
-    options: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.options)
-
-    @property
-    def begin(self) -> npt.NDArray[np.int64]:
-        """First source word of each step's option."""
-        return self.batch.options.source.begin[self.options].astype(np.int64)
-
-    @property
-    def end(self) -> npt.NDArray[np.int64]:
-        """One past its last source word."""
-        return self.begin + self.batch.options.source.length[self.options]
 
 
 def python_steps(model: PerStep | StepModel, batch: Batch, weight: float) -> _core.StepScorer:
@@ -87,12 +55,6 @@ class StepModel(ReorderingModel):
     def step_scores(self, steps: Steps) -> tuple[Array, Array]:
         """Natural logs of probabilities of steps, or any score where higher is better, and the states after them."""
         raise OptionError(f"the model {self.name} scores steps only in the core, for the search")
-
-    def _known_arrays(self) -> dict[str, Array]:
-        return {}
-
-    def _restore_known(self, state: ModelState) -> None:
-        return None
 
     def step_scorer(self, batch: Batch, weight: float) -> _core.StepScorer:
         """The model as the decoder's step scorer; a scorer in the core is faster than this one, which calls

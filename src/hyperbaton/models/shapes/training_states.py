@@ -38,7 +38,6 @@ class TrainingStates:
         return saved if same else None
 
     def save(self, arrays: Mapping[str, Array], details: Mapping[str, object] | None = None) -> None:
-        """Write a state, replacing the previous one."""
         save(self.path, self.kind, arrays, options=self.options, inputs=self.inputs, seed=self.seed, details=details)
 
 
@@ -51,11 +50,9 @@ class MinimizerStates:
     saved: float = field(default_factory=time.monotonic)  # when the last state was
 
     def has_start(self) -> bool:
-        """Whether there is a last state."""
         return self.states.last() is not None
 
     def start(self) -> dict[str, Array] | None:
-        """The arrays of the last state."""
         last = self.states.last()
         if last is None:
             return None
@@ -64,10 +61,8 @@ class MinimizerStates:
         return arrays
 
     def due(self) -> bool:
-        """Whether the last state is old."""
         return time.monotonic() >= self.saved + SECONDS
 
     def save(self, state: Mapping[str, Array]) -> None:
-        """Store a state."""
         self.states.save(state, self.details)
         self.saved = time.monotonic()

@@ -16,7 +16,7 @@ from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.run.corpus import Corpus
 from hyperbaton.run.cost import Rate
-from hyperbaton.run.experiment import Experiment
+from hyperbaton.run.experiment import Experiment, without_none
 from hyperbaton.run.keys import KeyTable
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import SPLITS, File, Work
@@ -33,8 +33,7 @@ class Options:
         """The options as plain values."""
         if self.aligner is None:
             return {}
-        values = {"aligner": ALIGNERS.name_of(self.aligner)} | to_mapping(self.aligner)
-        return {key: value for key, value in values.items() if value is not None}
+        return without_none({"aligner": ALIGNERS.name_of(self.aligner)} | to_mapping(self.aligner))
 
     @classmethod
     def read(cls, table: KeyTable, experiment: Experiment) -> Self:
@@ -48,16 +47,21 @@ class Options:
 
 AFTER = ("corpus",)
 TABLES, ALWAYS = {"align": Options}, True
-RATES = {"": Rate(2, 6, 200, 20)}
+RATES = {"": Rate(0.5, 0.3, 100, 10)}
 
 
 def plan(plan: Plan) -> None:
     """Plan links, if the corpus has none."""
-    how = plan.experiment.options(Options)
-    if how.aligner is not None:
-        options = {"aligner": how.resolved(), "splits": list(SPLITS)}
-        files = {name: File(path) for name, path in how.aligner.files().items()}
+    aligning = plan.experiment.options(Options)
+    if aligning.aligner is not None:
+        options = {"aligner": aligning.resolved(), "splits": list(SPLITS)}
+        files = {name: File(path) for name, path in aligning.aligner.files().items()}
         plan.provided["links"] = plan.add("align", "align", options, {**files, **plan.text(*SPLITS)})
+
+
+def plugin(options: JsonObject) -> type:
+    """The class that a stage trains."""
+    return ALIGNERS[options["aligner"]["aligner"]]
 
 
 def run(work: Work) -> None:

@@ -14,8 +14,7 @@ from hyperbaton.run.translation import Translation
 
 AFTER = ("movement",)
 TABLES, ALWAYS = {"classes": Clustering}, True
-SHARDED = True  # the workers of an executor do the runs; the best one is chosen here
-RATES = {"": Rate(2, 1, 150, 5)}
+RATES = {"": Rate(0.4, 0.05, 100, 3)}
 
 
 def plan(plan: Plan) -> None:
@@ -33,5 +32,5 @@ def plan(plan: Plan) -> None:
 
 def run(work: Work) -> None:
     text = Text.read(Texts(work.inputs).path("train", work.options["side"]))
-    how = from_mapping(Clustering, work.options["clustering"])
-    cluster_words(text, how, work.options["seed"], work.resources()).write(work.out / "classes")
+    clustering = from_mapping(Clustering, work.options["clustering"])
+    cluster_words(text, clustering, work.options["seed"], work.resources()).write(work.out / "classes")

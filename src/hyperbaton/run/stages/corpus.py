@@ -6,7 +6,7 @@ and test, and `cleaning.json`, which lists what was dropped from each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,19 +19,18 @@ from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.corpus.clean import NOT_EMPTY, Cleaning, clean
 from hyperbaton.corpus.files import read_lines, read_sentences, write_pieces
 from hyperbaton.corpus.placeholders import Protecting, generalize
-from hyperbaton.corpus.processing import SIDES, TextProcessing
+from hyperbaton.corpus.processing import SIDES, TextProcessing, TextSide
 from hyperbaton.corpus.raw import RawLines, tag, tokenize
 from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import make_tokenizer
 from hyperbaton.data import generate
-from hyperbaton.run.commands import run_again
 from hyperbaton.run.corpus import Corpus, RawTextOptions
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, SPLITS, File, Inputs, Work, read_json
 
 TABLES, ALWAYS = {"corpus": Corpus, "text": RawTextOptions}, True
-RATES = {"": Rate(2, 0.05, 120, 1), "generate": Rate(2, 0.9, 150, 1)}
+RATES = {"": Rate(0.2, 0.02, 60, 1), "generate": Rate(0.3, 0.35, 60, 1)}
 
 
 def plan(plan: Plan) -> None:
@@ -45,14 +44,14 @@ def plan(plan: Plan) -> None:
         plan.provided |= {f"{CORPUS}{split}": generated for split in SPLITS}
         return
     for split in SPLITS:
-        own = options | {"splits": {split: to_mapping(corpus.limits[split])}}
+        of_split = options | {"splits": {split: to_mapping(corpus.limits[split])}}
         inputs: Inputs = {f"{split}.{column}": File(path) for column, path in corpus.files[split].items()}
         if text is not None and text.changes_words:
-            own["text"] = text.as_json()
+            of_split["text"] = text.as_json()
             if split != "train" and text.changes_case:
                 inputs["casing"] = plan.provided[f"{CORPUS}train"]  # casing is learned from the training text
         name = f"{CORPUS}{split}"
-        plan.provided[name] = plan.add(name, "corpus", own, inputs)
+        plan.provided[name] = plan.add(name, "corpus", of_split, inputs)
 
 
 def run(work: Work) -> None:
@@ -77,7 +76,7 @@ def run(work: Work) -> None:
 
 def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
     """The command that runs the experiment again."""
-    return {"corpus": [run_again(plan, root)]}
+    return {"corpus": [plan.command(root)]}
 
 
 def warnings(plan: Plan, root: Path) -> Iterator[str]:
@@ -89,24 +88,23 @@ def warnings(plan: Plan, root: Path) -> Iterator[str]:
 
 def _generate(work: Work, options: JsonObject) -> None:
     sentences, n_dev, n_test = (options.pop(name) for name in ("sentences", "dev", "test"))
-    made = generate(sentences, seed=work.options["seed"], **options)
-    parts = made.split(n_dev, n_test)
-    cleaning = from_mapping(Cleaning, work.options["clean"])
+    parts = generate(sentences, seed=work.options["seed"], **options).split(n_dev, n_test)
     report = {}
     for split, part in parts.items():
-        limits = cleaning if split == "train" else NOT_EMPTY
-        kept, summary = clean(part.bitext, limits)
+        kept, summary = clean(part.bitext, _cleaning(work, split))
         report[split] = summary.to_json()
-        chosen = part.select(kept)
-        for column, text in (
-            ("source", chosen.bitext.source),
-            ("target", chosen.bitext.target),
-            ("links", chosen.bitext.need_links()),
-            ("tags", chosen.source_tags),
-            ("trees", chosen.source_trees),
-        ):
-            write_pieces(work.out / f"{split}.{column}", text.pieces())
+        part = part.select(kept)
+        write_pieces(work.out / f"{split}.source", part.bitext.source.pieces())
+        write_pieces(work.out / f"{split}.target", part.bitext.target.pieces())
+        write_pieces(work.out / f"{split}.links", part.bitext.need_links().pieces())
+        write_pieces(work.out / f"{split}.tags", part.source_tags.pieces())
+        write_pieces(work.out / f"{split}.trees", part.source_trees.pieces())
     work.write_json("cleaning.json", report)
+
+
+def _cleaning(work: Work, split: str) -> Cleaning:
+    """The training text is cleaned; of others, only empty sentences are dropped."""
+    return from_mapping(Cleaning, work.options["clean"]) if split == "train" else NOT_EMPTY
 
 
 def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path:
@@ -114,8 +112,9 @@ def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path
     name, language = work.options["tokenize"].get(side, "none"), work.options["tokenize"].get(f"{side}-language")
     if name == "none":
         return columns[side]
-    tokenizer = make_tokenizer(name, language)
-    if "text" in work.options and TextProcessing.restore(work.options["text"], {}).placeholders:
+    how = TextProcessing.restore(work.options["text"], {}).sides[side] if "text" in work.options else TextSide()
+    tokenizer = make_tokenizer(name, language, escapes=how.escapes)
+    if how.placeholders:
         tokenizer = Protecting(tokenizer)
     raw, tokens, tags = columns[side], work.scratch / f"{split}.{side}", work.scratch / f"{split}.{side}.tags"
     with tokens.open("wb") as token_file, tags.open("wb") as tag_file:
@@ -152,8 +151,8 @@ def _cased(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
 
 def _generalized(work: Work, split: str, texts: dict[str, Path]) -> dict[str, Path]:
     """Texts with placeholders for the numbers and addresses that occur on both sides of a pair."""
-    made = generalize(Bitext.read(texts["source"], texts["target"], empty=True))
-    for side, text in zip(SIDES, (made.source, made.target), strict=True):
+    bitext = Bitext.read(texts["source"], texts["target"], empty=True)
+    for side, text in zip(SIDES, generalize(bitext.source, bitext.target), strict=True):
         texts[side] = work.scratch / f"{split}.{side}.generalized"
         write_pieces(texts[side], text.pieces())
     return texts
@@ -168,25 +167,21 @@ def _select(work: Work, split: str, columns: dict[str, Path], texts: dict[str, P
     if len(taken) == 0:
         raise InputError(f"no line is left after the first {limits['skip']}", texts["source"])
     part = bitext.select(taken)
-    cleaning = from_mapping(Cleaning, work.options["clean"]) if split == "train" else NOT_EMPTY
+    cleaning = _cleaning(work, split)
     if limits["max-length"]:
         cleaning = replace(cleaning, max_length=min(cleaning.max_length, limits["max-length"]))
     kept, report = clean(part, cleaning)
     if len(kept) == 0:
-        raise InputError(
-            f"no sentence pair of {split} is left after cleaning: {', '.join(report.dropped)}", texts["source"]
-        )
-    chosen = taken[kept]
-
-    def write(column: str, pieces: Iterable[bytes]) -> None:
-        write_pieces(work.out / f"{split}.{column}", pieces)
-
-    write("source", source.pieces(chosen))
-    write("target", target.pieces(chosen))
+        dropped = ", ".join(report.dropped)
+        raise InputError(f"no sentence pair of {split} is left after cleaning: {dropped}", texts["source"])
+    lines = taken[kept]
+    pieces = {"source": source.pieces(lines), "target": target.pieces(lines)}
     if "links" in columns:
-        write("links", Links.read(columns["links"], source, target).pieces(chosen))
+        pieces["links"] = Links.read(columns["links"], source, target).pieces(lines)
     if "tags" in columns:
-        write("tags", Tags.read(columns["tags"], source).pieces(chosen))
+        pieces["tags"] = Tags.read(columns["tags"], source).pieces(lines)
     if "trees" in columns:
-        write("trees", Trees.read(columns["trees"], source).pieces(source, chosen))
+        pieces["trees"] = Trees.read(columns["trees"], source).pieces(source, lines)
+    for column, part_pieces in pieces.items():
+        write_pieces(work.out / f"{split}.{column}", part_pieces)
     return report.to_json()

@@ -9,10 +9,9 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import load_model
-from hyperbaton.run.commands import shell
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.models import Models
-from hyperbaton.run.plan import Plan
+from hyperbaton.run.plan import Plan, shell
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import FROM_CORPUS, Texts
 
@@ -28,7 +27,7 @@ class Options:
 
 AFTER = ("train",)
 TABLES, ALWAYS = {"evaluate": Options}, True
-RATES = {"": Rate(1, 1, 80, 15, "test")}
+RATES = {"": Rate(0.4, 1.5, 60, 8, "test")}
 
 
 def plan(plan: Plan) -> None:
@@ -52,7 +51,7 @@ def run(work: Work) -> None:
 
 def figures(plan: Plan, root: Path) -> JsonObject:
     """The evaluations of all models, by shape."""
-    found: JsonObject = {}
+    by_shape: JsonObject = {}
     for model in plan.experiment.options(Models).reordering.values():
         for side in model.sides:
             stage = plan.stages[model.stage("evaluate", side)]
@@ -60,24 +59,24 @@ def figures(plan: Plan, root: Path) -> JsonObject:
             name = f"{model.name} (after)" if side == "after" and len(model.sides) > 1 else model.name
             path = str(plan.provided[f"model.{model.use(side)}"].folder(root))
             row = {"model": name, "kind": model.model, "is_distance": model.cls.is_distance, "path": path, **evaluation}
-            found.setdefault(evaluation["shape"], []).append(row)
-    return found
+            by_shape.setdefault(evaluation["shape"], []).append(row)
+    return by_shape
 
 
 def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
     """One command for all models of a shape."""
-    how, every = plan.experiment.options(Options), plan.experiment.options(Models).reordering.values()
+    held_out, every = plan.experiment.options(Options), plan.experiment.options(Models).reordering.values()
     texts = Texts(plan.folders(root))
-    columns = [texts.path(how.split, name) for name in ("source", "target", "links")]
+    columns = [texts.path(held_out.split, name) for name in ("source", "target", "links")]
     commands = {}
     for shape in dict.fromkeys(model.cls.shape for model in every):
         models = [model for model in every if model.cls.shape == shape]
         uses = [model.use(side) for model in models for side in model.sides]
         folders = [plan.provided[f"model.{use}"].folder(root) / "model" for use in uses]
-        options: list[object] = ["--max-length", how.max_length, "--max-distance", how.max_distance]
+        options: list[object] = ["--max-length", held_out.max_length, "--max-distance", held_out.max_distance]
         for annotation, name in FROM_CORPUS.items():
             if any(annotation in model.annotations for model in models):
-                options += [f"--{annotation.replace('_', '-')}", texts.path(how.split, name)]
+                options += [f"--{annotation.replace('_', '-')}", texts.path(held_out.split, name)]
         commands[shape] = [shell("hyperbaton", "evaluate", *folders, *columns, "--json", *options)]
     return commands
 
@@ -88,7 +87,9 @@ def finding(results: JsonObject) -> str:
     for rows in results.values():
         if not (isinstance(rows, list) and rows and isinstance(rows[0], dict) and "shape" in rows[0]):
             continue
-        rows = _comparable(rows)
+        # Figures of different orientation sets are not comparable: those comparable with most others are compared.
+        kinds = [row["comparable"] for row in rows]
+        rows = [row for row in rows if row["comparable"] == max(kinds, key=kinds.count)]
         figure, what = rows[0]["figure"], rows[0]["predicts"]
         best = max(rows, key=lambda row: row[figure])
         plain = next((row for row in rows if row["is_distance"]), None)
@@ -98,10 +99,3 @@ def finding(results: JsonObject) -> str:
             text += f", {worst['model']} {worst[figure]:.1f}%"
         said.append(text)
     return "; ".join(said) + "." if said else "No model was evaluated separately."
-
-
-def _comparable(rows: list[JsonObject]) -> list[JsonObject]:
-    """The models that are comparable with most others: figures of different orientation sets are not comparable."""
-    kinds = [row["comparable"] for row in rows]
-    common = max(kinds, key=kinds.count)
-    return [row for row, kind in zip(rows, kinds, strict=True) if kind == common]

@@ -9,7 +9,7 @@ from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.files import read_sentences
 from hyperbaton.phrases import ExtractedPhrases, Extraction, RuleLimits, Scoring, extract_rules
-from hyperbaton.phrases.shards import extract_phrases
+from hyperbaton.phrases.extraction import extract_phrases
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import SPLITS, Work
@@ -24,20 +24,20 @@ class Options(Scoring, Extraction):
 
 AFTER = ("evaluate",)
 TABLES, ALWAYS = {"extract": Options}, True
-SHARDED = True  # the workers of an executor extract, merge and score; the parts are joined here
-RATES = {"": Rate(1, 0.2, 60, 15), "rules": Rate(1, 2, 200, 60)}
+DISTRIBUTED = "phrases"  # the workers of an executor extract and score; the parts are joined here
+RATES = {"": Rate(0.4, 0.08, 60, 8), "rules": Rate(0.4, 0.8, 100, 30)}
 
 
 def plan(plan: Plan) -> None:
     """Plan the rules of hierarchical systems, the phrase table of others, and those of systems with other text."""
-    how = plan.experiment.options(Translation)
-    for name in dict.fromkeys(filter(None, map(how.rules_of, how.systems))):
-        rules, limits = how.models.rules[name], [how.tune_limit, *how.limits]
+    translation = plan.experiment.options(Translation)
+    for name in dict.fromkeys(filter(None, map(translation.rules_of, translation.systems))):
+        rules, limits = translation.models.rules[name], [translation.tune_limit, *translation.limits]
         span = {"span": 0 if min(limits) < 1 else max(limits)} if rules.for_texts else {}
         inputs = plan.text(*(SPLITS if rules.for_texts else ["train"]), links=True)
-        own = {"rules": to_mapping(rules.limits), **span}
-        plan.add(f"extract.{name}", "extract", own, inputs, "rules", keeps_to_memory=True)
-    if not how.systems:
+        limited = {"rules": to_mapping(rules.limits), **span}
+        plan.add(f"extract.{name}", "extract", limited, inputs, "rules", keeps_to_memory=True)
+    if not translation.systems:
         return
     options = {"phrases": to_mapping(plan.experiment.options(Options))}
     plan.add("extract", "extract", options, plan.text("train", links=True), keeps_to_memory=True)
@@ -60,9 +60,8 @@ def run(work: Work) -> None:
             text_span=span,
             threads=work.threads,
             scratch=resources.scratch,
-            sharding=resources.sharding,
         ).save(work.out / "rules")
         return
-    how = from_mapping(Options, work.options["phrases"])
-    found = partial(extract_phrases, bitext, resources, how, how)
-    ExtractedPhrases.write(work.out / "phrases", found, bitext, how, how)
+    options = from_mapping(Options, work.options["phrases"])
+    extracting = partial(extract_phrases, bitext, options, options, resources=resources)
+    ExtractedPhrases.write(work.out / "phrases", extracting, bitext, options, options)

@@ -14,15 +14,14 @@ from hyperbaton.run.translation import Translation
 
 AFTER = ("extract",)
 TABLES, ALWAYS = {"lm": Estimation}, True
-SHARDED = True  # the workers of an executor count n-grams; the model is estimated here
-RATES = {"": Rate(1, 0.1, 60, 4)}
+RATES = {"": Rate(0.3, 0.04, 60, 2)}
 
 
 def plan(plan: Plan) -> None:
     """Plan the language model of all systems."""
     if plan.experiment.options(Translation).systems:
-        how = {"estimation": to_mapping(plan.experiment.options(Estimation))}
-        plan.add("lm", "lm", how, plan.text("train"), keeps_to_memory=True)
+        options = {"estimation": to_mapping(plan.experiment.options(Estimation))}
+        plan.add("lm", "lm", options, plan.text("train"), keeps_to_memory=True)
 
 
 def run(work: Work) -> None:

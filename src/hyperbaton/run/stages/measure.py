@@ -1,7 +1,7 @@
 """Metric statistics of the outputs of a system, for all limits and runs: an array for each metric and output.
 
 `METRIC.RUN.LIMIT.npy` has a row of statistics for each test sentence; metrics are numbered. Outputs share most of their
-translations, so each distinct translation is measured once.
+translations, so each distinct translation is measured once. `lengths.json` has the length ratio of each output.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hyperbaton.evaluate.translations import read_outputs
-from hyperbaton.metrics import Metric, Outputs, Statistics, make_metric
+from hyperbaton.metrics import Metric, Outputs, Statistics, length_ratio, make_metric
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, Work
@@ -17,17 +17,17 @@ from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation, output_name, translate_name
 
 AFTER = ("translate",)
-RATES = {"": Rate(1, 1, 100, 0, "test")}
+RATES = {"": Rate(0.5, 2.5, 70, 0, "test")}
 
 
 def plan(plan: Plan) -> None:
     """Plan the measurement of all translations of a system."""
-    how = plan.experiment.options(Translation)
-    options = {"metrics": list(how.metrics)}
-    for system in how.systems:
+    translation = plan.experiment.options(Translation)
+    options = {"metrics": list(translation.metrics)}
+    for system in translation.systems:
         inputs = plan.text("test", links=True)
-        inputs |= {output_name(*output): plan.stages[translate_name(system, *output)] for output in how.outputs}
-        plan.add(f"measure.{system}", "measure", options, inputs, times=len(how.outputs))
+        inputs |= {output_name(*output): plan.stages[translate_name(system, *output)] for output in translation.outputs}
+        plan.add(f"measure.{system}", "measure", options, inputs, times=len(translation.outputs))
 
 
 def run(work: Work) -> None:
@@ -38,6 +38,7 @@ def run(work: Work) -> None:
     for i, metric in enumerate(make_metric(name) for name in work.options["metrics"]):
         for name, values in zip(names, statistics(metric, outputs), strict=True):
             np.save(work.out / f"{i}.{name}.npy", values, allow_pickle=False)
+    work.write_json("lengths.json", {name: length_ratio([output]) for name, output in zip(names, outputs, strict=True)})
 
 
 def statistics(metric: Metric, outputs: list[Outputs]) -> list[Statistics]:

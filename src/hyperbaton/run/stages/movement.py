@@ -24,7 +24,7 @@ N_TAGS = 12
 
 
 AFTER = ("align",)
-RATES = {"": Rate(1, 0.08, 60, 4)}
+RATES = {"": Rate(0.2, 0.03, 55, 2)}
 
 
 def plan(plan: Plan) -> None:

@@ -40,7 +40,7 @@ class Options:
 
 AFTER, BEFORE = ("evaluate",), ("extract",)
 TABLES = {"preorder": Options}
-RATES = {"": Rate(2, 2, 100, 30)}
+RATES = {"": Rate(1, 1, 100, 15)}
 
 
 def plan(plan: Plan) -> None:
@@ -51,19 +51,19 @@ def plan(plan: Plan) -> None:
     systems = options.systems.split()
     _check(plan.experiment, options.model, systems)
     inputs = plan.text(*SPLITS, links=True) | {"model": plan.provided[f"model.{options.model}"]}
-    how = to_mapping(PreorderOptions(beam=options.beam))
+    search = to_mapping(PreorderOptions(beam=options.beam))
     model = plan.experiment.options(Models).reordering[options.model].model
-    stage = plan.add("preorder", "preorder", how, inputs, model)
+    stage = plan.add("preorder", "preorder", search, inputs, model)
     plan.other_texts |= dict.fromkeys(systems, OtherText("preordered", stage, options.limit))
 
 
 def _check(experiment: Experiment, name: str, systems: list[str]) -> None:
     models, translation = experiment.options(Models).reordering, experiment.options(Translation)
-    known = [n for n, model in models.items() if issubclass(MODELS[model.model], NextPositionModel)]
-    if name not in known:
+    jump_models = [n for n, model in models.items() if issubclass(MODELS[model.model], NextPositionModel)]
+    if name not in jump_models:
         raise OptionError(
             f"{experiment.file}: key 'preorder.model': must be a jump model of this experiment "
-            f"({', '.join(known) or 'there is none'}), not {name!r}"
+            f"({', '.join(jump_models) or 'there is none'}), not {name!r}"
         )
     for system in systems:
         if system not in translation.systems:
@@ -71,10 +71,8 @@ def _check(experiment: Experiment, name: str, systems: list[str]) -> None:
         members = translation.systems[system]
         trained = [n for n in members if n in translation.models.rules or (n in models and not models[n].is_counted)]
         if trained:
-            raise OptionError(
-                f"{experiment.file}: key 'translation.systems.{system}': {trained[0]} is trained on the original order, "
-                "but the system translates reordered text: leave it out"
-            )
+            what = f"{trained[0]} is trained on the original order, but the system translates reordered text: leave it out"
+            raise OptionError(f"{experiment.file}: key 'translation.systems.{system}': {what}")
 
 
 def run(work: Work) -> None:

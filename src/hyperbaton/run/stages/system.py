@@ -19,7 +19,7 @@ AFTER = ("lm",)
 TABLES, ALWAYS = {"translation": Translation}, True
 # The parts of a system are memory-mapped, and tables are counted in pieces. Words for sparse features are counted in
 # memory, and tables of trained models are made there.
-RATES = {"": Rate(1, 0.2, 80, 0.5), "sparse": Rate(1, 0.2, 80, 6), "models": Rate(1, 0.2, 60, 25)}
+RATES = {"": Rate(0.4, 0.02, 55, 0.5), "sparse": Rate(0.4, 0.05, 60, 6), "models": Rate(0.4, 0.1, 60, 13)}
 
 
 class Member(NamedTuple):
@@ -32,11 +32,11 @@ class Member(NamedTuple):
 
 def plan(plan: Plan) -> None:
     """Plan every system from its parts."""
-    how, text = plan.experiment.options(Translation), plan.experiment.options(RawTextOptions).processing
-    for system, names in how.systems.items():
-        options: JsonObject = {"reordering": {}, "decoding": to_mapping(how.decoding)}
-        inputs: Inputs = {**_table(plan, how, system), "lm": plan.stages["lm"]}
-        members = [_member(plan, how, name) for name in names if name not in how.models.rules]
+    translation, text = plan.experiment.options(Translation), plan.experiment.options(RawTextOptions).processing
+    for system, names in translation.systems.items():
+        options: JsonObject = {"reordering": {}, "decoding": to_mapping(translation.decoding)}
+        inputs: Inputs = {**_table(plan, translation, system), "lm": plan.stages["lm"]}
+        members = [_member(plan, translation, name) for name in names if name not in translation.models.rules]
         for member in members:
             options["reordering"] |= member.uses
             inputs |= member.inputs
@@ -48,26 +48,26 @@ def plan(plan: Plan) -> None:
         plan.add(f"system.{system}", "system", options, inputs, largest)
 
 
-def _table(plan: Plan, how: Translation, system: str) -> Inputs:
+def _table(plan: Plan, translation: Translation, system: str) -> Inputs:
     """The rules of a system or, if it has none, its phrase table."""
-    if rules := how.rules_of(system):
+    if rules := translation.rules_of(system):
         return {"rules": plan.stages[f"extract.{rules}"]}
     other = plan.other_texts.get(system)
     return {"phrases": plan.stages["extract" if other is None else f"extract.{other.name}"]}
 
 
-def _member(plan: Plan, how: Translation, name: str) -> Member:
-    if name in how.sparse:
-        features = how.sparse[name]
+def _member(plan: Plan, translation: Translation, name: str) -> Member:
+    if name in translation.sparse:
+        features = translation.sparse[name]
         classes = plan.inputs("source_classes", "target_classes") if features.classes else {}
         return Member({name: {"sparse": to_mapping(features)}}, classes, "sparse")
-    model = how.models.reordering[name]
+    model = translation.models.reordering[name]
     use: JsonObject = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
     use |= {"per_class": True} if model.per_class else {}
     if model.is_counted:
         return Member({name: use}, {})
     trained = [model.use(side) for side in model.sides]
-    inputs = plan.inputs(*(f"model.{own}" for own in trained))
+    inputs = plan.inputs(*(f"model.{side_name}" for side_name in trained))
     if model.table:
         return Member({name: use | {"models": trained}}, inputs, "models")
     return Member(dict.fromkeys(trained, use), inputs)

@@ -15,12 +15,12 @@ AFTER = ("classes",)
 TABLES, ALWAYS = {"models": Models}, True
 # By model; other models cost as much as the first one.
 RATES = {
-    "": Rate(1, 0.1, 60, 15),
-    "dpr": Rate(2, 1.8, 100, 30),
-    "block_me": Rate(2, 3.5, 150, 8),
-    "nine_class": Rate(1, 1.5, 80, 10),
-    "pair": Rate(2, 15, 100, 55),
-    "sequence": Rate(3, 22, 150, 87),
+    "": Rate(0.4, 0.08, 55, 4),
+    "dpr": Rate(0.5, 0.8, 70, 15),
+    "block_me": Rate(0.5, 2, 60, 4),
+    "nine_class": Rate(0.4, 0.5, 60, 5),
+    "pair": Rate(0.5, 1.6, 80, 27),
+    "sequence": Rate(0.5, 2.2, 80, 30),
 }
 
 
@@ -39,6 +39,11 @@ def plan(plan: Plan) -> None:
             name, keeps = model.stage("train", side), model.cls.takes_scratch
             stage = plan.add(name, "train", options, inputs, model.model, keeps_to_memory=keeps)
             plan.provided[f"model.{model.use(side)}"] = stage
+
+
+def plugin(options: JsonObject) -> type:
+    """The class that a stage trains."""
+    return MODELS[options["model"]]
 
 
 def run(work: Work) -> None:

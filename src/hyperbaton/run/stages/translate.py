@@ -10,7 +10,7 @@ from dataclasses import replace
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Links
 from hyperbaton.corpus.files import write_pieces
-from hyperbaton.decode import System, Translator
+from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.result import Translations
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.plan import Plan
@@ -22,18 +22,18 @@ from hyperbaton.run.translation import Translation, translate_name, tune_name
 MAX_WORDS = 2000
 
 AFTER = ("tune",)
-RATES = {"": Rate(1, 10, 100, 15, "test"), "block_me": Rate(1, 17, 100, 20, "test")}
+RATES = {"": Rate(0.4, 5, 70, 8, "test"), "block_me": Rate(0.4, 6, 70, 10, "test")}
 
 
 def plan(plan: Plan) -> None:
     """Plan the translation of the test text by every system, with the weights of each run, at every limit."""
-    how = plan.experiment.options(Translation)
-    for system in how.systems:
+    translation = plan.experiment.options(Translation)
+    for system in translation.systems:
         text, assembled = plan.text_of(system, "test"), plan.stages[f"system.{system}"]
-        slowest = how.slowest(system, RATES, plan.size)
-        for run, limit in how.outputs:
+        slowest = translation.slowest(system, RATES, plan.size)
+        for run, limit in translation.outputs:
             inputs = text | {"system": assembled, "weights": plan.stages[tune_name(system, run)]}
-            options = {"limit": plan.limit_of(system, limit), "columns": how.columns(system)}
+            options = {"limit": plan.limit_of(system, limit), "columns": translation.columns(system)}
             plan.add(translate_name(system, run, limit), "translate", options, inputs, slowest)
 
 
@@ -43,7 +43,7 @@ def run(work: Work) -> None:
     if "weights" in work.inputs:
         system = system.with_weights(read_json(work.inputs["weights"] / "weights.json")["weights"])
     decoding = replace(system.limited(work.options["limit"]), max_words=MAX_WORDS)
-    translator = Translator(system, decoding, threads=work.threads)
+    translator = TokenTranslator(system, decoding, threads=work.threads)
     source = texts.lines("test", "source")
     started = time.perf_counter()
     batches = list(translator.batches(source, annotations=texts.for_decoder("test", work.options["columns"])))
@@ -63,8 +63,8 @@ def run(work: Work) -> None:
 def _in_old_order(parts: list[Links], orders: list[str]) -> Links:
     """Map links of reordered sentences to the original order; `orders` are the old positions of words."""
     rows = []
-    for line, own in zip((line for part in parts for line in part), orders, strict=True):
-        old = [int(position) for position in own.split()]
+    for line, order in zip((line for part in parts for line in part), orders, strict=True):
+        old = [int(position) for position in order.split()]
         rows.append(sorted((old[i], j) for i, j in line))
     return Links.of(rows)
 
@@ -78,13 +78,8 @@ def _derivations(translations: Translations) -> Iterator[JsonObject]:
             continue
         segments, end = [], 0
         for step in translations.steps(path):
-            segments.append(
-                {
-                    "source": [step.begin, step.end],
-                    "target": step.target,
-                    "jump": step.begin - end,
-                    "scores": {name: round(value, 4) for name, value in translations.weighted(step.features).items()},
-                }
-            )
+            segment = {"source": [step.begin, step.end], "target": step.target, "jump": step.begin - end}
+            scores = {name: round(value, 4) for name, value in translations.weighted(step.features).items()}
+            segments.append(segment | {"scores": scores})
             end = step.end
         yield {"total": round(float(translations.scores[path]), 4), "segments": segments}

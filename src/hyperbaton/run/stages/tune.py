@@ -6,35 +6,37 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.options import Arguments, from_mapping, to_mapping
+from hyperbaton.base.options import from_mapping, to_mapping
 from hyperbaton.decode import System
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation, tune_name
-from hyperbaton.tune import Tuning, tune
-from hyperbaton.tune.system import SystemDecoder
+from hyperbaton.tune import Length, Tuning
+from hyperbaton.tune.length import AtLength
+from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
 AFTER = ("system",)
-SHARDED = True  # the optimizer runs here, and the workers of an executor translate
-RATES = {"": Rate(3, 12, 130, 12, "dev"), "block_me": Rate(3, 20, 130, 15, "dev")}
+DISTRIBUTED = "tuning"  # the optimizer runs here, and the workers of an executor translate
+RATES = {"": Rate(2, 9, 150, 6, "dev"), "block_me": Rate(2, 11, 150, 8, "dev")}
 
 
 def plan(plan: Plan) -> None:
     """Plan the tuning runs of every system."""
-    how = plan.experiment.options(Translation)
-    for system in how.systems:
-        tuning = how.tuning_of.get(system, how.tuning)
+    translation = plan.experiment.options(Translation)
+    for system in translation.systems:
+        tuning = translation.tuning_of.get(system, translation.tuning)
         inputs = plan.text_of(system, "dev") | {"system": plan.stages[f"system.{system}"]}
-        slowest, turns = how.slowest(system, RATES, plan.size), tuning.iterations + 1
-        for run in how.runs:
+        slowest, turns = translation.slowest(system, RATES, plan.size), tuning.iterations + 1
+        for run in translation.runs:
             options = {
                 "tuning": to_mapping(tuning),
-                "n_best": how.counts.n_best,
-                "limit": plan.limit_of(system, how.tune_limit),
-                "fix": how.fix.get(system, {}),
-                "columns": how.columns(system),
+                "n_best": translation.counts.n_best,
+                "limit": plan.limit_of(system, translation.tune_limit),
+                "fix": translation.fix.get(system, {}),
+                "length": to_mapping(translation.length),
+                "columns": translation.columns(system),
                 "seed": plan.experiment.seed + run,
             }
             plan.add(tune_name(system, run), "tune", options, inputs, slowest, turns)
@@ -43,30 +45,39 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     options, texts = work.options, Texts(work.inputs)
     system = System.load(work.inputs["system"] / "system")
-    lines, how = texts.lines("dev", "source"), _decoder_arguments(work, texts, system)
-    decoder = SystemDecoder(system, lines, threads=work.threads, sharding=work.resources().sharding, **how)
-    tuned = tune(
-        decoder,
-        decoder.start,
-        [texts.lines("dev", "target")],
+    length = from_mapping(Length, options["length"])
+    runs = TuningRuns(
+        system,
         from_mapping(Tuning, options["tuning"]),
-        fixed=decoder.fixed,
+        n_best=options["n_best"],
+        decoding=system.limited(options["limit"]),
+        fix=options["fix"],
+        length=length,
         seed=options["seed"],
-        threads=work.threads,
-        folder=work.scratch / "tuning",
+        resources=work.resources(),
+        folder=work.scratch,
     )
-    best = decoder.with_weights(tuned.weights)
+    annotations = texts.for_decoder("dev", options["columns"])
+    text = DevelopmentText(texts.lines("dev", "source"), [texts.lines("dev", "target")], annotations)
+    tuned = runs.on(text).tuned
+    turn = tuned.history[tuned.taken]
+    end = AtLength(tuned.weights, tuned.score, turn.length)
+    if length.at_length:
+        end = runs.at_length(text, tuned.weights)
+    best = runs.decoder(text).with_weights(end.weights)
     best.save(work.out / "system")  # ready to translate: it refers to its parts
     work.write_json(
         "weights.json",
         {
             "weights": {name: list(values) for name, values in best.weights.items()},
-            "score": tuned.score,
+            "score": end.score,
+            "length": end.length,
+            "expected": turn.expected,
             "stopped": tuned.stopped,
             "failure": tuned.failure,
             "taken": tuned.taken,
             "history": [
-                {"iteration": i, "objective": turn.score, "held_out": None}
+                {"iteration": i, "objective": turn.value, "length": turn.length, "held_out": None}
                 for i, turn in enumerate(tuned.history)
                 if not turn.is_mean
             ],
@@ -82,8 +93,8 @@ def figures(plan: Plan, root: Path) -> JsonObject:
         return {}
     tuned = {s: read_json(plan.stages[tune_name(s, 0)].folder(root) / "weights.json") for s in systems}
     return {
-        "tuning": {system: own["history"] for system, own in tuned.items()},
-        "tuned": {system: _outcome(own) for system, own in tuned.items()},
+        "tuning": {system: outcome["history"] for system, outcome in tuned.items()},
+        "tuned": {system: _outcome(outcome) for system, outcome in tuned.items()},
     }
 
 
@@ -93,6 +104,7 @@ def _outcome(tuned: JsonObject) -> JsonObject:
         "iteration": tuned["taken"],
         "averaged": tuned["averaged"] if tuned["taken"] == len(tuned["history"]) else [],
         "score": tuned["score"],
+        "length": tuned["length"],
         "stopped": tuned["stopped"],
         "failure": tuned["failure"],
     }
@@ -103,12 +115,3 @@ def warnings(plan: Plan, root: Path) -> Iterator[str]:
     for stage in plan.of_kind("tune"):
         if reason := read_json(stage.folder(root) / "weights.json")["failure"]:
             yield f"{stage.name} failed: {reason}; the best weights found are used"
-
-
-def _decoder_arguments(work: Work, texts: Texts, system: System) -> Arguments:
-    return {
-        "annotations": texts.for_decoder("dev", work.options["columns"]),
-        "fix": work.options["fix"],
-        "n_best": work.options["n_best"],
-        "options": system.limited(work.options["limit"]),
-    }

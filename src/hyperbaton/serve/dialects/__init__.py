@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
+from msgspec import Struct
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
@@ -14,7 +15,7 @@ from starlette.routing import Route
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.registry import Registry
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.options import Refusal
 from hyperbaton.serve.service import Call, Service
 
 log = logging.getLogger(__name__)
@@ -22,7 +23,9 @@ Handler = Callable[[Call], Awaitable[Response]]
 
 
 class Dialect(ABC):
-    """The interface for one kind of client."""
+    """The interface for one kind of client; `fields` declares the requests to its paths, for `/docs`."""
+
+    fields: ClassVar[Mapping[str, type[Struct]]] = {}
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -56,3 +59,8 @@ class Dialect(ABC):
 
 
 DIALECTS: Registry[Any] = Registry("dialect", __name__, Dialect)
+
+
+def described_fields() -> dict[str, type[Struct]]:
+    """The fields of requests, by path."""
+    return {path: fields for name in DIALECTS for path, fields in DIALECTS[name].fields.items()}

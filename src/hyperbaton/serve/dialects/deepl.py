@@ -8,90 +8,74 @@ from __future__ import annotations
 import csv
 import io
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from threading import Lock
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
+from msgspec import Struct
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.decode.glossary import Glossary
-from hyperbaton.decode.raw_structure import HTML, PLAIN, XML, TextFormat
+from hyperbaton.decode.raw import HTML, PLAIN, XML, Glossary, TextFormat
 from hyperbaton.serve.dialects import Dialect
 from hyperbaton.serve.engine import EngineAnswer, EngineRequest
-from hyperbaton.serve.fields import Field, read_fields
+from hyperbaton.serve.fields import Names, about, as_list, read_fields
 from hyperbaton.serve.languages import base_code, name_of
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.options import Refusal
 from hyperbaton.serve.service import Call, Service
 
 MOST_GLOSSARIES, MOST_ENTRIES = 200, 10_000
 UNLIMITED = 1_000_000_000_000  # characters: clients expect a limit
 # The regions that clients request; DeepL's libraries refuse English and Portuguese without one.
 REGIONS = {"EN": ("EN-US", "EN-GB"), "PT": ("PT-BR", "PT-PT"), "ZH": ("ZH", "ZH-HANS")}
-SPLIT = ("0", "1", "nonewlines", "on", "off", "all", "default")
 FORMATS = {"xml": XML, "html": HTML}
 
-TRANSLATE = (
-    Field("text", "strings", "text or texts to translate", required=True),
-    Field("target_lang", "string", "language of the translation", required=True),
-    Field("source_lang", "string", "language of the text; detected if missing"),
-    Field(
-        "split_sentences",
-        "string",
-        "1: split at punctuation and newlines; nonewlines: only at punctuation; 0: do not split",
-        choices=SPLIT,
-    ),
-    Field("tag_handling", "string", "xml or html if the text has tags", choices=tuple(FORMATS)),
-    Field("tag_handling_version", "string", "v2 refuses XML that is not well-formed", "v1", choices=("v1", "v2")),
-    Field("outline_detection", "boolean", "false: only splitting_tags split XML into sentences", True),
-    Field("splitting_tags", "strings", "comma-separated names of tags that split sentences", ()),
-    Field("non_splitting_tags", "strings", "names of tags that do not split sentences", ()),
-    Field("ignore_tags", "strings", "names of tags whose content is not translated", ()),
-    Field("glossary_id", "string", "a glossary whose terms are forced"),
-)
-GLOSSARY = (
-    Field("name", "string", "name of the glossary", required=True),
-    Field("source_lang", "string", "language of the terms", required=True),
-    Field("target_lang", "string", "language of their translations", required=True),
-    Field("entries", "string", "terms and translations", required=True),
-    Field("entries_format", "string", "format of the entries", "tsv", choices=("tsv", "csv")),
-)
+
+class DeepLFields(Struct):
+    """Fields of /v2/translate."""
+
+    text: Annotated[Names, about("text or texts to translate")]
+    target_lang: Annotated[str, about("language of the translation")]
+    source_lang: str | None = None  # detected if missing
+    split_sentences: Literal["0", "1", "nonewlines", "on", "off", "all", "default"] | None = None
+    tag_handling: Literal["xml", "html"] | None = None
+    tag_handling_version: Literal["v1", "v2"] = "v1"  # v2 refuses XML that is not well-formed
+    outline_detection: bool = True  # if false, only splitting_tags split XML into sentences
+    splitting_tags: Names | None = None
+    non_splitting_tags: Names | None = None
+    ignore_tags: Names | None = None
+    glossary_id: str | None = None
 
 
-@dataclass(frozen=True)
-class StoredGlossary:
-    """A glossary of a client."""
+class GlossaryFields(Struct):
+    """Fields of /v2/glossaries."""
 
-    glossary_id: str
+    name: Annotated[str, about("name of the glossary")]
+    source_lang: Annotated[str, about("language of the terms")]
+    target_lang: Annotated[str, about("language of their translations")]
+    entries: Annotated[str, about("terms and translations")]
+    entries_format: Literal["tsv", "csv"] = "tsv"
+
+
+class StoredGlossary(NamedTuple):
+    """A glossary of a client, with its description for clients."""
+
     owner: str
-    name: str
-    source: str
-    target: str
-    created: str
+    pair: str
+    description: JsonObject
     entries: list[tuple[str, str]]
     terms: Glossary
-
-    def as_json(self) -> JsonObject:
-        return {
-            "glossary_id": self.glossary_id,
-            "name": self.name,
-            "ready": True,
-            "source_lang": self.source,
-            "target_lang": self.target,
-            "creation_time": self.created,
-            "entry_count": len(self.entries),
-        }
 
 
 class DeepL(Dialect):
     """The interface of DeepL, for its libraries (`server_url`)."""
 
+    fields: ClassVar = {"/v2/translate": DeepLFields, "/v2/glossaries": GlossaryFields}
+
     def __init__(self, service: Service) -> None:
         super().__init__(service)
-        self._glossaries: dict[str, StoredGlossary] = {}
-        self._lock = Lock()
+        self._glossaries: dict[str, StoredGlossary] = {}  # changed by the event loop alone
 
     def routes(self) -> list[Route]:
         return [
@@ -110,27 +94,22 @@ class DeepL(Dialect):
         return JSONResponse({"message": str(refusal)}, refusal.status, refusal.headers)
 
     async def translate(self, call: Call) -> Response:
-        asked = read_fields(TRANSLATE, await call.values())
-        texts = asked["text"]
-        engine = await call.engine(asked["source_lang"], asked["target_lang"], texts)
+        asked = read_fields(DeepLFields, await call.values())
+        texts = as_list(asked.text)
+        engine = await call.engine(asked.source_lang, asked.target_lang, texts)
         glossary = None
-        if asked["glossary_id"]:
-            stored = self._glossary(call, asked["glossary_id"])
-            if (stored.source, stored.target) != (engine.source, engine.target):
-                raise Refusal(400, f"the glossary is for {stored.source}-{stored.target}, not {engine.pair}")
-            if asked["source_lang"] is None:
+        if asked.glossary_id:
+            stored = self._glossary(call, asked.glossary_id)
+            if stored.pair != engine.pair:
+                raise Refusal(400, f"the glossary is for {stored.pair}, not {engine.pair}")
+            if asked.source_lang is None:
                 raise Refusal(400, "a glossary needs source_lang")
             glossary = stored.terms.copy()
-        request = EngineRequest(
-            EngineAnswer.texts,
-            texts,
-            form=_format(asked),
-            glossary=glossary,
-        )
-        found = await call.translate(engine, request)
+        request = EngineRequest(EngineAnswer.texts, texts, form=_format(asked), glossary=glossary)
+        translations = await call.translate(engine, request)
         rows = [
             {"detected_source_language": engine.source.upper(), "text": text, "billed_characters": len(source)}
-            for source, text in zip(texts, found, strict=True)
+            for source, text in zip(texts, translations, strict=True)
         ]
         return JSONResponse({"translations": rows})
 
@@ -159,47 +138,45 @@ class DeepL(Dialect):
         return JSONResponse({"supported_languages": rows})
 
     async def create_glossary(self, call: Call) -> Response:
-        asked = read_fields(GLOSSARY, await call.values())
-        engine = self.service.engine(asked["source_lang"], asked["target_lang"])
-        entries = _entries(asked["entries"], asked["entries_format"])
+        asked = read_fields(GlossaryFields, await call.values())
+        engine = self.service.engine(asked.source_lang, asked.target_lang)
+        entries = _entries(asked.entries, asked.entries_format)
         terms = await call.apart(Glossary.of, call.while_wanted(entries), engine.text)
-        stored = StoredGlossary(
-            str(uuid.uuid4()),
-            call.owner,
-            asked["name"][:1000],
-            engine.source,
-            engine.target,
-            datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z",
-            entries,
-            terms,
-        )
-        with self._lock:
-            if len(self._glossaries) >= MOST_GLOSSARIES:
-                raise Refusal(456, f"there are already {MOST_GLOSSARIES} glossaries; delete one")
-            self._glossaries[stored.glossary_id] = stored
-        return JSONResponse(stored.as_json(), 201)
+        if len(self._glossaries) >= MOST_GLOSSARIES:
+            raise Refusal(456, f"there are already {MOST_GLOSSARIES} glossaries; delete one")
+        description = {
+            "glossary_id": str(uuid.uuid4()),
+            "name": asked.name[:1000],
+            "ready": True,
+            "source_lang": engine.source,
+            "target_lang": engine.target,
+            "creation_time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f") + "0Z",
+            "entry_count": len(entries),
+        }
+        stored = StoredGlossary(call.owner, engine.pair, description, entries, terms)
+        self._glossaries[str(description["glossary_id"])] = stored
+        return JSONResponse(description, 201)
 
     async def list_glossaries(self, call: Call) -> Response:
         await call.values()
-        own = [glossary for glossary in self._glossaries.values() if glossary.owner == call.owner]
-        return JSONResponse({"glossaries": [glossary.as_json() for glossary in own]})
+        rows = [glossary.description for glossary in self._glossaries.values() if glossary.owner == call.owner]
+        return JSONResponse({"glossaries": rows})
 
     async def get_glossary(self, call: Call) -> Response:
-        await call.values()
-        return JSONResponse(self._glossary(call, call.request.path_params["id"]).as_json())
+        return JSONResponse((await self._asked(call)).description)
 
     async def delete_glossary(self, call: Call) -> Response:
-        await call.values()
-        stored = self._glossary(call, call.request.path_params["id"])
-        with self._lock:
-            self._glossaries.pop(stored.glossary_id, None)
+        del self._glossaries[(await self._asked(call)).description["glossary_id"]]
         return Response(status_code=204)
 
     async def glossary_entries(self, call: Call) -> Response:
-        await call.values()
-        stored = self._glossary(call, call.request.path_params["id"])
-        lines = [f"{term}\t{translation}" for term, translation in stored.entries]
+        lines = [f"{term}\t{translation}" for term, translation in (await self._asked(call)).entries]
         return PlainTextResponse("\n".join(lines), media_type="text/tab-separated-values; charset=utf-8")
+
+    async def _asked(self, call: Call) -> StoredGlossary:
+        """The glossary of the path."""
+        await call.values()
+        return self._glossary(call, call.request.path_params["id"])
 
     def _glossary(self, call: Call, glossary_id: str) -> StoredGlossary:
         stored = self._glossaries.get(glossary_id)
@@ -208,27 +185,26 @@ class DeepL(Dialect):
         return stored
 
 
-def _format(asked: JsonObject) -> TextFormat:
+def _format(asked: DeepLFields) -> TextFormat:
     """How the texts of a request are processed."""
-    form = FORMATS.get(asked["tag_handling"], PLAIN)
+    form = FORMATS.get(asked.tag_handling or "", PLAIN)
     if form is not PLAIN:
-        names = {field: _names(asked[field], form) for field in ("splitting_tags", "non_splitting_tags", "ignore_tags")}
         form = replace(
             form,
-            splitting=form.splitting | names["splitting_tags"],
-            non_splitting=names["non_splitting_tags"],
-            ignored=names["ignore_tags"],
-            detect=form.detect and asked["outline_detection"],
-            strict=form is XML and asked["tag_handling_version"] == "v2",
+            splitting=form.splitting | _names(asked.splitting_tags, form),
+            non_splitting=_names(asked.non_splitting_tags, form),
+            ignored=_names(asked.ignore_tags, form),
+            detect=form.detect and asked.outline_detection,
+            strict=form is XML and asked.tag_handling_version == "v2",
         )
-    split = asked["split_sentences"]
+    split = asked.split_sentences
     if split in ("1", "on", "all"):
         return replace(form, newlines=True)
     return replace(form, newlines=False, sentences=split == "nonewlines") if split in ("0", "off", "nonewlines") else form
 
 
-def _names(values: Sequence[str], form: TextFormat) -> frozenset[str]:
-    return frozenset(form.key(name.strip()) for value in values for name in value.split(",") if name.strip())
+def _names(values: Names | None, form: TextFormat) -> frozenset[str]:
+    return frozenset(form.key(name.strip()) for value in as_list(values) for name in value.split(",") if name.strip())
 
 
 def _entries(text: str, form: str) -> list[tuple[str, str]]:

@@ -8,9 +8,11 @@ refused. With several systems, /RPC2 is the first one and /RPC2/ja-en the one fo
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any, ClassVar
 from xmlrpc.client import Fault, dumps, loads
 
+from msgspec import Struct
+from msgspec.structs import fields as fields_of
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -20,8 +22,8 @@ from hyperbaton.decode.markup import parse_markup
 from hyperbaton.decode.raw import SearchResult
 from hyperbaton.serve.dialects import Dialect
 from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest
-from hyperbaton.serve.fields import Field, read_fields
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.fields import about, read_fields
+from hyperbaton.serve.options import Refusal
 from hyperbaton.serve.service import Call
 
 METHODS = {
@@ -30,22 +32,27 @@ METHODS = {
     "system.methodHelp": "system.methodHelp(name): the description of a method",
     "system.multicall": "system.multicall(calls): the results of several calls, each in a list, or its fault",
 }
-TRANSLATE = (
-    Field("text", "string", "tokenized text", required=True),
-    Field("align", "boolean", "alignment of the phrases", False),
-    Field("word-align", "boolean", "links of words", False),
-    Field("nbest", "integer", "number of translations", 0, maximum=1000),
-    Field("nbest-distinct", "boolean", "different translations only", False),
-    Field("add-score-breakdown", "boolean", "features of the translations", False),
-    Field("topt", "boolean", "the translation options of the text", False),
-    Field("sg", "boolean", "the search graph", False),
-    Field("weights", "string", "weights for this text alone: LM0=0.5, tab, TranslationModel0=0.2 0.2 0.2 0.2"),
-    Field("report-all-factors", "boolean", "has no effect: there are no factors", False),
-)
+
+
+class MosesFields(Struct, rename="kebab"):
+    """Parameters of `translate`; clients of Moses write switches as true, "true", 1 or "1"."""
+
+    text: Annotated[str, about("tokenized text")]
+    align: bool = False
+    word_align: bool = False
+    nbest: Annotated[int, about("number of translations", 0, 1000)] = 0
+    nbest_distinct: bool = False
+    add_score_breakdown: bool = False
+    topt: bool = False
+    sg: bool = False
+    weights: str | None = None  # for this text alone: LM0=0.5, tab, TranslationModel0=0.2 0.2 0.2 0.2
+    report_all_factors: bool = False  # has no effect: there are no factors
 
 
 class Moses(Dialect):
     """Moses' server, for clients of XML-RPC."""
+
+    fields: ClassVar = {"/RPC2": MosesFields}
 
     def routes(self) -> list[Route]:
         return [
@@ -83,19 +90,21 @@ class Moses(Dialect):
         calls = params[0] if params else None
         if not isinstance(calls, list) or not all(isinstance(item, dict) for item in calls):
             raise Refusal(400, "system.multicall takes a list of structs with methodName and params")
-        structs = [own for item in calls for own in item.get("params") or [] if isinstance(own, dict)]
-        self.service.check_amount([str(own.get("text", "")) for own in structs] + [""] * (len(calls) - len(structs)))
+        given = [item["params"] for item in calls if isinstance(item.get("params"), list)]
+        structs = [struct for params in given for struct in params if isinstance(struct, dict)]
+        texts = [str(struct.get("text", "")) for struct in structs]
+        self.service.check_amount(texts + [""] * (len(calls) - len(structs)))
         results: list[Any] = []
         try:
             async with asyncio.timeout(limits.timeout):
                 for item in calls:
-                    method, own = item.get("methodName"), item.get("params", [])
+                    method, arguments = item.get("methodName"), item.get("params", [])
                     try:
-                        if method == "system.multicall" or not isinstance(own, list):
+                        if method == "system.multicall" or not isinstance(arguments, list):
                             raise Refusal(
                                 400, "a call in system.multicall needs params and a methodName other than system.multicall"
                             )
-                        results.append([await self.answer(call, method, tuple(own))])
+                        results.append([await self.answer(call, method, tuple(arguments))])
                     except Refusal as refusal:
                         results.append({"faultCode": refusal.status, "faultString": str(refusal)})
                     except HyperbatonError as error:
@@ -107,42 +116,40 @@ class Moses(Dialect):
     async def translate(self, call: Call, params: tuple[Any, ...]) -> JsonObject:
         if not params or not isinstance(params[0], dict):
             raise Refusal(400, "translate takes a struct with the text")
-        # Clients of Moses write switches as true, "true", 1 or "1".
-        known = [field.name for field in TRANSLATE]
+        parameters = [field.encode_name for field in fields_of(MosesFields)]
         for name in params[0]:
-            if name not in known:
-                raise Refusal(400, f"translate has no parameter {name[:60]!r}; it has {', '.join(known)}")
-        asked = read_fields(TRANSLATE, params[0])
+            if name not in parameters:
+                raise Refusal(400, f"translate has no parameter {name[:60]!r}; it has {', '.join(parameters)}")
+        asked = read_fields(MosesFields, params[0])
         engine = self._engine(call)
-        line, constraints = asked["text"], {}
+        line, constraints = asked.text, {}
         if engine.system.options.markup:
-            line, own = parse_markup(line)
-            constraints = {0: own}
+            line, markup = parse_markup(line)
+            constraints = {0: markup}
 
         def answer(answered: EngineAnswer) -> JsonObject:
-            found: JsonObject = {"text": f"{answered.lines()[0]} "}  # Moses ends every line like this
+            result: JsonObject = {"text": f"{answered.lines()[0]} "}  # Moses ends every line like this
             whole = [searched for searched in answered.searched if searched.paths]
-            if asked["align"]:
-                found["align"] = _phrases([(searched, searched.paths[0]) for searched in whole])
-            if asked["word-align"]:
-                found["word-align"] = _words(whole)
-            if asked["topt"]:
-                found["topt"] = _options(answered.searched)
-            if asked["sg"]:
-                found["sg"] = _graph(answered.searched)
-            if asked["nbest"]:
-                found["nbest"] = [_hypothesis(engine, whole[0], path, asked) for path in whole[0].paths] if whole else []
-            return found
+            if asked.align:
+                result["align"] = _phrases([(searched, searched.paths[0]) for searched in whole])
+            if asked.word_align:
+                result["word-align"] = _words(whole)
+            if asked.topt:
+                result["topt"] = _options(answered.searched)
+            if asked.sg:
+                result["sg"] = _graph(answered.searched)
+            if asked.nbest:
+                result["nbest"] = [_hypothesis(whole[0], path, asked) for path in whole[0].paths] if whole else []
+            return result
 
-        distinct = asked["nbest-distinct"]
         request = EngineRequest(
             answer,
             lines=[line],
-            n_best=max(asked["nbest"], 1),
-            distinct=distinct,
+            n_best=max(asked.nbest, 1),
+            distinct=asked.nbest_distinct,
             constraints=constraints,
-            weights=_weights(asked["weights"] or "", engine),
-            graph=asked["sg"],
+            weights=_weights(asked.weights or "", engine),
+            graph=asked.sg,
         )
         result: JsonObject = await call.translate(engine, request)
         return result
@@ -216,10 +223,10 @@ def _options(sentences: list[SearchResult]) -> list[JsonObject]:
     """Translation options: the inclusive span, the phrase, its estimated score, and the values of its features."""
     rows, source = [], 0
     for searched in sentences:
-        found = searched.found
-        columns = found.found_options
+        translations = searched.found
+        columns = translations.found_options
         if columns is not None:
-            options, piece = found.batch.options, searched.piece
+            options, piece = translations.batch.options, searched.piece
             for k in range(*columns.offsets[[piece, piece + 1]].tolist()):
                 begin = source + int(columns.begin[k])
                 rows.append(
@@ -240,17 +247,17 @@ def _graph(sentences: list[SearchResult]) -> list[JsonObject]:
     rows: list[JsonObject] = []
     source = 0
     for searched in sentences:
-        found = searched.found
-        spans, first = found.batch.options.source, max((row["hyp"] + 1 for row in rows), default=0)
-        for k in range(*found.graph_offsets[[searched.piece, searched.piece + 1]].tolist()):
-            hypothesis, stack, back, recombined, option = found.graph_places[k].tolist()
-            score, transition, best = found.graph_scores[k].tolist()
+        translations = searched.found
+        spans, first = translations.batch.options.source, max((row["hyp"] + 1 for row in rows), default=0)
+        for k in range(*translations.graph_offsets[[searched.piece, searched.piece + 1]].tolist()):
+            hypothesis, stack, back, recombined, option = translations.graph_places[k].tolist()
+            score, transition, best = translations.graph_scores[k].tolist()
             row: JsonObject = {"hyp": first + hypothesis, "stack": stack, "fscore": best}
             if option >= 0:
                 begin = source + int(spans.begin[option])
                 row |= {"back": first + back, "score": score, "transition": transition}
                 row |= {"cover-start": begin, "cover-end": begin + int(spans.length[option]) - 1}
-                row["out"] = " ".join(found.batch.options.target[option])
+                row["out"] = " ".join(translations.batch.options.target[option])
             if recombined >= 0:
                 row["recombined"] = first + recombined
             rows.append(row)
@@ -267,14 +274,14 @@ def _words(whole: list[SearchResult]) -> list[dict[str, int]]:
     return rows
 
 
-def _hypothesis(engine: Engine, searched: SearchResult, path: int, asked: JsonObject) -> JsonObject:
-    found = searched.found
-    row: JsonObject = {"hyp": f"{' '.join(found.text[path])} ", "totalScore": float(found.scores[path])}
-    if asked["align"]:
+def _hypothesis(searched: SearchResult, path: int, asked: MosesFields) -> JsonObject:
+    translations = searched.found
+    row: JsonObject = {"hyp": f"{' '.join(translations.text[path])} ", "totalScore": float(translations.scores[path])}
+    if asked.align:
         row["align"] = _phrases([(searched, path)])
-    if asked["word-align"]:
+    if asked.word_align:
         row["word-align"] = [{"source-word": i, "target-word": j} for i, j in searched.translated(path).links]
-    if asked["add-score-breakdown"]:
-        named = found.named(found.totals[path])
+    if asked.add_score_breakdown:
+        named = translations.named(translations.totals[path])
         row["fvals"] = " ".join(f"{name}= {' '.join(f'{v:g}' for v in values)}" for name, values in named.items())
     return row

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Meta, Struct, ValidationError, convert
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -14,64 +15,78 @@ from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Bitext
 from hyperbaton.decode import Decoding, System
-from hyperbaton.decode.glossary import Glossary
 from hyperbaton.decode.markup import Constraints
 from hyperbaton.decode.options import OF_PHRASES, OF_RULES
-from hyperbaton.decode.raw import by_document
-from hyperbaton.decode.raw_structure import HTML, PLAIN
+from hyperbaton.decode.raw import HTML, PLAIN, Glossary, SearchResult, by_document
+from hyperbaton.explore import sentence_object
 from hyperbaton.serve.batching import Job
-from hyperbaton.serve.details import sentence_details
-from hyperbaton.serve.dialects import Dialect
+from hyperbaton.serve.dialects import Dialect, described_fields
 from hyperbaton.serve.engine import Engine, EngineAnswer, EngineRequest
-from hyperbaton.serve.fields import Field, read_fields
+from hyperbaton.serve.fields import Names, Tokens, about, as_list, read_fields
 from hyperbaton.serve.languages import name_of
 from hyperbaton.serve.openapi import describe
-from hyperbaton.serve.refusal import Refusal
+from hyperbaton.serve.options import Refusal
 from hyperbaton.serve.service import Call
 
-TRANSLATE = (
-    Field("text", "strings", "raw text, or a list of texts"),
-    Field("tokens", "tokens", "instead of text: the tokens of one sentence, or of several"),
-    Field("tags", "tokens", "a tag for each token, for models that need tags"),
-    Field("source", "string", "language of the text; detected if missing", "auto"),
-    Field("target", "string", "language of the translation; optional if there is only one"),
-    Field("format", "string", "text or html", "text", choices=("text", "html")),
-    Field("details", "boolean", "return tokens, phrases, links with confidences, and scores of each sentence", False),
-    Field("nbest", "integer", "return this many translations of each sentence; implies details", 0, maximum=100),
-    Field("expectations", "boolean", "return what each reordering model expected at every step; implies details", False),
-    Field("glossary", "object", "terms whose translations are forced: {term: translation}"),
-    Field(
-        "constraints",
-        "array",
-        "constraints on sentences: {sentence, demands: [[begin, end, text]], zones: [[begin, end]], walls: [word]}",
-    ),
-    Field("options", "object", "options of the search that replace the system's: distortion-limit, table-limit, search, …"),
-    Field(
-        "reference", "tokens", "the tokens of a translation of each sentence, to find out how the system would produce it"
-    ),
-)
-ALIGN = (
-    Field("src_tokens", "tokens", "source tokens"),
-    Field("trg_tokens", "tokens", "target tokens"),
-    Field("source", "string", "instead of tokens: source text, tokenized by blanks"),
-    Field("target", "string", "its translation, tokenized by blanks"),
-)
-DESCRIBED = {"/v1/translate": TRANSLATE, "/v1/align": ALIGN}
+
+class TranslateFields(Struct):
+    """Fields of /v1/translate."""
+
+    text: Annotated[Names | None, about("raw text, or a list of texts")] = None
+    tokens: Annotated[Tokens | None, about("instead of text: the tokens of one sentence, or of several")] = None
+    tags: Annotated[Tokens | None, about("a tag for each token, for models that need tags")] = None
+    source: Annotated[str, about("language of the text; detected if missing")] = "auto"
+    target: Annotated[str | None, about("language of the translation; optional if there is only one")] = None
+    format: Annotated[Literal["text", "html"], about("format of the text")] = "text"
+    details: Annotated[bool, about("return tokens, phrases, links with confidences, and scores of each sentence")] = False
+    nbest: Annotated[int, about("return this many translations of each sentence; implies details", 0, 100)] = 0
+    expectations: Annotated[bool, about("return what each reordering model expected at each step; implies details")] = False
+    glossary: Annotated[dict[str, Any] | None, about("terms whose translations are forced: {term: translation}")] = None
+    constraints: Annotated[
+        list[dict[str, Any]] | None,
+        about("constraints on sentences: {sentence, demands: [[begin, end, text]], zones: [[begin, end]], walls: [word]}"),
+    ] = None
+    options: Annotated[
+        dict[str, Any] | None,
+        about("options of the search that replace the system's: distortion-limit, table-limit, search, …"),
+    ] = None
+    reference: Annotated[
+        Tokens | None,
+        about("the tokens of a translation of each sentence, to find out how the system would produce it"),
+    ] = None
+
+
+Place = Annotated[int, Meta(ge=0, lt=2**31)]
+
+
+class ConstraintFields(Struct):
+    """Constraints on a sentence."""
+
+    sentence: Place = 0
+    demands: list[tuple[Place, Place, str]] | None = None
+    zones: list[tuple[Place, Place]] | None = None
+    walls: list[Place] | None = None
+
+
+class AlignFields(Struct):
+    """Fields of /v1/align."""
+
+    src_tokens: Annotated[Tokens | None, about("source tokens")] = None
+    trg_tokens: Annotated[Tokens | None, about("target tokens")] = None
+    source: Annotated[str | None, about("instead of tokens: source text, tokenized by blanks")] = None
+    target: Annotated[str | None, about("its translation, tokenized by blanks")] = None
+
+
 # The search options that a client may change; the others affect how long it takes.
-CHANGEABLE = (
-    "distortion-limit",
-    "table-limit",
-    "early-distortion",
-    "future-distortion",
-    "drop-unknown",
-    "monotone-at-punctuation",
-)
+_CHANGEABLE = "distortion-limit table-limit early-distortion future-distortion drop-unknown monotone-at-punctuation"
 FARTHEST = 50  # largest distortion limit of a request
 MOST_WORDS = 200  # of either side of a pair to align
 
 
 class V1(Dialect):
     """The service's own interface, described by /openapi.json and, for people, by /docs."""
+
+    fields: ClassVar = {"/v1/translate": TranslateFields, "/v1/align": AlignFields}
 
     def routes(self) -> list[Route]:
         return [
@@ -83,79 +98,71 @@ class V1(Dialect):
 
     async def translate(self, call: Call) -> Response:
         started = time.perf_counter()
-        values = await call.values()
-        asked = read_fields(TRANSLATE, values)
-        if (asked["text"] is None) == (asked["tokens"] is None):
+        asked = read_fields(TranslateFields, await call.values())
+        if (asked.text is None) == (asked.tokens is None):
             raise Refusal(400, "give either text or tokens")
-        texts = asked["text"] if asked["tokens"] is None else [" ".join(line) for line in _lists(asked["tokens"])]
-        engine = await call.engine(asked["source"], asked["target"], texts)
-        details = asked["details"] or asked["expectations"] or asked["nbest"] > 0
-        terms = asked["glossary"]
+        texts = as_list(asked.text) if asked.tokens is None else _lines(asked.tokens)
+        engine = await call.engine(asked.source, asked.target, texts)
+        terms = asked.glossary
 
         def answer(answered: EngineAnswer) -> JsonObject:
-            return _answer(answered, asked, details)
+            return _answer(answered, asked)
 
         request = EngineRequest(
             answer,
-            texts if asked["tokens"] is None else (),
-            None if asked["tokens"] is None else texts,
-            None if asked["tags"] is None else [" ".join(line) for line in _lists(asked["tags"])],
-            form=HTML if asked["format"] == "html" else PLAIN,
-            n_best=max(asked["nbest"], 1),
+            texts if asked.tokens is None else (),
+            None if asked.tokens is None else texts,
+            None if asked.tags is None else _lines(asked.tags),
+            form=HTML if asked.format == "html" else PLAIN,
+            n_best=max(asked.nbest, 1),
             glossary=await call.apart_if(bool(terms), _glossary, terms, engine, call.while_wanted),
-            constraints=_constraints(asked["constraints"] or []),
-            options=_options(engine.system, asked["options"] or {}),
+            constraints=_constraints(asked.constraints or []),
+            options=_options(engine.system, asked.options or {}),
         )
         if request.tags is not None and len(request.tags) != len(texts):
             raise Refusal(400, "there must be as many lists of tags as of tokens")
-        found = await call.translate(engine, request)
-        if asked["reference"] is not None:
-            found["reference"] = await call.translate(engine, _forced(request, asked["reference"]))
-        found |= {"source": engine.source, "target": engine.target, "system": engine.name}
-        return JSONResponse(found | {"seconds": round(time.perf_counter() - started, 4)})
+        translated = await call.translate(engine, request)
+        if asked.reference is not None:
+            translated["reference"] = await call.translate(engine, _forced(request, asked.reference))
+        translated |= {"source": engine.source, "target": engine.target, "system": engine.name}
+        return JSONResponse(translated | {"seconds": round(time.perf_counter() - started, 4)})
 
     async def align(self, call: Call) -> Response:
-        values = await call.values()
-        asked = read_fields(ALIGN, values)
+        asked = read_fields(AlignFields, await call.values())
         aligner = self.service.aligner
         if aligner is None:
             raise Refusal(501, "the service was started without --aligner")
-        own_tokens = asked["src_tokens"] is not None
-        names = ("src_tokens", "trg_tokens") if own_tokens else ("source", "target")
-        if any(asked[name] is None for name in names):
+        if asked.src_tokens is not None and asked.trg_tokens is not None:
+            sides = [_lists(asked.src_tokens), _lists(asked.trg_tokens)]
+        elif asked.src_tokens is None and asked.source is not None and asked.target is not None:
+            sides = [[asked.source.split()], [asked.target.split()]]
+        else:
             raise Refusal(400, "give src_tokens and trg_tokens, or source and target")
-        sides = [_lists(asked[name]) if own_tokens else [asked[name].split()] for name in names]
         if len(sides[0]) != len(sides[1]):
             raise Refusal(400, "there must be as many source sentences as target sentences")
-        for side in sides:
-            for line in side:
-                if len(line) > MOST_WORDS or any(token != "".join(token.split()) or not token for token in line):
-                    raise Refusal(400, f"tokens must be non-empty and without blanks, at most {MOST_WORDS} in a sentence")
-        texts = [" ".join(line) for side in sides for line in side]
-        self.service.check_amount(texts)
+        for line in (*sides[0], *sides[1]):
+            if len(line) > MOST_WORDS or any(token != "".join(token.split()) or not token for token in line):
+                raise Refusal(400, f"tokens must be non-empty and without blanks, at most {MOST_WORDS} in a sentence")
+        sources, targets = ([" ".join(line) for line in side] for side in sides)
+        self.service.check_amount(sources + targets)
 
         def run(jobs: Sequence[Job]) -> None:
             for job in jobs:
                 try:
-                    bitext = Bitext.of([" ".join(line) for line in sides[0]], [" ".join(line) for line in sides[1]])
-                    links = aligner.align(bitext, threads=1)
-                    posteriors = aligner.posteriors(bitext, 1e-6, threads=1)
-                    job.finish((links, posteriors))
+                    bitext = Bitext.of(sources, targets)
+                    job.finish((aligner.align(bitext, threads=1), aligner.posteriors(bitext, 1e-6, threads=1)))
                 except Exception as error:
                     job.fail(error)
 
-        job = Job(object(), sum(map(len, texts)) + 1, None, run, time.monotonic() + call.seconds_left)
-        links, posteriors = await call.wait(job, texts)
+        size = sum(map(len, sources + targets)) + 1
+        job = Job(object(), size, None, run, time.monotonic() + call.seconds_left)
+        links, posteriors = await call.wait(job, sources + targets)
         rows = []
-        for n in range(len(sides[0])):
+        for n in range(len(sources)):
             means = posteriors.means(n)
-            rows.append(
-                {
-                    "alignment": [[i, j] for i, j in links[n]],
-                    "confidences": [round(means.get((i, j), 0.0), 6) for i, j in links[n]],
-                }
-            )
-        nested = own_tokens and bool(asked["src_tokens"]) and isinstance(asked["src_tokens"][0], list)
+            confidences = [round(means.get((i, j), 0.0), 6) for i, j in links[n]]
+            rows.append({"alignment": [[i, j] for i, j in links[n]], "confidences": confidences})
+        nested = any(isinstance(line, list) for line in asked.src_tokens or ())
         return JSONResponse({"alignments": rows} if nested else rows[0])
 
     async def systems(self, call: Call) -> Response:
@@ -177,39 +184,77 @@ class V1(Dialect):
         return JSONResponse({"systems": rows, "aligner": self.service.aligner is not None})
 
     async def openapi(self, call: Call) -> Response:
-        return JSONResponse(describe(DESCRIBED))
+        return JSONResponse(describe(described_fields()))
 
 
-def _answer(answered: EngineAnswer, asked: JsonObject, details: bool) -> JsonObject:
+def _answer(answered: EngineAnswer, asked: TranslateFields) -> JsonObject:
     engine = answered.engine
-    lines = answered.texts() if asked["tokens"] is None else answered.lines()
+    lines = answered.texts() if asked.tokens is None else answered.lines()
     rows = []
-    for text, (_, own) in zip(lines, by_document(answered.documents, answered.searched), strict=True):
+    for text, (_, results) in zip(lines, by_document(answered.documents, answered.searched), strict=True):
         row: JsonObject = {"text": text}
-        if asked["tokens"] is not None:
+        if asked.tokens is not None:
             row["tokens"] = text.split()
-        if details:
+        if asked.details or asked.expectations or asked.nbest:
             row["sentences"] = sentences = []
-            for one in own:
+            for one in results:
                 answered.check()
-                sentences.append(sentence_details(engine, one, n_best=asked["nbest"], expected=asked["expectations"]))
+                sentences.append(sentence_details(engine, one, n_best=asked.nbest, expected=asked.expectations))
         rows.append(row)
-    found: JsonObject = {"translations": rows}
-    return found | ({"conflicts": answered.conflicts} if answered.conflicts else {})
+    answer: JsonObject = {"translations": rows}
+    return answer | ({"conflicts": answered.conflicts} if answered.conflicts else {})
 
 
-def _forced(request: EngineRequest, reference: Json) -> EngineRequest:
+def sentence_details(engine: Engine, searched: SearchResult, *, n_best: int = 0, expected: bool = False) -> JsonObject:
+    """The object of a sentence as in the page of a run, with its tags if there are any, and texts in addition to tokens.
+
+    `confidence` of a link is the aligner's mean posterior or, without an aligner, the phrase table's p(target | source)
+    of its phrase.
+    """
+    record = sentence_object(
+        searched.found, searched.piece, n_best=n_best, expected=expected, confidences=_confidences(engine, searched)
+    )
+    copied = searched.sentence.copied
+    for side, tokens in (("source", searched.sentence.tokens), ("target", record["target"])):
+        record[side] = [copied.get(token, token) for token in tokens]
+    record |= {"text": _text(engine, searched, searched.paths[:1])}
+    if any(searched.sentence.labels):
+        record["tags"] = searched.sentence.labels
+    for n, other in enumerate(record.get("nbest", [])):
+        other["text"] = _text(engine, searched, searched.paths[n : n + 1])
+    return record
+
+
+def _text(engine: Engine, searched: SearchResult, paths: range) -> str:
+    return "".join(engine.raw.write_sentence(searched.sentence, searched.translated(path)) for path in paths)
+
+
+def _confidences(engine: Engine, searched: SearchResult) -> dict[tuple[int, int], float] | None:
+    """The aligner's mean posteriors of the links of the best translation, if there is an aligner."""
+    tokens = searched.best.tokens
+    if engine.aligner is None or not tokens or not searched.sentence.tokens:
+        return None
+    bitext = Bitext.of([searched.sentence.line], [" ".join(tokens)])
+    return engine.aligner.posteriors(bitext, 1e-6, threads=1).means(0)
+
+
+def _forced(request: EngineRequest, reference: Tokens) -> EngineRequest:
     """The request with forced translations added."""
 
     def answer(answered: EngineAnswer) -> list[JsonObject]:
         return [sentence_details(answered.engine, one, expected=True) for one in answered.searched]
 
-    return replace(request, answer=answer, n_best=1, reference=[" ".join(line) for line in _lists(reference)])
+    return replace(request, answer=answer, n_best=1, reference=_lines(reference))
 
 
-def _lists(tokens: list[Json]) -> list[list[str]]:
+def _lists(tokens: Tokens) -> list[list[str]]:
     """Tokens of sentences; those of a single sentence need not be in a list."""
-    return [tokens] if not tokens or isinstance(tokens[0], str) else tokens
+    lists = [line for line in tokens if not isinstance(line, str)]
+    return lists or [[token for token in tokens if isinstance(token, str)]]
+
+
+def _lines(tokens: Tokens) -> list[str]:
+    return [" ".join(line) for line in _lists(tokens)]
 
 
 def _glossary(terms: Json, engine: Engine, while_wanted: Callable[[Any], Any]) -> Glossary | None:
@@ -221,47 +266,36 @@ def _glossary(terms: Json, engine: Engine, while_wanted: Callable[[Any], Any]) -
 
 
 def _constraints(rows: list[JsonObject]) -> dict[int, Constraints]:
-    found = {}
+    constraints = {}
     for row in rows:
         try:
-            found[_whole(row.get("sentence", 0))] = Constraints.of(
-                ((_whole(b), _whole(e), _words(text)) for b, e, text in row.get("demands") or ()),
-                ((_whole(b), _whole(e)) for b, e in row.get("zones") or ()),
-                (_whole(word) for word in row.get("walls") or ()),
-            )
-        except (TypeError, ValueError) as error:
+            asked = convert(row, ConstraintFields)
+            demands = [(begin, end, " ".join(text.split())) for begin, end, text in asked.demands or ()]
+            if not all(0 < len(text.split()) <= 255 for _, _, text in demands):
+                raise ValueError("a translation has between 1 and 255 words")
+            constraints[asked.sentence] = Constraints.of(demands, asked.zones or (), asked.walls or ())
+        except (ValidationError, ValueError) as error:
             raise Refusal(
                 400,
                 "a constraint is {sentence, demands: [[begin, end, translation]], zones: [[begin, end]], walls: [word]}",
             ) from error
-    return found
-
-
-def _whole(value: Json) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-        raise ValueError(value)
-    return value
-
-
-def _words(value: Json) -> str:
-    if not isinstance(value, str) or not 0 < len(value.split()) <= 255:
-        raise ValueError(value)
-    return " ".join(value.split())
+    return constraints
 
 
 def _options(system: System, changes: JsonObject) -> Decoding:
     if not changes:
         return system.options
     foreign = OF_PHRASES if system.is_hierarchical else OF_RULES
-    known = {opt.flag: opt for opt in options_of(Decoding) if opt.flag in CHANGEABLE and opt.name not in foreign}
-    own = system.options
-    chosen = {}
+    decoding = {opt.flag: opt for opt in options_of(Decoding) if opt.name not in foreign}
+    changeable = {flag: opt for flag, opt in decoding.items() if flag in _CHANGEABLE.split()}
+    usual = system.options
+    values = {}
     for name, value in changes.items():
         flag = name.replace("_", "-")
-        if flag not in known:
-            raise Refusal(400, f"options: {name[:40]!r} cannot be changed; these can: {', '.join(known)}")
-        chosen[known[flag].name] = known[flag].check(value)
-    limit = chosen.get("distortion_limit", own.distortion_limit)
-    if "distortion_limit" in chosen and not 0 <= limit <= FARTHEST and limit != own.distortion_limit:
+        if flag not in changeable:
+            raise Refusal(400, f"options: {name[:40]!r} cannot be changed; these can: {', '.join(changeable)}")
+        values[changeable[flag].name] = changeable[flag].check(value)
+    limit = values.get("distortion_limit", usual.distortion_limit)
+    if "distortion_limit" in values and not 0 <= limit <= FARTHEST and limit != usual.distortion_limit:
         raise Refusal(400, f"options: distortion-limit must be between 0 and {FARTHEST}")
-    return replace(own, **chosen)
+    return replace(usual, **values)

@@ -85,8 +85,8 @@ class OptimizerJob:
             least = np.abs(weights).sum() / (_LARGEST_GROWTH * (size if size > 0 else 1.0))
             factor = 1.0 / max(share, least) if max(share, least) > 0 else 1.0
         else:
-            found = np.abs(weights).sum()
-            factor = size / found if size > 0 and found > 0 else 1.0
+            norm = np.abs(weights).sum()
+            factor = size / norm if size > 0 and norm > 0 else 1.0
         whole = self.start.copy()
         whole[self.free] = weights * factor
         return whole

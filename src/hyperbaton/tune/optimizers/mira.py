@@ -116,8 +116,8 @@ def scaled_rows(job: OptimizerJob, frequent: npt.NDArray[np.bool_]) -> sparse.cs
         raise OptionError("sparse features cannot be tuned while weights are fixed: leave --fix out")
     spread = lists.spread[: lists.features.shape[1]]
     scaled = np.divide(lists.features, spread, out=np.zeros_like(lists.features), where=spread > 0)
-    chosen = sparse.diags_array(frequent.astype(np.float64))
-    return sparse.hstack([sparse.csr_array(scaled), sparse.csr_array(lists.sparse).dot(chosen)], format="csr")
+    selection = sparse.diags_array(frequent.astype(np.float64))
+    return sparse.hstack([sparse.csr_array(scaled), sparse.csr_array(lists.sparse).dot(selection)], format="csr")
 
 
 def of_old_size(job: OptimizerJob, weights: Floats) -> Floats:

@@ -77,8 +77,8 @@ class Pro(Optimizer):
             difference = np.abs(gain[0] - gain[1])
             difference[difference < max(self.min_difference, 1e-12)] = 0
             top = np.argsort(-difference, axis=1, kind="stable")[:, : self.kept]
-            chosen = np.take_along_axis(pairs, top[None], axis=2)[:, np.take_along_axis(difference, top, axis=1) > 0]
-            swap = gains[chosen[0]] < gains[chosen[1]]
-            kept.append(np.where(swap, chosen[::-1], chosen))
+            best_pairs = np.take_along_axis(pairs, top[None], axis=2)[:, np.take_along_axis(difference, top, axis=1) > 0]
+            swap = gains[best_pairs[0]] < gains[best_pairs[1]]
+            kept.append(np.where(swap, best_pairs[::-1], best_pairs))
         better, worse = np.concatenate(kept, axis=1)
         return better, worse

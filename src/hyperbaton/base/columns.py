@@ -1,0 +1,84 @@
+"""Data classes whose fields are arrays, which a store can keep, and sequences that have slices."""
+
+from __future__ import annotations
+
+import operator
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from typing import ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton.base.arrays import Array
+from hyperbaton.base.forms import Layout
+from hyperbaton.base.store import Arrays, group
+
+T = TypeVar("T")
+
+
+class ArrayFields:
+    """Base of data classes whose fields are arrays or, as `PARTS` says, other such classes; the rest has defaults."""
+
+    LAYOUT: ClassVar[Layout]
+    PARTS: ClassVar[Mapping[str, type[ArrayFields]]] = {}
+
+    def arrays(self, prefix: str = "") -> dict[str, Array]:
+        """Everything as named arrays, for the store."""
+        arrays: dict[str, Array] = {}
+        for field in fields(self):  # type: ignore[arg-type]  # derived classes are data classes
+            name, value = f"{prefix}.{field.name}" if prefix else field.name, getattr(self, field.name)
+            if field.name in self.PARTS:
+                arrays |= {} if value is None else value.arrays(name)
+            elif isinstance(value, np.ndarray):
+                arrays[name] = value
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """The inverse of `arrays`, names without the prefix."""
+        values: dict[str, Array | ArrayFields] = {}
+        for field in fields(cls):  # type: ignore[arg-type]
+            required = field.default is MISSING
+            if field.name in cls.PARTS:
+                part = group(arrays, field.name)
+                if part or required:
+                    values[field.name] = cls.PARTS[field.name].from_arrays(part)
+            elif required:
+                values[field.name] = arrays[field.name]
+        return cls(**values)
+
+
+class Sliceable(Generic[T]):
+    """Base of sequences that can be sliced."""
+
+    noun: ClassVar = "sentence"  # in messages
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def item(self, at: int) -> T:
+        """The item at a place, from 0."""
+
+    @abstractmethod
+    def sliced(self, places: npt.NDArray[np.int64]) -> Self:
+        """The items at some places, in that order."""
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> T: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Self: ...
+
+    def __getitem__(self, at: SupportsIndex | slice) -> T | Self:
+        if isinstance(at, slice):
+            return self.sliced(np.arange(len(self))[at])
+        place, n = operator.index(at), len(self)
+        if not -n <= place < n:
+            raise IndexError(f"{self.noun} {place} of {n}")
+        return self.item(place % n)
+
+    def __iter__(self) -> Iterator[T]:
+        return (self.item(place) for place in range(len(self)))

@@ -1,0 +1,249 @@
+"""The papers: small cells of each protocol on generated text, resumed after an interruption, and the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from papers.__main__ import main
+from papers.corpora import PARTS, repetitive_part
+from papers.ni11.cells import Classification, Clusters, ClusterTable, Statistics, SystemComparison, bare_logprobs
+from papers.processes import in_process
+from papers.protocol import MARKS, Cell, Result, Setting
+from papers.running import PAPERS, CellFailed, cell_states, open_paper, reproduce
+
+from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.corpus import Bitext
+from hyperbaton.data import generate
+from hyperbaton.models import MODELS
+from hyperbaton.phrases import Occurrences, extract
+
+DOCS = Path(__file__).parents[2] / "docs"
+README = (DOCS.parent / "papers" / "README.md").read_text(encoding="utf-8")
+# Cells that take a second or two; the others are tested as experiments of `run`.
+SHORT = {
+    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics"],
+    "al14": ["classification-*-dual-1", "generated-*"],
+    "go13": ["*-prediction"],
+    "xi11": ["features"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAPERS)
+def test_short_cells_of_every_paper_make_a_page(name: str, tmp_path: Path) -> None:
+    lines: list[str] = []
+    setting = Setting(tmp_path / name, quick=True, threads=1, say=lines.append)
+    done = reproduce(name, setting, cells=SHORT[name], command="the command")
+    assert done.page is not None
+    page, text = done.page.read_text(encoding="utf-8"), (done.page.parent / "report.md").read_text(encoding="utf-8")
+    assert 0 < done.n_done < done.n_cells and "the command" in page
+    for item in open_paper(name, setting).items:
+        assert f"## {item.name}: " in text.replace("\\", "")
+    assert "Not run yet." in text and lines
+    # Finished cells are not run again, and the same results give the same page.
+    lines.clear()
+    assert reproduce(name, setting, cells=SHORT[name], command="the command") == done and not lines
+    assert done.page.read_text(encoding="utf-8") == page
+    if name == "ni11":  # another seed is another result
+        reproduce(name, replace(setting, seed=2), cells=["statistics"])
+        assert lines == ["cell 1 of 1: statistics"]
+
+
+@pytest.mark.slow
+def test_systems_with_fixed_weights_are_cells_too(
+    tmp_path: Path, python: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(python))  # stages start fast
+    assert main(["xi11", "--quick", "-o", str(tmp_path / "xi11"), "--cells", "laws-alone"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"page: {tmp_path}/xi11/page/index.html\n" and "1 of 4 cells done" in printed.err
+    tuned = list((tmp_path / "xi11" / "runs" / "stages").glob("tune.ME.1-*/weights.json"))
+    assert json.loads(tuned[0].read_text(encoding="utf-8"))["weights"]["TranslationModel0"] == [0, 0, 0.02, 0]
+
+
+def _results(folder: Path) -> dict[str, object]:
+    """Results of cells, without what differs between any two runs."""
+
+    def lasting(value: Any) -> Any:
+        if isinstance(value, list):
+            return [lasting(one) for one in value]
+        changing = ("seconds", "train_seconds", "processor_seconds", "peak_mib", "train_peak_mib", "path")
+        return {k: lasting(v) for k, v in value.items() if k not in changing} if isinstance(value, dict) else value
+
+    files = sorted((folder / "cells").glob("*.json"))
+    return {file.stem: lasting(json.loads(file.read_text(encoding="utf-8"))["result"]) for file in files}
+
+
+@pytest.mark.slow
+def test_cells_side_by_side_have_the_same_results(tmp_path: Path) -> None:
+    chosen = {"ni11": ["random-300-1-three-LR", "random-300-2-three-MMS"], "go13": ["*-prediction"]}
+    for name, cells in chosen.items():
+        for jobs in (1, 3):
+            reproduce(name, Setting(tmp_path / f"{name}-{jobs}", quick=True, threads=jobs, jobs=jobs), cells=cells)
+        alone, beside = (_results(tmp_path / f"{name}-{jobs}") for jobs in (1, 3))
+        assert alone == beside and len(alone) == (2 if name == "ni11" else 1)
+
+
+def _fail(cell: Cell[Result], setting: Setting) -> Result:
+    raise InputError("no text")
+
+
+def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistake(cell: Classification, setting: Setting) -> Result:
+        raise KeyError("a mistake")
+
+    def refuse(cell: SystemComparison, setting: Setting) -> dict[str, object]:
+        raise OptionError("no systems")
+
+    monkeypatch.setattr(Statistics, "work", _fail)
+    monkeypatch.setattr(Classification, "work", mistake)
+    monkeypatch.setattr(Clusters, "work", lambda cell, setting: ClusterTable([]))
+    monkeypatch.setattr(SystemComparison, "experiment", refuse)
+    setting = Setting(tmp_path, quick=True)
+    with pytest.raises(
+        CellFailed,
+        match=r"cell statistics failed: no text \(and 2 more: random-300-1-three-LR, translation-600\); finished cells",
+    ):
+        reproduce("ni11", setting, cells=["statistics", "random-300-1-three-LR", "clusters-600", "translation-600"])
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["cells", "paper.json"]  # no page
+    states = cell_states("ni11", setting)
+    assert states["clusters-600"] and not states["statistics"] and not states["translation-600"]
+
+
+def test_the_repetitive_part_is_divided_into_texts_of_an_experiment(tmp_path: Path) -> None:
+    setting, cell = Setting(tmp_path, quick=True, tuning_lines=20), SystemComparison("repetitive", 300)
+    corpus = cell.experiment(setting)["corpus"]
+    columns = ("source", "target", "links")
+    sizes = {split: len(Bitext.read(*(files[column] for column in columns))) for split, files in corpus.items()}
+    assert sizes == {"test": 100, "dev": 20, "train": 300}
+    assert cell.experiment(setting)["corpus"] == corpus
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Statistics, "work", _fail)
+    with pytest.raises(CellFailed, match="no page was written"):
+        reproduce("ni11", Setting(tmp_path / "new" / "folder", quick=True), cells=["statistics"])
+    assert [path.name for path in (tmp_path / "new").iterdir()] == []
+    letters, other, file = tmp_path / "letters", tmp_path / "other", tmp_path / "file"
+    for path, content in ((letters / "letter.txt", "Dear"), (other / "paper.json", '{"paper": "al14"}'), (file, "x")):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    for folder, message in (
+        (letters, "letters: not a folder of results of a paper; choose one that is empty or new"),
+        (other, "other/paper.json: expected 'ni11' under 'paper', found 'al14'; choose another folder"),
+        (file, "file: a file with that name already exists"),
+    ):
+        with pytest.raises(HyperbatonError, match=re.escape(message)):
+            reproduce("ni11", Setting(folder, quick=True), cells=["statistics"])
+    assert [path.name for path in letters.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_missing_corpora_are_one_line_and_leave_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, new = tmp_path / "corpora", tmp_path / "new"
+    for message in (
+        "there is no such folder of corpora",
+        r"the folder of the corpora lacks \S+, \S+, \S+ and \d+ more files",
+    ):
+        assert main([name, "--data", str(data), "-o", str(new)]) == 1
+        printed = capsys.readouterr()
+        assert re.fullmatch(f"papers: error: {re.escape(str(data))}: {message}\n", printed.err) and not printed.out
+        assert not new.exists()
+        data.mkdir(exist_ok=True)
+
+
+def test_only_the_corpora_of_chosen_cells_are_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "corpora"
+    (data / "tatoeba-ar-en").mkdir(parents=True)
+    for end in ("ar", "en", "links.xz"):
+        (data / "tatoeba-ar-en" / f"train.{end}").touch()
+    assert main(["al14", "--data", str(data), "-o", str(tmp_path / "new"), "--cells", "translation-tatoeba"]) == 1
+    files = (f"tatoeba-ar-en/dev.{end}.xz" for end in ("ar", "en", "links"))
+    assert capsys.readouterr().err == f"papers: error: {data}: the folder of the corpora lacks {', '.join(files)}\n"
+
+
+def test_a_process_that_is_killed_is_an_error_in_a_line() -> None:
+    assert in_process(abs, -3) == 3
+    with pytest.raises(HyperbatonError, match=r"^ValueError: invalid literal for int"):
+        in_process(int, "x")
+    with pytest.raises(HyperbatonError, match="ended by signal 6; is there enough memory"):
+        in_process(os.abort)
+
+
+def test_mistakes_are_one_line_errors(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"unknown paper 'ni12' \(did you mean ni11"):
+        reproduce("ni12", Setting(tmp_path, quick=True))
+    with pytest.raises(OptionError, match="no cell of al14 is called nothing; there are classification-600-primal, "):
+        reproduce("al14", Setting(tmp_path, quick=True), cells=["nothing"])
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "statistics.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="this is not a result of a cell"):
+        reproduce("ni11", Setting(tmp_path, quick=True), cells=["statistics"])
+
+
+def test_cells_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["kyoto-prediction", "kyoto-limit-10", "kyoto-beside-limit-10", "kyoto-rules-limit-20", "kyoto-few-limit-10"]
+    assert main(["go13", "--quick", "-o", str(tmp_path / "go13"), "--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["cell\tdone", *(f"{name}\tno" for name in names)]
+    assert main(["go13", "--quick", "--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["cell", *names]
+    with pytest.raises(SystemExit, match="2"):
+        main(["go13", "--quick"])
+    assert "give a folder for the results" in capsys.readouterr().err
+
+
+def test_the_repetitive_part_repeats_itself() -> None:
+    text = generate(1500, style="chinese", seed=3).bitext
+    shares = {}
+    for kind, part in PARTS.items():
+        chosen = part(text, 300, 1)
+        assert len(set(chosen.tolist())) == 300 and (np.diff(chosen) > 0).all()
+        assert chosen.tolist() == part(text, 300, 1).tolist()
+        grams = [tuple(words[i : i + 4]) for s in chosen for words in [text.source[int(s)]] for i in range(len(words) - 3)]
+        shares[kind] = 1 - len(set(grams)) / len(grams)  # of 4-grams that are not the first of their kind
+    assert shares["repetitive"] > 5 * shares["random"]
+    assert PARTS["random"](text, 300, 2).tolist() != PARTS["random"](text, 300, 1).tolist()
+    same = Bitext.of(["a b c d e f"] * 5 + ["p q r s t u", "a b c d e g"], ["t"] * 7)
+    assert repetitive_part(same, 2, 1).tolist() == [0, 6]
+
+
+def test_bare_frequencies_have_no_back_off() -> None:
+    text = generate(200, style="chinese", seed=3).bitext
+    train, test = text.select(np.arange(150)), text.select(np.arange(150, 200))
+    model = MODELS["lexicalized"](orientations="three", max_distance=0).fit(train)
+    samples = extract(test, 7)
+    occurrences = Occurrences.of_samples(test, samples)
+    logprobs = bare_logprobs(model, occurrences)  # type: ignore[arg-type]
+    seen = model.pairs_.at(model.known(occurrences).pair_keys()).sum(axis=1) > 0  # type: ignore[attr-defined]
+    assert 0 < seen.sum() < len(seen)
+    assert (logprobs[~seen] == [-np.inf, 0, -np.inf]).all() and np.allclose(np.exp(logprobs).sum(axis=1), 1)
+
+
+def test_the_page_of_the_papers_has_every_table_and_figure_with_a_mark() -> None:
+    rows = re.findall(r"^\| (NI11|AL14|GO13|XI11) (\w+ \d+) \|[^|]*\| ([^|]*) \|", (DOCS / "papers.md").read_text(), re.M)
+    papers = {name: open_paper(name, Setting(Path(name))) for name in PAPERS}
+    expected = {(name.upper(), item.name) for name, paper in papers.items() for item in paper.items}
+    assert len(expected) == 27 and {(paper, item) for paper, item, _ in rows} == expected and len(rows) == 27
+    assert {mark.strip("* ") for _, _, mark in rows} <= set(MARKS)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_readme_of_a_paper_names_its_cells_and_links_to_pages(name: str) -> None:
+    folder = DOCS.parent / "papers" / name
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", text, re.M)
+    cells = {cell.name for cell in open_paper(name, Setting(Path(name), data=Path("corpora"))).cells()}
+    named = {cell for row in rows for cell in re.findall(r"`([^`]+)`", row) if "…" not in cell}
+    assert named and named <= cells
+    links = re.findall(r"\]\(([^)]+)\)", text) + [f"../{link}" for link in re.findall(r"\]\(([^)]+)\)", README)]
+    assert all((folder / link).exists() for link in links)
