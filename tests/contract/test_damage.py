@@ -211,6 +211,7 @@ def kind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def _write_array(artefact: Path, where: Path, array: np.ndarray) -> None:
     """Replace an array, with its entry in the manifest."""
+    (artefact / where).unlink()
     np.save(artefact / where, array)
     manifest = json.loads((artefact / where.parent / MANIFEST).read_text(encoding="utf-8"))
     checksum = f"{_core.checksum(np.frombuffer(array.tobytes(), np.uint8)):016x}"
@@ -221,6 +222,7 @@ def _write_array(artefact: Path, where: Path, array: np.ndarray) -> None:
 def _write_manifest(artefact: Path, where: Path, manifest: dict[str, Any]) -> None:
     """Replace a manifest, and correct the checksums of the artefacts that contain this one."""
     manifest["checksum"] = manifest_checksum(manifest)
+    (artefact / where / MANIFEST).unlink()
     (artefact / where / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     if where.parts:
         around = json.loads((artefact / where.parent / MANIFEST).read_text(encoding="utf-8"))
@@ -302,7 +304,16 @@ def test_damage_is_a_result_or_one_line(
     kind: tuple[Stored, Path], tmp_path: Path, damages: Callable[[Path], Iterator[Damage]]
 ) -> None:
     stored, path = kind
-    assert _faults(stored.use, path, tmp_path, damages, must_fail=damages is _types) == []
+    # Neither the audit nor the description looks at numbers: the one compares checksums, the other reads no array.
+    use = stored.use if damages is _numbers else partial(_read, stored.use)
+    assert _faults(use, path, tmp_path, damages, must_fail=damages is _types) == []
+    assert not audit(path).faults
+
+
+def _read(use: Callable[[Path], object], path: Path) -> None:
+    audit(path)
+    describe(path)
+    use(path)
 
 
 def _faults(
@@ -364,12 +375,10 @@ def _fault(
     use: Callable[[Path], object], path: Path, folder: Path, damage: Callable[[Path], None], must_fail: bool
 ) -> str | None:
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(path.parent, folder, symlinks=True)
+    shutil.copytree(path.parent, folder, symlinks=True, copy_function=os.link)  # a damaged file replaces its link
     copied = folder / path.name
     damage(copied)
     try:
-        audit(copied)
-        describe(copied)
         use(copied)
     except HyperbatonError as error:
         return "two lines" if "\n" in str(error) else None
