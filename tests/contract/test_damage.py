@@ -17,6 +17,7 @@ import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
@@ -45,6 +46,7 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS, load_model
 from hyperbaton.phrases import (
     ExtractedPhrases,
+    Extraction,
     PhraseTable,
     Pruning,
     ReorderingType,
@@ -69,6 +71,7 @@ TEXT = TextProcessing(
 )
 QUESTIONS = (Question(sentence=LINES[0]), Question(phrase=LINES[0].split()[0]))
 NETWORKS = {"encoder": untrained_encoder, "encoder_orientation": untrained_orientations}
+SHORT = Extraction(max_length=4)
 PRUNING = Pruning(significance="none", top=1)
 SECONDS = 60  # of processor time for one damage
 MEMORY = 2 << 30
@@ -88,7 +91,7 @@ def _system(rules: bool, path: Path, **options: Any) -> None:
     if rules:
         made = System.of(extract_rules(BITEXT), [lm], models)
     else:
-        extract_phrases(BITEXT).save(path.parent / "phrases", BITEXT)
+        extract_phrases(BITEXT, SHORT).save(path.parent / "phrases", BITEXT)
         tables = {"LR": "hier-mslr-bidirectional-fe", "SPARSE": "sparse:hier-mslr:words=5"}
         made = assemble(path.parent / "phrases", [path.parent / "lm"], tables).with_text(TEXT)
     made.save(path, **options)
@@ -97,15 +100,21 @@ def _system(rules: bool, path: Path, **options: Any) -> None:
 def _pack(path: Path) -> None:
     """A packed system with every kind of part that packing changes."""
     lm = LanguageModel.estimate(BITEXT.target, 3, discount_fallback=True)
-    extracted, kind = extract_phrases(BITEXT), ReorderingType.parse("hier-mslr-bidirectional-fe")
+    extracted, kind = extract_phrases(BITEXT, SHORT), ReorderingType.parse("hier-mslr-bidirectional-fe")
     table = ReorderingTable(kind, reordering_probabilities(extracted.orientations, kind).astype(np.float32))
     models = {"LR": table, "SEQ": MODELS["sequence"](threads=1).fit(BITEXT), "OSM": MODELS["osm"](threads=1).fit(BITEXT)}
     pack(System.of(extracted.table, [lm], models, options=Decoding(table_limit=2))).save(path)
 
 
+def _search(system: System) -> None:
+    """Translate two lines in a small search."""
+    small = replace(system.options, pop_limit=20, stack=20)
+    TokenTranslator(system.with_options(small), threads=1).translate(LINES)
+
+
 def _translate(path: Path) -> None:
     system = System.load(path)
-    TokenTranslator(system, threads=1).translate(LINES)
+    _search(system)
     with contextlib.suppress(OptionError):  # Moses has no reordering models for rules
         export_moses(system, path.parent / "moses")
 
@@ -115,7 +124,7 @@ def _use_phrases(path: Path) -> None:
     list(phrase_lexicon(phrases.table))
     phrases.table.options_of(LINES[0].split()[0])
     prune(phrases, BITEXT, PRUNING)
-    TokenTranslator(assemble(path, reordering={"LR": "hier-mslr-bidirectional-fe"}), threads=1).translate(LINES)
+    _search(assemble(path, reordering={"LR": "hier-mslr-bidirectional-fe"}))
 
 
 def _use_text(path: Path) -> None:
@@ -128,7 +137,7 @@ def _use_rules(path: Path) -> None:
     for question in QUESTIONS:
         explain(rules, question).as_json()
     prune_rules(rules, PRUNING)
-    TokenTranslator(System.of(rules), threads=1).translate(LINES)
+    _search(System.of(rules))
 
 
 def _use_lm(path: Path) -> None:
@@ -164,7 +173,7 @@ def _use_model(path: Path) -> None:
         with contextlib.suppress(OptionError):  # not all models answer all questions
             explain(model, question).as_json()
     table = PhraseTable.build(TEST, extract(TEST, 3))
-    TokenTranslator(System.of(table, reordering={"M": model}), threads=1).translate(LINES)
+    _search(System.of(table, reordering={"M": model}))
 
 
 def _save_model(name: str, path: Path) -> None:
@@ -178,9 +187,9 @@ STORED: dict[str, Stored] = {
     ),
     "phrase-table": Stored(
         lambda path: PhraseTable.build(BITEXT, extract(BITEXT, 4)).save(path),
-        lambda path: TokenTranslator(assemble(path), threads=1).translate(LINES),
+        lambda path: _search(assemble(path)),
     ),
-    "phrases": Stored(lambda path: extract_phrases(BITEXT).save(path, BITEXT), _use_phrases),
+    "phrases": Stored(lambda path: extract_phrases(BITEXT, SHORT).save(path, BITEXT), _use_phrases),
     "rules": Stored(lambda path: extract_rules(BITEXT).save(path), _use_rules),
     "lm": Stored(lambda path: LanguageModel.estimate(BITEXT.target, 3, discount_fallback=True).save(path), _use_lm),
     "lm with bins": Stored(
@@ -189,7 +198,7 @@ STORED: dict[str, Stored] = {
     "packed lm": Stored(
         lambda path: LanguageModel.estimate(BITEXT.target, 3, discount_fallback=True).packed(exact=True).save(path), _use_lm
     ),
-    "packed system": Stored(_pack, lambda path: TokenTranslator(System.load(path), threads=1).translate(LINES)),
+    "packed system": Stored(_pack, lambda path: _search(System.load(path))),
     "aligner": Stored(lambda path: Aligner().fit(BITEXT, threads=1).save(path), _align),
     "neural aligner": Stored(lambda path: untrained_neural(BITEXT).save(path), _align),
     "text-processing": Stored(lambda path: TEXT.save(path), _use_text),
@@ -244,7 +253,8 @@ def _numbers(path: Path) -> Iterator[Damage]:
             least, most = np.iinfo(array.dtype).min, np.iinfo(array.dtype).max
             values = (most, least or most - 1, most // 2 + 1, most)
         places: list[Any] = [0, n // 2, n - 1, slice(None)]
-        for place, value in zip(places, values, strict=True) if n else ():
+        # A part's arrays get one extreme number: the others are tested where the part is an artefact of its own.
+        for place, value in list(zip(places, values, strict=True))[-1 if len(where.parts) > 1 else 0 :] if n else ():
             changed = array.copy()
             changed.reshape(-1)[place] = value
             yield f"{where} {place} {value}", partial(_write_array, where=where, array=changed)
@@ -275,7 +285,10 @@ ODD: dict[type, tuple[Any, ...]] = {
 
 
 def _fields(path: Path) -> Iterator[Damage]:
-    """Each field of each manifest with values of other types; of the arrays, the fields of one."""
+    """Each field of each manifest with values of other types; of the arrays, the fields of one.
+
+    A part's fields get one value: the other values are tested where the part is an artefact of its own.
+    """
     for file in sorted(path.rglob(MANIFEST)):
         manifest = json.loads(file.read_text(encoding="utf-8"))
         for keys in _places(manifest):
@@ -284,7 +297,7 @@ def _fields(path: Path) -> Iterator[Damage]:
             ):
                 continue
             value = reduce(operator.getitem, keys, manifest)
-            for odd in ODD[type(value)]:
+            for odd in ODD[type(value)][: 1 if file.parent != path else None]:
                 changed = copy.deepcopy(manifest)
                 reduce(operator.getitem, keys[:-1], changed)[keys[-1]] = odd
                 where = file.parent.relative_to(path)

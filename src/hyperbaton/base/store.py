@@ -25,6 +25,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 from os import PathLike
 from pathlib import Path
@@ -476,7 +477,7 @@ def _read_manifest(path: Path, folder: int | None = None) -> Manifest:
     file = path / MANIFEST
     try:
         with open(MANIFEST if folder is not None else file, encoding="utf-8", opener=_opener_in(folder)) as stream:
-            manifest = json.load(stream)
+            manifest, fault = _parsed(stream.read())
     except FileNotFoundError as error:
         if folder is not None or path.exists():
             raise ArtefactError(f"{path}: not an artefact of hyperbaton (no {MANIFEST})") from error
@@ -485,17 +486,31 @@ def _read_manifest(path: Path, folder: int | None = None) -> Manifest:
         raise ArtefactError(f"{file}: {_reason(error)}") from error
     except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{file}: damaged ({_first_line(error)}); {_AGAIN}") from error
-    if not isinstance(manifest, dict) or "format" not in manifest:
-        raise ArtefactError(f"{file}: damaged (it names no format); {_AGAIN}")
-    if manifest["format"] != FORMAT or isinstance(manifest["format"], bool):
-        made = f"hyperbaton {_short(manifest.get('version', '?'))}, format {_short(manifest['format'])}"
-        raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: {_AGAIN}")
-    fault = _manifest_fault(manifest)
-    if fault is None and manifest["checksum"] != manifest_checksum(manifest):
-        fault = "its checksum differs: was it edited?"
     if fault is not None:
         raise ArtefactError(f"{file}: damaged ({fault}); {_AGAIN}")
+    if not _is_current(manifest):
+        made = f"hyperbaton {_short(manifest.get('version', '?'))}, format {_short(manifest['format'])}"
+        raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: {_AGAIN}")
     return cast("Manifest", manifest)
+
+
+@lru_cache(64)
+def _parsed(text: str) -> tuple[JsonObject, str | None]:
+    """A manifest and its first fault; checked once, since opening a system reads each manifest several times.
+
+    Nobody may change the manifest.
+    """
+    manifest = json.loads(text)
+    if not isinstance(manifest, dict) or "format" not in manifest:
+        return {}, "it names no format"
+    fault = _manifest_fault(manifest) if _is_current(manifest) else None
+    if fault is None and _is_current(manifest) and manifest["checksum"] != manifest_checksum(manifest):
+        fault = "its checksum differs: was it edited?"
+    return manifest, fault
+
+
+def _is_current(manifest: JsonObject) -> bool:
+    return manifest["format"] == FORMAT and not isinstance(manifest["format"], bool)
 
 
 def _opener_in(folder: int | None) -> Callable[[str, int], int]:
