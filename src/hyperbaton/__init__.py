@@ -32,20 +32,7 @@ if TYPE_CHECKING:
 
 __version__: str
 
-_names = LazyNames(
-    globals(),
-    {
-        "base.errors": "HyperbatonError",
-        "base.store": "verify",
-        "corpus": "Bitext Links Text",
-        "evaluate.audit": "audit",
-        "models": "MODELS load_model",
-        "phrases": "PhraseTable Samples extract orientation_set",
-        "report.picture": "show",
-        "run.translator": "Translator",
-    },
-    ["__version__"],
-)
+_names = LazyNames(globals(), ["__version__"])
 
 
 def __getattr__(name: str) -> typing.Any:

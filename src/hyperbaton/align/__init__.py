@@ -34,21 +34,4 @@ if TYPE_CHECKING:
     from hyperbaton.align.visits import VisitOrders as VisitOrders
     from hyperbaton.align.visits import visit_order as visit_order
 
-LazyNames(
-    globals(),
-    {
-        "align.aligners.hmm": "Aligner Posteriors",
-        "align.base": "ALIGNERS WordAligner align load_aligner",
-        "align.evaluation": "LinkScores evaluate_links",
-        "align.filtering": "Filtering cross_logprobs filter_files pair_gains",
-        "align.inline_markup": "parse_inline project_markup",
-        "align.lexical": "LexicalTable",
-        "align.lexicon": "Lexicon Selection",
-        "align.link_files": "read_links",
-        "align.pair_text": "PairText",
-        "align.projection": "Conflict Span project_bio project_labels project_spans",
-        "align.scores": "AlignmentScores StoredScores",
-        "align.symmetrization": "symmetrize",
-        "align.visits": "Jumps VisitOrders visit_order",
-    },
-)
+LazyNames(globals())

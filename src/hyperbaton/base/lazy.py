@@ -7,19 +7,18 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as in typing, which takes a while to import
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
 
 class LazyNames:
-    """The public names of a package, imported when they are first used.
+    """The public names of a package, imported when they are first used: those that it imports for type checkers.
 
-    The package lists them twice, and a test compares the lists: here, and for type checkers as imports under
-    `if TYPE_CHECKING:`. The package gets its `__all__`, and `dir` lists nothing else.
+    They are read from the lines `from hyperbaton.… import NAME as NAME` under the package's `if TYPE_CHECKING:`. The package
+    gets its `__all__`, and `dir` lists nothing else.
 
     Arguments:
         module: the `globals()` of the package.
-        names: the names, separated by blanks, by their module inside hyperbaton.
         own: public names that the package defines itself.
 
     >>> from hyperbaton import align
@@ -27,8 +26,10 @@ class LazyNames:
     ('hyperbaton.align.visits', True)
     """
 
-    def __init__(self, module: dict[str, Any], names: Mapping[str, str], own: Sequence[str] = ()) -> None:
-        self.homes = {name: f"hyperbaton.{home}" for home, listed in names.items() for name in listed.split()}
+    def __init__(self, module: dict[str, Any], own: Sequence[str] = ()) -> None:
+        lines = module["__loader__"].get_source(module["__name__"]).splitlines()
+        imports = (line.split() for line in lines if line.startswith("    from hyperbaton."))
+        self.homes = {words[-1]: words[1] for words in imports if words[2:-1] == ["import", words[-1], "as"]}
         self._module = module
         module |= {"__all__": sorted([*self.homes, *own]), "__dir__": self.public, "__getattr__": self.get}
 

@@ -16,15 +16,4 @@ if TYPE_CHECKING:
     from hyperbaton.corpus.text import Vocabulary as Vocabulary
     from hyperbaton.corpus.trees import Trees as Trees
 
-LazyNames(
-    globals(),
-    {
-        "corpus.annotations": "Annotations",
-        "corpus.bitext": "Bitext SentencePair",
-        "corpus.dependencies": "Dependencies read_conllu read_tree_lines read_trees",
-        "corpus.links": "Links",
-        "corpus.tags": "Tags",
-        "corpus.text": "Text Vocabulary",
-        "corpus.trees": "Trees",
-    },
-)
+LazyNames(globals())

@@ -17,15 +17,4 @@ if TYPE_CHECKING:
     from hyperbaton.decode.translator import NBest as NBest
     from hyperbaton.decode.translator import TokenTranslator as TokenTranslator
 
-LazyNames(
-    globals(),
-    {
-        "decode.annotated": "annotate",
-        "decode.options": "Decoding",
-        "decode.preordering": "Permutations PreorderOptions link_orders preorder",
-        "decode.result": "Step Translations",
-        "decode.scorers": "ModelUse ReorderingTable",
-        "decode.system": "System",
-        "decode.translator": "NBest TokenTranslator",
-    },
-)
+LazyNames(globals())

@@ -8,10 +8,4 @@ if TYPE_CHECKING:
     from hyperbaton.integrations.sil_machine import HyperbatonWordAligner as HyperbatonWordAligner
     from hyperbaton.integrations.sil_machine import HyperbatonWordAlignmentModel as HyperbatonWordAlignmentModel
 
-LazyNames(
-    globals(),
-    {
-        "integrations.sil_machine": "HyperbatonTrainer HyperbatonTranslationEngine HyperbatonWordAligner "
-        "HyperbatonWordAlignmentModel"
-    },
-)
+LazyNames(globals())

@@ -28,14 +28,4 @@ if TYPE_CHECKING:
     from hyperbaton.learn._registry import LEARNERS as LEARNERS
     from hyperbaton.learn._rows import RowsError as RowsError
 
-LazyNames(
-    globals(),
-    {
-        "base.rows": "Rows TrainingRows",
-        "learn._learner": "ROWS_TOGETHER Learner",
-        "learn._matrices": "matrix_text",
-        "learn._models": "GLOBAL_LAYOUT ClusterModel GlobalModel KernelModel LinearModel restored_model",
-        "learn._registry": "LEARNERS",
-        "learn._rows": "RowsError",
-    },
-)
+LazyNames(globals())

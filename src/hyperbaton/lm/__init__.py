@@ -7,4 +7,4 @@ if TYPE_CHECKING:
     from hyperbaton.lm.model import LanguageModel as LanguageModel
     from hyperbaton.lm.model import Perplexity as Perplexity
 
-LazyNames(globals(), {"lm.estimation": "Estimation", "lm.model": "LanguageModel Perplexity"})
+LazyNames(globals())

@@ -31,16 +31,4 @@ if TYPE_CHECKING:
     from hyperbaton.models.shapes.step import StepModel as StepModel
     from hyperbaton.models.shapes.step import python_steps as python_steps
 
-LazyNames(
-    globals(),
-    {
-        "models._registry": "MODELS",
-        "models.shapes.base": "KIND Questions ReorderingModel",
-        "models.shapes.batch": "Batch Steps",
-        "models.shapes.loading": "load_model",
-        "models.shapes.next_position": "JumpLogProbs JumpRows NextPositionModel",
-        "models.shapes.orientation": "OrientationModel normalised",
-        "models.shapes.protocols": "Declared PerJump PerOption PerStep needed",
-        "models.shapes.step": "StepModel python_steps",
-    },
-)
+LazyNames(globals())

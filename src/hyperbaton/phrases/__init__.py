@@ -57,18 +57,4 @@ if TYPE_CHECKING:
     from hyperbaton.phrases.table import PhraseTable as PhraseTable
     from hyperbaton.phrases.table import Scoring as Scoring
 
-LazyNames(
-    globals(),
-    {
-        "phrases.class_counts": "ClassCounts class_frequencies smooth",
-        "phrases.extraction": "ExtractedPhrases PairOrientations extract_phrases",
-        "phrases.inventory": "Inventory Phrases",
-        "phrases.occurrences": "Occurrences Spans TranslationOptions",
-        "phrases.orientation": "ORIENTATIONS DistanceSet MosesSet OrientationSet distances near_samples orientation_set",
-        "phrases.pruning": "Pruning prune",
-        "phrases.reordering": "ReorderingType reordering_probabilities",
-        "phrases.rules": "RuleLimits RuleTable extract_rules",
-        "phrases.samples": "Extraction Sample Samples extract",
-        "phrases.table": "PhraseTable Scoring",
-    },
-)
+LazyNames(globals())

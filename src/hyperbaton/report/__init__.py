@@ -9,4 +9,4 @@ if TYPE_CHECKING:
     from hyperbaton.report.whole import write_report as write_report
     from hyperbaton.report.whole import write_sections as write_sections
 
-LazyNames(globals(), {"report.whole": "write_report write_sections"})
+LazyNames(globals())

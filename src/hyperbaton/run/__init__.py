@@ -25,14 +25,4 @@ if TYPE_CHECKING:
     from hyperbaton.run.stage import Work as Work
     from hyperbaton.run.status import status_rows as status_rows
 
-LazyNames(
-    globals(),
-    {
-        "run.execution": "MachineLimits Observer StageFailed execute",
-        "run.experiment": "Experiment parse_experiment read_experiment",
-        "run.plan": "Plan make_plan",
-        "run.results": "RunSummary finish",
-        "run.stage": "Stage Work",
-        "run.status": "status_rows",
-    },
-)
+LazyNames(globals())

@@ -12,13 +12,4 @@ if TYPE_CHECKING:
     from hyperbaton.serve.server import serve as serve
     from hyperbaton.serve.service import Service as Service
 
-LazyNames(
-    globals(),
-    {
-        "serve.app": "make_app",
-        "serve.engine": "Engine EngineAnswer EngineRequest",
-        "serve.options": "ServiceLimits",
-        "serve.server": "listen serve",
-        "serve.service": "Service",
-    },
-)
+LazyNames(globals())

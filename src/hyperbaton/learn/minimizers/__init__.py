@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hyperbaton.learn.minimizers._minimizer import Objective as Objective
     from hyperbaton.learn.minimizers._minimizer import States as States
 
-LazyNames(globals(), {"learn.minimizers._minimizer": "Minimizer Minimum Objective States"}, ["MINIMIZERS"])
+LazyNames(globals(), ["MINIMIZERS"])
 
 MINIMIZERS: Registry[Minimizer] = Registry(
     "minimizer", "hyperbaton.learn.minimizers", "hyperbaton.learn.minimizers._minimizer:Minimizer"

@@ -25,11 +25,4 @@ if TYPE_CHECKING:
     from hyperbaton.phrases.rules.table import RuleLimits as RuleLimits
     from hyperbaton.phrases.rules.table import RuleTable as RuleTable
 
-LazyNames(
-    globals(),
-    {
-        "phrases.rules.extraction": "RuleWork extract_rules",
-        "phrases.rules.moses": "GLUE GLUE_FILE RULE_FILE glue_pieces read_glue read_rules rule_table_pieces write_rules",
-        "phrases.rules.table": "DECODED_SPAN KIND RuleLimits RuleTable SOURCE_GAPS STORED TARGET_GAPS",
-    },
-)
+LazyNames(globals())
