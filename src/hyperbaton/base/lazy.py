@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class LazyNames:
     """The public names of a package, imported when they are first used: those that it imports for type checkers.
 
-    They are read from the lines `from hyperbaton.… import NAME as NAME` under the package's `if TYPE_CHECKING:`. The package
-    gets its `__all__`, and `dir` lists nothing else.
+    They are read from the lines `from hyperbaton.… import NAME as NAME` under its `if TYPE_CHECKING:`. The package gets its
+    `__all__`, and `dir` lists nothing else.
 
     Arguments:
         module: the `globals()` of the package.
