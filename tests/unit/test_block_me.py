@@ -61,7 +61,7 @@ def model(parts: Parts) -> BlockMe:
 INTERRUPTED = """
 import os, signal, sys
 from pathlib import Path
-from hyperbaton.models.shapes import training_states
+from hyperbaton.base import training_states
 from tests.unit.test_block_me import Parts, TRAIN, small_model
 
 training_states.SECONDS = 0

@@ -177,7 +177,7 @@ import os, signal, sys
 from pathlib import Path
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
-from hyperbaton.models.shapes import training_states
+from hyperbaton.base import training_states
 
 training_states.SECONDS = 0
 passes = []

@@ -15,7 +15,7 @@ from benchmarks.fuzz.networks import untrained_neural
 
 from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.align.aligners.neural import Neural
-from hyperbaton.base.errors import HyperbatonError, MissingExtra, OptionError, installing
+from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, OptionError, installing
 from hyperbaton.base.store import Artefact
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.corpus.files import write_pieces
@@ -159,6 +159,18 @@ class TestPyTorch:
                 part = slice(found.links.offsets[s], found.links.offsets[s + 1])
                 for way, values in enumerate((both.to_target[0, :-1], both.to_source[0, :, :-1])):
                     assert np.allclose(values.exp().numpy().ravel(), found.values[part, way], atol=2e-3)
+
+    def test_interrupted_training_resumes_and_finds_the_same_network(self, bitext: Bitext, tmp_path: Path) -> None:
+        whole = Neural(**TINY).fit(bitext, threads=1)
+        aligner, seen = Neural(**TINY, checkpoint=tmp_path / "model.training"), list[float]()
+        with pytest.raises(Cancelled):
+            aligner.fit(bitext, threads=1, progress=lambda done, total: done / total < 0.7)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["model.training.teacher.0", "model.training.teacher.1"]
+        aligner.fit(bitext, threads=1, progress=lambda done, total: seen.append(done / total))
+        assert not any(0.15 < part < 0.5 for part in seen)  # the first teacher is not trained again
+        assert all(np.array_equal(whole.network_[name], array) for name, array in aligner.network_.items())
+        aligner.save(tmp_path / "model")
+        assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
     def test_a_sample_of_words_stands_for_all(self) -> None:
         import torch

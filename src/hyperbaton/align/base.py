@@ -42,6 +42,7 @@ class WordAligner(ShowsChanges, CheckedOptions, abc.ABC):
     drop_source: str | None = option(None, "file of source words to leave without links, such as particles", path=True)
     drop_target: str | None = option(None, "file of target words to leave without links, such as articles", path=True)
     seed: int = field(default=1, kw_only=True)  # for aligners whose training is random
+    checkpoint: Path | None = field(default=None, kw_only=True)  # for the states of a long training, which it resumes from
 
     # Options that choose links, which are not those of the saved model.
     link_options: ClassVar[tuple[str, ...]] = ("symmetrization",)

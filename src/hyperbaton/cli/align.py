@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated
 
 from hyperbaton.align.base import ALIGNERS, KIND, WordAligner, load_aligner
@@ -77,7 +78,7 @@ def align(
         hyperbaton align a.zh a.en --model aligner --executor dask://HOST:8786
     """
     learner = _merged(aligner, options)
-    learner.seed = seed
+    learner.seed, learner.checkpoint = seed, None if save_model is None else Path(f"{Path(save_model)}.training")
     _check(learner, target, model, save_model, scores, format)
     prior = learner.files().get("prior")
     if prior is not None and model is not None:

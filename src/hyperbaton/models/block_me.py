@@ -34,6 +34,7 @@ from hyperbaton.base.forms import JsonObject, within
 from hyperbaton.base.options import option, plugin, to_mapping
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.store import Kind, hash_arrays
+from hyperbaton.base.training_states import MinimizerStates, TrainingStates
 from hyperbaton.corpus import Annotations, Bitext, Vocabulary
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.tree_rules import read_rules
@@ -53,7 +54,6 @@ from hyperbaton.models.block.vocabularies import BlockSides
 from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.batch import Batch
 from hyperbaton.models.shapes.step import StepModel
-from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 
 KIND = "block-training"
 TREE_COLUMNS = ("labels", "begins", "ends", "parents", "offsets")

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from hyperbaton.base.arrays import Array
+
+if TYPE_CHECKING:
+    from hyperbaton.base.training_states import TrainingStates
 
 # Special rows of the embeddings of words and labels, before those of the vocabulary.
 UNKNOWN, START, END, FIRST = 0, 1, 2, 3
@@ -59,14 +62,6 @@ class Schedule:
     held_out: float
     seed: int
     device: str
-
-
-class State(NamedTuple):
-    """The state after an epoch; `arrays` has the current and the best parameters, and the optimizer's moments."""
-
-    epoch: int
-    history: list[float]  # mean log-probability of the held-out sentences after each epoch
-    arrays: dict[str, Array]
 
 
 class SentenceReader(nn.Module):
@@ -273,15 +268,14 @@ def train(
     schedule: Schedule,
     *,
     n_threads: int = 0,
-    state: State | None = None,
-    after_epoch: Callable[[State], None] | None = None,
+    states: TrainingStates | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[dict[str, Array], list[float]]:
     """Train; returns the arrays of the best epoch and the held-out measure after each epoch.
 
     Arguments:
         n_threads: number of CPU threads; 0 leaves the choice to PyTorch.
-        state: the state to resume from, as passed to `after_epoch`.
+        states: where to find the state of an interrupted training, and to save one after each epoch.
         progress: called with the number of processed sentences and the total; may raise an error to stop.
     """
     devices = [torch.device(schedule.device)] if schedule.device.startswith("cuda") else []
@@ -297,9 +291,9 @@ def train(
         tokens = min(schedule.batch_tokens, max(_SMALLEST_BATCH, n_tokens // _FEWEST_BATCHES))
         optimizer = torch.optim.AdamW(network.parameters(), lr=schedule.step, fused=bool(devices))
         best, history, first = {}, [], 0
-        if state is not None:
-            first, history = state.epoch, list(state.history)
-            best = _restore(network, optimizer, state.arrays)
+        if states is not None and (last := states.last()) is not None:
+            first, history = last.details["epoch"], list(last.details["history"])
+            best = _restore(network, optimizer, last.arrays())
         for epoch in range(first, schedule.epochs):
             if _out_of_patience(history, schedule.patience):
                 break
@@ -324,8 +318,8 @@ def train(
             history.append(task.held_out(network, data, held_out if n_held_out else training[:2000]))
             if len(history) == 1 or history[-1] > max(history[:-1]):
                 best = network.arrays()
-            if after_epoch is not None:
-                after_epoch(State(epoch + 1, history, _state_arrays(network, optimizer, best)))
+            if states is not None:
+                states.save(_state_arrays(network, optimizer, best), {"epoch": epoch + 1, "history": history})
         return best, history
 
 

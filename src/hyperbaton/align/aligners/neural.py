@@ -16,7 +16,10 @@ probabilities are those of the hidden Markov model.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
 
@@ -24,14 +27,16 @@ import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner
+from hyperbaton.align.base import SMALLEST_SAVED
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError, importing
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.options import option
+from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.store import Arrays, Artefact, group
+from hyperbaton.base.store import Arrays, Artefact, group, hash_arrays, remove_artefact
+from hyperbaton.base.training_states import NETWORK, TrainingStates
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.network.words import NeedsTorch, frequent_rows
 
@@ -73,16 +78,17 @@ class Neural(Aligner, NeedsTorch):
         vars(self).pop("network_", None)
         whole = Resources.of(threads, progress)
         super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress)
-        training = side.Training(self, self.prepare(bitext, threads), whole.threads)
+        texts = self.prepare(bitext, threads)
+        training, states = side.Training(self, texts, whole.threads), self._states(texts)
         if training.n_pairs == 0:
             return self  # without corrections
         n_teach, n_learn = 3 * self.teacher_epochs, self.teachers + self.epochs
         rest, total = whole.part(1, of=10, size=9), self.teachers * n_teach + n_learn
         teachers = [
-            training.teach(number, rest.part(number * n_teach, of=total, size=n_teach).progress)[0]
+            training.teach(number, rest.part(number * n_teach, of=total, size=n_teach).progress, states[number])[0]
             for number in range(self.teachers)
         ]
-        arrays, _ = training.learn(teachers, rest.part(total - n_learn, of=total, size=n_learn).progress)
+        arrays, _ = training.learn(teachers, rest.part(total - n_learn, of=total, size=n_learn).progress, states[-1])
         self.take(arrays)
         return self
 
@@ -98,6 +104,25 @@ class Neural(Aligner, NeedsTorch):
             for name, text in zip(_SIDES, (source, target), strict=True)
         ]
         return PairTexts(sides[0], sides[1], points, offsets, posteriors)
+
+    def save(self, path: str | PathLike[str], smallest: float = SMALLEST_SAVED) -> None:
+        super().save(path, smallest)
+        for place in self._places():
+            remove_artefact(place)
+
+    def _places(self) -> list[Path]:
+        """Where the states of the teachers and of the student are."""
+        parts = [*(f"teacher.{number}" for number in range(self.teachers)), "student"]
+        return [] if self.checkpoint is None else [self.checkpoint.with_name(f"{self.checkpoint.name}.{p}") for p in parts]
+
+    def _states(self, texts: PairTexts) -> Sequence[TrainingStates | None]:
+        """The states of the teachers and of the student, for these texts and options."""
+        arrays = [*texts.source, *texts.target, *texts[2:]]
+        inputs = {"texts": hash_arrays({str(i): array for i, array in enumerate(arrays)})}
+        options, places = {**to_mapping(self), "seed": self.seed}, self._places()
+        if not places:
+            return [None] * (self.teachers + 1)
+        return [TrainingStates(place, NETWORK, options, inputs, self.seed) for place in places]
 
     def number_words(self, source: Text, target: Text) -> None:
         """Assign rows of the embeddings to the words and stems of normalised texts."""

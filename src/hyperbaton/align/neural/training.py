@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.network.training import FIRST, ReaderShape, Schedule, Task, device_fault, train
+
+if TYPE_CHECKING:
+    from hyperbaton.base.training_states import TrainingStates
 
 __all__ = ["NetworkOptions", "Training", "device_fault"]
 
@@ -51,14 +54,19 @@ class Training:
         """Number of sentence pairs that the networks can learn from."""
         return len(self.texts.usable(_LONGEST))
 
-    def teach(self, number: int = 0, progress: Progress | None = None) -> tuple[dict[str, Array], list[float]]:
+    def teach(
+        self, number: int = 0, progress: Progress | None = None, states: TrainingStates | None = None
+    ) -> tuple[dict[str, Array], list[float]]:
         """Train a teacher, whose seed depends on its number; returns its arrays, and minus its held-out loss after each
         epoch."""
         schedule = self._schedule(self.options.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
-        return self._run(self._lesson(), replace(schedule, seed=schedule.seed + number), progress)
+        return self._run(self._lesson(), replace(schedule, seed=schedule.seed + number), progress, states)
 
     def learn(
-        self, teachers: Sequence[Mapping[str, Array]], progress: Progress | None = None
+        self,
+        teachers: Sequence[Mapping[str, Array]],
+        progress: Progress | None = None,
+        states: TrainingStates | None = None,
     ) -> tuple[dict[str, Array], list[float]]:
         """Train a student; returns its arrays, and minus its held-out loss after each epoch."""
         options = self.options
@@ -66,7 +74,7 @@ class Training:
         sides = self.shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
         task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, networks)
         schedule = self._schedule(options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
-        arrays, history = self._run(task, schedule, progress)
+        arrays, history = self._run(task, schedule, progress, states)
         return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
 
     def _lesson(self) -> TeacherTask:
@@ -75,8 +83,11 @@ class Training:
             self.texts, TeacherShape(self.shapes(size, size // 4 or 1, size), self.options.samples), _LONGEST
         )
 
-    def _run(self, task: Task, schedule: Schedule, progress: Progress | None) -> tuple[dict[str, Array], list[float]]:
-        return train(task, schedule, n_threads=self.threads, progress=Resources(self.threads, progress).report)
+    def _run(
+        self, task: Task, schedule: Schedule, progress: Progress | None, states: TrainingStates | None
+    ) -> tuple[dict[str, Array], list[float]]:
+        report = Resources(self.threads, progress).report
+        return train(task, schedule, n_threads=self.threads, states=states, progress=report)
 
     def shapes(self, word_size: int, stem_size: int, hidden: int) -> tuple[ReaderShape, ReaderShape]:
         """Sizes of networks that read the two sides."""

@@ -29,10 +29,10 @@ from hyperbaton.base.options import Arguments, option, plugin, to_mapping
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import Kind, hash_arrays
+from hyperbaton.base.training_states import MinimizerStates, TrainingStates
 from hyperbaton.learn.minimizers import MINIMIZERS, Minimizer, Objective
 from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.next_position import JumpTraining, NextPositionModel, TaggedSentences
-from hyperbaton.models.shapes.training_states import MinimizerStates, TrainingStates
 
 KIND = "jump-training"
 

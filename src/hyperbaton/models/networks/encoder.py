@@ -7,7 +7,7 @@ trained with PyTorch and used without it: the forward pass is in the core, with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -19,15 +19,13 @@ from hyperbaton.base.errors import DamagedError, OptionError, importing
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import option, to_mapping
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.store import Kind, check_finite, hash_arrays
+from hyperbaton.base.store import check_finite, hash_arrays
+from hyperbaton.base.training_states import NETWORK, TrainingStates
 from hyperbaton.models.shapes.base import ModelState, ReorderingModel
-from hyperbaton.models.shapes.training_states import TrainingStates
 from hyperbaton.network.words import FIRST, UNKNOWN, NeedsTorch, frequent_rows, rows_of
 
 if TYPE_CHECKING:
-    from hyperbaton.network.training import Schedule, State, Task
-
-_STATE = Kind("encoder-training", about={"details": {"epoch": int, "history": list[float]}})
+    from hyperbaton.network.training import Schedule, Task
 
 
 @dataclass(eq=False)
@@ -88,14 +86,11 @@ class SentenceNetwork(ReorderingModel, NeedsTorch):
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         text = {"sentences": hash_arrays({name: a for name, a in inputs.items() if a is not None})}
-        state, save = self._states(side, text)
+        states = None
+        if self.checkpoint is not None:
+            states = TrainingStates(self.checkpoint, NETWORK, {**to_mapping(self), "seed": self.seed}, text, self.seed)
         arrays, history = side.train(
-            task,
-            self.schedule(),
-            n_threads=self._n_threads,
-            state=state,
-            after_epoch=save,
-            progress=resources.report,
+            task, self.schedule(), n_threads=self._n_threads, states=states, progress=resources.report
         )
         self.take(arrays, history)
 
@@ -130,20 +125,6 @@ class SentenceNetwork(ReorderingModel, NeedsTorch):
                 raise DamagedError(f"{name} has more than two dimensions")
         if np.any(self.word_rows_ >= len(self.weights_["word"])):
             raise DamagedError("the rows of words do not match the embedding")
-
-    def _states(self, side: ModuleType, inputs: dict[str, str]) -> tuple[State | None, Callable[[State], None] | None]:
-        """The state to resume from, and the function that stores later ones; None without a checkpoint."""
-        if self.checkpoint is None:
-            return None, None
-        states = TrainingStates(self.checkpoint, _STATE, {**to_mapping(self), "seed": self.seed}, inputs, self.seed)
-
-        def save(state: State) -> None:
-            states.save(state.arrays, {"epoch": state.epoch, "history": state.history})
-
-        if (last := states.last()) is None:
-            return None, save
-        arrays = {name: np.array(array) for name, array in last.arrays().items()}
-        return side.State(last.details["epoch"], last.details["history"], arrays), save
 
 
 def _torch_side() -> ModuleType:

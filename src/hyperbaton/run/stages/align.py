@@ -67,6 +67,7 @@ def plugin(options: JsonObject) -> type:
 def run(work: Work) -> None:
     texts, options = Texts(work.inputs), dict(work.options["aligner"])
     aligner = from_mapping(ALIGNERS[options.pop("aligner")], options)
+    aligner.checkpoint = work.scratch / "aligner.training"
     splits = list(work.options["splits"])
     sources, targets = ([texts.path(split, side) for split in splits] for side in ("source", "target"))
     (source, sizes), (target, _) = _joined(sources), _joined(targets)

@@ -14,6 +14,7 @@ from hyperbaton.base.errors import ArtefactError
 from hyperbaton.base.store import Artefact, Kind, save
 
 SECONDS = 120.0  # between two states
+NETWORK = Kind("network-training", about={"details": {"epoch": int, "history": list[float]}})
 
 
 @dataclass(frozen=True)
