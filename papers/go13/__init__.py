@@ -9,7 +9,7 @@ Cells `CORPUS-prediction`: the models on held-out text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
 from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.figures import numbered
-from hyperbaton.report.jumps import draw_average_probability
+from hyperbaton.report.jumps import draw_average_probability, end_means, jump_lines, text_line
 from papers.corpora import KYOTO, TWLAW, made_once
 from papers.experiments import Experiment, ExperimentResult, search_options, translation_table
 from papers.protocol import Cell, Paper, PaperItem, Result, Results, Setting
@@ -108,6 +108,7 @@ class JumpExperiment(Experiment):
 
     corpus: str
     n_train: int
+    longest: int = field(default=40, kw_only=True)  # words of a training sentence (GO13 §4.1)
 
     def corpus_files(self, data: Path) -> list[Path]:
         return CORPORA[self.corpus].experiment_files(data)
@@ -140,7 +141,9 @@ class Prediction(JumpExperiment):
 
     def experiment(self, setting: Setting) -> JsonObject:
         return {
-            "corpus": CORPORA[self.corpus].experiment_corpus(setting, self.n_train, n_generated=self.n_train),
+            "corpus": CORPORA[self.corpus].experiment_corpus(
+                setting, self.n_train, n_generated=self.n_train, longest=self.longest
+            ),
             "lm": {"order": 3 if setting.quick else 5},
             "models": self.models(setting, PREDICTORS),
             "translation": {"systems": {}},
@@ -192,7 +195,7 @@ class SystemComparison(JumpExperiment):
 
     def _corpus(self, setting: Setting) -> JsonObject:
         corpus = CORPORA[self.corpus]
-        splits = corpus.experiment_corpus(setting, self.n_train, n_generated=self.n_train)
+        splits = corpus.experiment_corpus(setting, self.n_train, n_generated=self.n_train, longest=self.longest)
         if setting.data is None:
             return splits
         if self.uses_more:
@@ -321,34 +324,40 @@ class Go13(Paper):
         return rows
 
     def _far_jumps(self, results: Results) -> list[Element]:
-        """Figure 5."""
+        """Figure 5: candidates in one distance class, over the CPs that have all of them."""
         elements: list[Element] = []
         for corpus, rows in self._held_out(results).items():
-            lines: dict[str, dict[int, float]] = {
-                name: numbered(rows[name]["average_probability"]) for name in ("pair", "sequence") if name in rows
-            }
-            text = numbered(rows["pair"]["corpus_probability"])
-            caption = f"Average probability of candidates by distortion, {corpus}."
-            reading = "In the paper PAIR is flat from 5 words on, SEQUENCE falls as the text does."
+            chosen = {name: rows[name] for name in ("pair", "sequence") if name in rows}
+            lines = jump_lines(chosen, "far_average_probability")
+            text = text_line(chosen, "far_corpus_probability")
+            if not text:  # short sentences
+                continue
+            caption = (
+                f"Average probability of candidates by distortion, from current positions that have them all, {corpus}."
+            )
+            reading = "In the paper PAIR is flat, SEQUENCE falls as the text does."
             elements.append(CaptionedFigure(f"figure-5-{corpus}", caption, draw_average_probability(lines, text), reading))
-            means = [_span_means(name, values) for name, values in {**lines, "text": text}.items()]
-            elements.append(table(f"figure-5-{corpus}-means", "Means of Figure 5 over spans.", SPAN_COLUMNS, [("", means)]))
+            means: list[list[TableCell]] = [
+                [name, Number(near, 4), Number(far, 4), Number(100 * far / near, 0) if near else None]
+                for name, (near, far) in ((name, end_means(values)) for name, values in {**lines, "text": text}.items())
+            ]
+            columns = ["", "[5, 8]", "[17, 20]", "kept, %"]
+            elements.append(table(f"figure-5-{corpus}-means", "Means of Figure 5 over spans.", columns, [("", means)]))
         return elements
 
     def _outbound(self, results: Results) -> list[Element]:
-        """Footnote 16: Figure 5 for the outbound classes of 9-CLASS."""
+        """Footnote 16: the outbound classes of 9-CLASS."""
         rows: list[list[TableCell]] = []
         for corpus, models in self._held_out(results).items():
             if "outbound" in models:
-                rows.append(_span_means(f"outbound, {corpus}", numbered(models["outbound"]["average_probability"])))
+                classes = models["outbound"]["average_class_probability"]["outbound"]
+                rows.append(_span_means(f"outbound, {corpus}", numbered(classes)))
                 rows.append(_span_means(f"text, {corpus}", numbered(models["outbound"]["corpus_probability"])))
         if not rows:
             return []
-        note = (
-            "The paper averages class probabilities, 0.058 and 0.165: the far class is the more probable. Here the class's "
-            "probability is shared among its candidates, so that models can be compared."
-        )
-        return [table("footnote-16", "Average probability of far jumps.", SPAN_COLUMNS, [("", rows)], note)]
+        note = "In the paper 0.058 and 0.165: the far class is the more probable, although each of its jumps is rarer."
+        columns = ["", "[4, 6]", "[7, 20]"]
+        return [table("footnote-16", "Average probability of the class of far jumps.", columns, [("", rows)], note)]
 
 
 def _bleu_rows(by_limit: dict[Limit, ExperimentResult]) -> list[list[TableCell]]:
@@ -360,11 +369,8 @@ def _bleu_rows(by_limit: dict[Limit, ExperimentResult]) -> list[list[TableCell]]
     return [[system, *row] for system, row in scores.items() if any(score is not None for score in row)]
 
 
-SPAN_COLUMNS = ["", "[4, 6]", "[7, 20]"]  # words of a jump
-
-
 def _span_means(title: str, probabilities: dict[int, float]) -> list[TableCell]:
-    """A row with the mean probabilities of jumps in the two spans."""
+    """A row with the mean probabilities of jumps in two classes of 9-CLASS."""
     spans = (range(4, 7), range(7, 21))
     means = [np.mean([probabilities[d] for d in span if d in probabilities] or [0.0]) for span in spans]
     return [title, *(Number(float(mean), 4) for mean in means)]
