@@ -10,7 +10,7 @@ and the end, regardless of the model's candidates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class NextPositions(Evaluation):
     far_probability: Array
     remaining_right: Array
     remaining_logprob: Array
-    class_probability: Mapping[str, Array]
+    class_probability: Mapping[str, Array] = field(kw_only=True)
 
     shape: ClassVar = "next_position"
     figure: ClassVar = "accuracy"
