@@ -192,7 +192,8 @@ def test_mistakes_are_one_line_errors(tmp_path: Path) -> None:
 
 
 def test_cells_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = ["kyoto-prediction", "kyoto-limit-10", "kyoto-beside-limit-10", "kyoto-rules-limit-20", "kyoto-few-limit-10"]
+    variants = ("limit-10", "beside-limit-10", "rules-limit-20", "itg-limit-20", "few-limit-30")
+    names = ["kyoto-prediction", *(f"kyoto-{variant}" for variant in variants)]
     assert main(["go13", "--quick", "-o", str(tmp_path / "go13"), "--list"]) == 0
     assert capsys.readouterr().out.splitlines() == ["cell\tdone", *(f"{name}\tno" for name in names)]
     assert main(["go13", "--quick", "--list"]) == 0
