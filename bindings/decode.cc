@@ -117,14 +117,16 @@ HYPERBATON_BINDINGS(decode) {
       .def(
           "__init__",
           [](Limits* self, int distortion, bool early_distortion, bool future_distortion, FutureJumps future_jumps,
-             float jump_threshold) {
+             float jump_threshold, bool itg) {
             new (self) Limits{.distortion = distortion,
                               .constraints = true,
                               .distance = {.early = early_distortion, .future = future_distortion},
                               .future_jumps = future_jumps,
-                              .jump_threshold = jump_threshold};
+                              .jump_threshold = jump_threshold,
+                              .itg = itg};
           },
-          nb::kw_only(), "distortion"_a, "early_distortion"_a, "future_distortion"_a, "future_jumps"_a, "jump_threshold"_a);
+          nb::kw_only(), "distortion"_a, "early_distortion"_a, "future_distortion"_a, "future_jumps"_a, "jump_threshold"_a,
+          "itg"_a);
 
   nb::enum_<SearchKind>(m, "SearchKind", "How the stacks of the search are filled.")
       .value("stack", SearchKind::Stack)

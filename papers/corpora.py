@@ -69,14 +69,14 @@ class PaperCorpus:
         return {name: str((folder / name).resolve()) for name in columns[0]}
 
     def experiment_corpus(
-        self, setting: Setting, n_train: int, *, n_generated: int, n_test: int = 0
+        self, setting: Setting, n_train: int, *, n_generated: int, n_test: int = 0, longest: int = 60
     ) -> dict[str, JsonObject]:
-        """`[corpus]` of an experiment file: a number of training lines, or generated text."""
+        """`[corpus]` of an experiment file: a number of training lines with `longest` words at most, or generated text."""
         if setting.data is None:
             return {"generate": {"style": self.style, "sentences": n_generated + 60, "dev": 30, "test": 30}}
         n_tuning = min(filter(None, (self.n_tuning, setting.tuning_lines)), default=0)
         limits = {
-            "train": {"lines": n_train, "max-length": 60},
+            "train": {"lines": n_train, "max-length": longest},
             "dev": {"max-length": 40, "lines": n_tuning},
             "test": {"skip": self.n_tuning, "lines": n_test},
         }

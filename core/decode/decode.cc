@@ -39,12 +39,13 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
     search_settings.limits.constraints = false;
     search_settings.limits.distortion = -1;
     search_settings.limits.jump_threshold = 0;
+    search_settings.limits.itg = false;
   }
 }
 
 // A sentence for paths that are given: without limits.
 Space unlimited(const DecodeInput& input, std::size_t sentence) {
-  return {input, sentence, {-1, false, {false, false}, FutureJumps::None, 0}};
+  return {input, sentence, {-1, false, {false, false}, FutureJumps::None, 0, false}};
 }
 
 // The options of a sentence, by their numbers in it.

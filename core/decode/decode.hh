@@ -25,7 +25,7 @@ struct DecodeSettings {
   SearchSettings search;
   NBestSettings n_best;
   EnvelopeSettings envelope;  // translations to add after the n best
-  bool relax;                 // lift walls, zones and the distortion limit if no hypothesis covers a sentence
+  bool relax;                 // lift all limits on the order if no hypothesis covers a sentence
   bool graph;                 // return the search graph
   unsigned n_threads;
 };

@@ -87,9 +87,9 @@ class Grids {
           counts_.spans_cut += n_rows;
           continue;
         }
-        if (space_.prunes_jumps()) {
+        if (space_.skips_spans()) {
           add_rows(group, [&](const std::uint32_t* each) {
-            return space_.reachable(each, begin) && !space_.improbable(each, first_gap, span.source);
+            return space_.reachable(each, begin) && !space_.skips(each, first_gap, span.source);
           });
           counts_.spans_cut += n_rows - static_cast<std::int64_t>(last_row_ - first_row_);
           if (first_row_ == last_row_) continue;

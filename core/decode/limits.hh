@@ -1,4 +1,4 @@
-// Limits on the order in which a sentence is translated: the distortion limit, walls and zones.
+// Limits on the order in which a sentence is translated: the distortion limit, walls, zones and bracketings.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ struct Limits {
   Distance distance;
   FutureJumps future_jumps;
   float jump_threshold;  // a span is not tried if all jump models give it a lower probability
+  bool itg;              // only orders of phrases that come from swaps in a binary bracketing
 };
 
 // The limits of one sentence.

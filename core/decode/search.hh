@@ -85,8 +85,7 @@ void Search::for_each_span(std::uint32_t id, const OnSpan& on_span) {
     const int gap_end = covered.next_covered(begin);
     for (const auto& span : spans) {
       if (span.source.end > gap_end) break;
-      if (!space_.allowed(state, first_gap, span.source) ||
-          (space_.prunes_jumps() && space_.improbable(state, first_gap, span.source))) {
+      if (!space_.allowed(state, first_gap, span.source) || space_.skips(state, first_gap, span.source)) {
         ++counts_.spans_cut;
         continue;
       }

@@ -72,7 +72,7 @@ constexpr auto kKinds = {SearchKind::Stack, SearchKind::Cube, SearchKind::Refine
 
 DecodeSettings how(SearchKind kind, std::size_t stack, int limit) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
-  return {{kind, {stack, kNever}, 100000, {limit, true, {false, true}, FutureJumps::None, 0}},
+  return {{kind, {stack, kNever}, 100000, {limit, true, {false, true}, FutureJumps::None, 0, false}},
           {3, false, 1},
           {{}, 0, 1},
           false,
@@ -82,7 +82,7 @@ DecodeSettings how(SearchKind kind, std::size_t stack, int limit) {
 
 // The best score over all translations, computed from the weighted values of whole paths.
 double best_by_trying(const DecodeInput& input, std::span<const double> weights, int limit) {
-  Space space(input, 0, {-1, true, {false, false}, FutureJumps::None, 0});
+  Space space(input, 0, {-1, true, {false, false}, FutureJumps::None, 0, false});
   double best = -std::numeric_limits<double>::infinity();
   std::vector<std::uint32_t> path;
   const std::function<void(unsigned, int)> extend = [&](unsigned covered, int end) {

@@ -26,12 +26,14 @@ Space::Space(const DecodeInput& input, std::size_t sentence, const Limits& limit
                 static_cast<int>(input.source_offsets[sentence + 1] - input.source_offsets[sentence])),
       limits_(limits, sentence, input.walls, input.zones),
       jump_threshold_(limits.jump_threshold),
+      itg_(limits.itg),
       is_forced_(input.forced.any()),
       shared_(n_words()),
       features_(input.features, sentence_, limits, shared_.size()),
       needs_(features_.needs()) {
   if (is_forced_) forced_ = input.forced[sentence];
-  needs_.end |= limits.distortion >= 0 || prunes_jumps();
+  needs_.end |= limits.distortion >= 0 || jump_threshold_ > 0;
+  needs_.stack |= itg_;
   at_stack_ = features_.n_state();
   at_forced_ = at_stack_ + (needs_.stack ? 1 : 0);
   state_size_ = at_forced_ + (is_forced_ ? 1 : 0);

@@ -69,10 +69,13 @@ class Space {
   bool allowed(const std::uint32_t* state, int first_gap, SourceSpan next) const {
     return limits_.allowed(coverage(state), first_gap, next);
   }
-  // Whether spans are skipped because jump models find them improbable, and whether a given one is; monotone steps and
-  // steps that fill the first gap never are.
-  bool prunes_jumps() const { return jump_threshold_ > 0; }
-  bool improbable(const std::uint32_t* state, int first_gap, SourceSpan next);
+  // Whether spans are skipped after some histories with the same coverage but not after others, and whether a given one
+  // is.
+  bool skips_spans() const { return jump_threshold_ > 0 || itg_; }
+  bool skips(const std::uint32_t* state, int first_gap, SourceSpan next) {
+    return (itg_ && !stacks_.can_become_one(state[at_stack_], next, coverage(state))) ||
+           (jump_threshold_ > 0 && improbable(state, first_gap, next));
+  }
   // Future cost of a coverage.
   float future(const std::uint32_t* state) const;
   void prepare(const std::uint32_t* state, float future, const Span& span, Move& move);
@@ -111,6 +114,8 @@ class Space {
   // Call visit(i, state, move) for each step of a path, with the state before it.
   template <class Visit>
   std::vector<std::uint32_t> walk(std::span<const std::uint32_t> path, const Visit& visit);
+  // Whether jump models find a span improbable; monotone steps and steps that fill the first gap never are.
+  bool improbable(const std::uint32_t* state, int first_gap, SourceSpan next);
   void find_spans();
   void fill_future();
   const Span& span_of(std::uint32_t option) const;
@@ -125,6 +130,7 @@ class Space {
   const Sentence sentence_;
   const OrderLimits limits_;
   const float jump_threshold_;
+  const bool itg_;
   const bool is_forced_;
   std::span<const WordId> forced_;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "testing/testing.hh"
@@ -28,7 +30,59 @@ struct PlainStack {
   }
 };
 
+// Whether a binary bracketing with swaps, whose parts cover neighbouring words, has this order.
+bool is_bracketing(std::span<const SourceSpan> order) {
+  if (order.size() == 1) return true;
+  const auto covers_neighbours = [](std::span<const SourceSpan> part) {
+    int begin = part[0].begin, end = part[0].end, n = 0;
+    for (const auto span : part) {
+      begin = std::min(begin, span.begin);
+      end = std::max(end, span.end);
+      n += span.end - span.begin;
+    }
+    return end - begin == n;
+  };
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    const auto left = order.first(k), right = order.subspan(k);
+    if (covers_neighbours(left) && covers_neighbours(right) && is_bracketing(left) && is_bracketing(right)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+TEST("a stack can become one span if some completion of the order is a bracketing") {
+  constexpr int kSpans = 7;
+  std::vector<SourceSpan> order;
+  for (int i = 0; i < kSpans; ++i) order.push_back({2 * i, 2 * i + 2});
+  const auto by_begin = [](SourceSpan a, SourceSpan b) { return a.begin < b.begin; };
+  std::set<std::vector<int>> prefixes;  // of all bracketings
+  int n_bracketings = 0;
+  do {
+    if (!is_bracketing(order)) continue;
+    ++n_bracketings;
+    std::vector<int> prefix;
+    for (const auto span : order) {
+      prefix.push_back(span.begin);
+      prefixes.insert(prefix);
+    }
+  } while (std::ranges::next_permutation(order, by_begin).found);
+  CHECK(n_bracketings == 1806);  // a large Schröder number
+  SpanStacks stacks;
+  do {
+    auto stack = SpanStacks::kEmpty;
+    std::uint32_t covered = 0;
+    std::vector<int> prefix;
+    for (const auto span : order) {
+      prefix.push_back(span.begin);
+      const bool possible = stacks.can_become_one(stack, span, Coverage(&covered, 2 * kSpans));
+      CHECK(possible == prefixes.contains(prefix));
+      if (!possible) break;
+      stack = stacks.shift(stack, span).stack;
+      Coverage::set(&covered, span);
+    }
+  } while (std::ranges::next_permutation(order, by_begin).found);
+}
 
 TEST("stacks of spans join neighbours, and equal stacks have equal numbers") {
   std::mt19937 random(2);

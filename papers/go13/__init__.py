@@ -9,8 +9,9 @@ Cells `CORPUS-prediction`: the models on held-out text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,10 +19,17 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
 from hyperbaton.report.elements import Cell as TableCell
 from hyperbaton.report.figures import numbered
-from hyperbaton.report.jumps import draw_average_probability
+from hyperbaton.report.jumps import draw_average_probability, end_means, jump_lines, text_line
 from papers.corpora import KYOTO, TWLAW, made_once
-from papers.experiments import Experiment, ExperimentResult, search_options, translation_table
-from papers.protocol import Cell, Paper, PaperItem, Result, Results, Setting
+from papers.experiments import (
+    Experiment,
+    ExperimentResult,
+    run_experiment,
+    search_options,
+    translation_table,
+    tuned_weights,
+)
+from papers.protocol import Cell, Computation, Paper, PaperItem, Result, Results, Setting
 from papers.tables import THEIRS, table
 
 Limit = int | str  # words of a jump, or "none"
@@ -41,6 +49,7 @@ SYSTEMS: dict[str, list[str]] = {
     "HIER+SEQUENCE": ["rules", "sequence"],
 }
 BASELINE = "LINEAR+LEX"
+BLEU = "BLEU:lowercase=yes"  # the paper's is case-insensitive
 WITHOUT_DISTANCE = ("9-CLASS", "PAIR", "SEQUENCE")
 PREDICTORS = ("nine_class", "outbound", "pair", "sequence")
 # BLEU by limit: Japanese–English, then Chinese–English.
@@ -67,6 +76,7 @@ class Variant:
     n_train: int = 100_000
     n_jumps: int = 0  # training sentences of jump models; 0: all
     links: str = "given"  # with the corpus; "own": by our aligner; "content": likewise, but not of function words
+    itg: bool = False
 
     @property
     def in_quick(self) -> bool:
@@ -74,7 +84,7 @@ class Variant:
         return self.links == "given" and self.n_train == 100_000
 
 
-RULES = "rules"
+RULES, FEW = "rules", "few"
 VARIANTS = {
     "": Variant("the systems of Table 3", tuple(TABLE_3), tuple(CORPORA)),
     "beside": Variant(
@@ -85,7 +95,10 @@ VARIANTS = {
     RULES: Variant(
         "hierarchical translation", (BASELINE, "SEQUENCE+LINEAR", "HIER", "HIER+SEQUENCE"), tuple(CORPORA), (20, "none")
     ),
-    "few": Variant("jump models of 20,000 sentences", ("LINEAR+LEX", "SEQUENCE"), n_jumps=20_000),
+    "itg": Variant(
+        "ITG constraints", ("LINEAR+LEX", "SEQUENCE", "SEQUENCE+LINEAR", "SEQUENCE+HIER"), limits=(20, "none"), itg=True
+    ),
+    FEW: Variant("jump models of 20,000 sentences", ("LINEAR+LEX", "SEQUENCE"), limits=(30,), n_jumps=20_000),
     "own-links": Variant("links of our aligner", ("LINEAR+LEX", "SEQUENCE"), limits=(10, "none"), links="own"),
     "content-links": Variant(
         "links of our aligner, particles and articles dropped as in the paper",
@@ -108,6 +121,7 @@ class JumpExperiment(Experiment):
 
     corpus: str
     n_train: int
+    longest: int = field(default=40, kw_only=True)  # words of a training sentence (GO13 §4.1)
 
     def corpus_files(self, data: Path) -> list[Path]:
         return CORPORA[self.corpus].experiment_files(data)
@@ -140,7 +154,9 @@ class Prediction(JumpExperiment):
 
     def experiment(self, setting: Setting) -> JsonObject:
         return {
-            "corpus": CORPORA[self.corpus].experiment_corpus(setting, self.n_train, n_generated=self.n_train),
+            "corpus": CORPORA[self.corpus].experiment_corpus(
+                setting, self.n_train, n_generated=self.n_train, longest=self.longest
+            ),
             "lm": {"order": 3 if setting.quick else 5},
             "models": self.models(setting, PREDICTORS),
             "translation": {"systems": {}},
@@ -156,7 +172,9 @@ class SystemComparison(JumpExperiment):
     systems: tuple[str, ...]
     n_jumps: int
     links: str
+    itg: bool
     n_tuning_runs: int
+    metric: str = BLEU
 
     @property
     def name(self) -> str:
@@ -173,6 +191,9 @@ class SystemComparison(JumpExperiment):
 
     def experiment(self, setting: Setting) -> JsonObject:
         systems = {name: SYSTEMS[name] for name in self.systems}
+        search = search_options(setting, pop_limit=1000, stack=200)
+        search["decoding"] |= {"itg": True} if self.itg else {}
+        search["tuning"] = search.get("tuning", {}) | {"metric": self.metric.lower()}
         used = [model for models in systems.values() for model in models]
         return {
             "corpus": self._corpus(setting),
@@ -185,14 +206,14 @@ class SystemComparison(JumpExperiment):
                 "limits": [self.limit],
                 "tuning-runs": self.n_tuning_runs,
                 "baselines": [name for name in (BASELINE, "SEQUENCE", "HIER") if name in systems],
-                "metrics": ["bleu", "ribes", "ter"],
-                **search_options(setting, pop_limit=1000, stack=200),
+                "metrics": [self.metric.lower(), "ribes", "ter"],
+                **search,
             },
         }
 
     def _corpus(self, setting: Setting) -> JsonObject:
         corpus = CORPORA[self.corpus]
-        splits = corpus.experiment_corpus(setting, self.n_train, n_generated=self.n_train)
+        splits = corpus.experiment_corpus(setting, self.n_train, n_generated=self.n_train, longest=self.longest)
         if setting.data is None:
             return splits
         if self.uses_more:
@@ -212,6 +233,34 @@ class SystemComparison(JumpExperiment):
 
         folder = made_once(setting.output / "texts" / "dropped", write)
         return {"align": {f"drop-{side}": str((folder / side).resolve()) for side in FUNCTION_WORDS}}
+
+
+@dataclass(frozen=True)
+class WithWeightsOfAll(Computation[ExperimentResult]):
+    """A comparison of jump models of few sentences, with the weights tuned with those of all (footnote 15)."""
+
+    comparison: SystemComparison
+
+    result_type: ClassVar[type[Result]] = ExperimentResult
+    translates: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return self.comparison.name
+
+    def corpus_files(self, data: Path) -> list[Path]:
+        return self.comparison.corpus_files(data)
+
+    def work(self, setting: Setting) -> ExperimentResult:
+        root = setting.output / f"runs-{self.name}"
+        tuning = replace(self.comparison, n_jumps=0).experiment(setting)
+        plan = run_experiment(setting, self.name, tuning, root)
+        fixed = {system: tuned_weights(plan, root, system) for system in self.comparison.systems}
+        for weights in fixed.values():  # something must be free, and this changes no translation
+            del weights["UnknownWordPenalty0"]
+        experiment = self.comparison.experiment(setting)
+        untuned = {**experiment["translation"], "fix": fixed, "tuning-runs": 1, "tuning": {"iterations": 1}}
+        return ExperimentResult.of(run_experiment(setting, self.name, experiment | {"translation": untuned}, root), root)
 
 
 class Go13(Paper):
@@ -241,19 +290,20 @@ class Go13(Paper):
         """The cells of Tables 3 and 4."""
         if self.setting.quick:
             return [
-                SystemComparison("kyoto", 600, name, v.limits[0], v.systems, 300 if v.n_jumps else 0, v.links, 1)
+                SystemComparison("kyoto", 600, name, v.limits[0], v.systems, 300 if v.n_jumps else 0, v.links, v.itg, 1)
                 for name, v in VARIANTS.items()
                 if v.in_quick
             ]
         return [
-            SystemComparison(corpus, v.n_train, name, limit, v.systems, v.n_jumps, v.links, 3)
+            SystemComparison(corpus, v.n_train, name, limit, v.systems, v.n_jumps, v.links, v.itg, 3)
             for name, v in VARIANTS.items()
             for corpus in v.corpora
             for limit in v.limits
         ]
 
     def cells(self) -> Sequence[Cell[Result]]:
-        return [*self.predictions(), *self.comparisons()]
+        comparisons = (WithWeightsOfAll(cell) if cell.variant == FEW else cell for cell in self.comparisons())
+        return [*self.predictions(), *comparisons]
 
     def elements(self, item: PaperItem, results: Results) -> list[Element]:
         sections = {"Table 3": self._bleu_by_limit, "Table 4": self._hierarchical, "Figure 5": self._far_jumps}
@@ -276,7 +326,7 @@ class Go13(Paper):
             if not by_limit:
                 continue
             theirs: list[list[TableCell]] = [[s, *(Number(v, 2) for v in values[place])] for s, values in TABLE_3.items()]
-            best = {s: max((v.value for r in by_limit.values() if (v := r.score(s))), default=0.0) for s in TABLE_3}
+            best = {s: max((v.value for r in by_limit.values() if (v := r.score(s, BLEU))), default=0.0) for s in TABLE_3}
             gain = 100 * (best["SEQUENCE"] / best[BASELINE] - 1) if best[BASELINE] else 0.0
             their_gain = 100 * (max(TABLE_3["SEQUENCE"][place]) / max(TABLE_3[BASELINE][place]) - 1)
             note = (
@@ -304,7 +354,7 @@ class Go13(Paper):
             if by_limit:
                 systems = {system: system for system in VARIANTS[RULES].systems}
                 caption = f"Hierarchical translation by limit, {corpus}."
-                metrics = ("BLEU", "RIBES", "TER")
+                metrics = (BLEU, "RIBES", "TER")
                 elements.append(translation_table(f"table-4-{corpus}", caption, by_limit, systems, BASELINE, metrics))
                 theirs = "; ".join(f"{system} {values[place]}" for system, values in TABLE_4.items())
                 elements.append(Paragraph(f"BLEU in the paper, HIER without a limit, the others at their best: {theirs}."))
@@ -321,50 +371,53 @@ class Go13(Paper):
         return rows
 
     def _far_jumps(self, results: Results) -> list[Element]:
-        """Figure 5."""
+        """Figure 5: candidates in one distance class, over the CPs that have all of them."""
         elements: list[Element] = []
         for corpus, rows in self._held_out(results).items():
-            lines: dict[str, dict[int, float]] = {
-                name: numbered(rows[name]["average_probability"]) for name in ("pair", "sequence") if name in rows
-            }
-            text = numbered(rows["pair"]["corpus_probability"])
-            caption = f"Average probability of candidates by distortion, {corpus}."
-            reading = "In the paper PAIR is flat from 5 words on, SEQUENCE falls as the text does."
+            chosen: dict[str, JsonObject] = {name: rows[name] for name in ("pair", "sequence") if name in rows}
+            lines = jump_lines(chosen, "far_average_probability")
+            text = text_line(chosen, "far_corpus_probability")
+            if not text:  # short sentences
+                continue
+            caption = (
+                f"Average probability of candidates by distortion, from current positions that have them all, {corpus}."
+            )
+            reading = "In the paper PAIR is flat, SEQUENCE falls as the text does."
             elements.append(CaptionedFigure(f"figure-5-{corpus}", caption, draw_average_probability(lines, text), reading))
-            means = [_span_means(name, values) for name, values in {**lines, "text": text}.items()]
-            elements.append(table(f"figure-5-{corpus}-means", "Means of Figure 5 over spans.", SPAN_COLUMNS, [("", means)]))
+            means: list[list[TableCell]] = [
+                [name, Number(near, 4), Number(far, 4), Number(100 * far / near, 0) if near else None]
+                for name, (near, far) in ((name, end_means(values)) for name, values in {**lines, "text": text}.items())
+            ]
+            columns = ["", "[5, 8]", "[17, 20]", "kept, %"]
+            elements.append(table(f"figure-5-{corpus}-means", "Means of Figure 5 over spans.", columns, [("", means)]))
         return elements
 
     def _outbound(self, results: Results) -> list[Element]:
-        """Footnote 16: Figure 5 for the outbound classes of 9-CLASS."""
+        """Footnote 16: the outbound classes of 9-CLASS."""
         rows: list[list[TableCell]] = []
         for corpus, models in self._held_out(results).items():
             if "outbound" in models:
-                rows.append(_span_means(f"outbound, {corpus}", numbered(models["outbound"]["average_probability"])))
+                classes = models["outbound"]["average_class_probability"]["outbound"]
+                rows.append(_span_means(f"outbound, {corpus}", numbered(classes)))
                 rows.append(_span_means(f"text, {corpus}", numbered(models["outbound"]["corpus_probability"])))
         if not rows:
             return []
-        note = (
-            "The paper averages class probabilities, 0.058 and 0.165: the far class is the more probable. Here the class's "
-            "probability is shared among its candidates, so that models can be compared."
-        )
-        return [table("footnote-16", "Average probability of far jumps.", SPAN_COLUMNS, [("", rows)], note)]
+        note = "In the paper 0.058 and 0.165: the far class is the more probable, although each of its jumps is rarer."
+        columns = ["", "[4, 6]", "[7, 20]"]
+        return [table("footnote-16", "Average probability of the class of far jumps.", columns, [("", rows)], note)]
 
 
 def _bleu_rows(by_limit: dict[Limit, ExperimentResult]) -> list[list[TableCell]]:
     """A row for each system that was run, a column for each limit."""
     scores = {
-        system: [by_limit[limit].marked_score(system, BASELINE) if limit in by_limit else None for limit in LIMITS]
+        system: [by_limit[limit].marked_score(system, BASELINE, BLEU) if limit in by_limit else None for limit in LIMITS]
         for system in SYSTEMS
     }
     return [[system, *row] for system, row in scores.items() if any(score is not None for score in row)]
 
 
-SPAN_COLUMNS = ["", "[4, 6]", "[7, 20]"]  # words of a jump
-
-
 def _span_means(title: str, probabilities: dict[int, float]) -> list[TableCell]:
-    """A row with the mean probabilities of jumps in the two spans."""
+    """A row with the mean probabilities of jumps in two classes of 9-CLASS."""
     spans = (range(4, 7), range(7, 21))
     means = [np.mean([probabilities[d] for d in span if d in probabilities] or [0.0]) for span in spans]
     return [title, *(Number(float(mean), 4) for mean in means)]

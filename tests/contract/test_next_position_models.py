@@ -16,6 +16,7 @@ from hyperbaton.data import generate
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.evaluate.explain_jumps import explain_jumps
 from hyperbaton.models import MODELS, NextPositionModel, load_model
+from hyperbaton.models.nine_class import NineClass
 from tests.contract.quick import quick
 
 NAMES = [name for name in MODELS if issubclass(MODELS[name], NextPositionModel)]
@@ -110,6 +111,35 @@ def test_better_than_chance_and_evaluated(model: NextPositionModel, parts: Parts
     json = evaluation.as_json()
     assert json["n"] == sum(part["n"] for part in json["by_direction"].values())
     assert sum(json["corpus_probability"].values()) == pytest.approx(1)
+
+
+def test_average_probabilities_within_one_class(model: NextPositionModel, parts: Parts) -> None:
+    """Distortions 5 to 20 are compared on the CPs that have them all; class probabilities are those of the classifiers."""
+    text, tags = parts.test.source, parts.held_out(model)
+    probabilities = model.jump_logprobs(text, tags)
+    far: dict[int, list[tuple[float, bool]]] = {}
+    classes: dict[str, dict[int, list[float]]] = {}
+    for s, visits in enumerate(visit_order(parts.test.need_links())):
+        n = len(text[s])
+        for i, j in zip([-1, *visits], [*visits, n], strict=True):
+            for d in range(5, 21) if i + 21 < n else ():
+                far.setdefault(d, []).append((np.exp(probabilities[s][i + 1, i + 1 + d]), j == i + 1 + d))
+            if isinstance(model, NineClass):
+                for part in model.classifiers:
+                    scores = part.jump_logprobs(text.select(np.array([s])), tags.select([s]))[0][i + 1]
+                    for candidate in set(range(n + 1)) - {i}:
+                        at = classes.setdefault(part.part, {}).setdefault(min(max(candidate - i - 1, -30), 30), [])
+                        at.append(np.exp(scores[candidate]))
+    json = evaluate(model, HeldOut(parts.test, tags)).as_json()
+    average, corpus = json["far_average_probability"], json["far_corpus_probability"]
+    assert len(far[5]) > 20 and len(average) == 16
+    for d, pairs in far.items():
+        mean, made = np.mean(pairs, axis=0)
+        assert (average[str(d)], corpus.get(str(d), 0)) == (pytest.approx(mean), pytest.approx(made))
+    assert json["average_class_probability"] == {
+        part: {str(d): pytest.approx(np.mean(values)) for d, values in by_distortion.items()}
+        for part, by_distortion in classes.items()
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)

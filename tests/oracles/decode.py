@@ -179,6 +179,19 @@ def within_limit(path: Sequence[Step], limit: int) -> bool:
     return True
 
 
+def is_bracketing(path: Sequence[Step]) -> bool:
+    """Whether the source order of the phrases is that of a binary bracketing whose parts may be swapped (Wu 1997)."""
+
+    def contiguous(part: Sequence[Step]) -> bool:
+        ends = [step.begin for step in part], [step.end for step in part]
+        return max(ends[1]) - min(ends[0]) == sum(step.end - step.begin for step in part)
+
+    return len(path) == 1 or any(
+        contiguous(left) and contiguous(right) and is_bracketing(left) and is_bracketing(right)
+        for left, right in ((path[:k], path[k:]) for k in range(1, len(path)))
+    )
+
+
 def all_paths(options: Sequence[Step], n_words: int) -> Iterator[list[Step]]:
     """Every way to cover the sentence with options, in every order."""
 

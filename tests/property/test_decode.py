@@ -28,9 +28,10 @@ from tests.property.search_cases import ARPA, CLASS_FACTORS, SHAPES, JumpsLeft, 
     early=st.booleans(),
     ahead=st.booleans(),
     jumps_ahead=st.sampled_from(["none", "bound", "expected"]),
+    itg=st.booleans(),
 )
 def test_search_without_pruning_finds_the_best(
-    shape: str, case: Any, limit: int, early: bool, ahead: bool, jumps_ahead: str
+    shape: str, case: Any, limit: int, early: bool, ahead: bool, jumps_ahead: str, itg: bool
 ) -> None:
     words, pairs = case
     with tempfile.TemporaryDirectory() as folder:
@@ -60,6 +61,7 @@ def test_search_without_pruning_finds_the_best(
         return float(total + extra(path))
 
     paths = [p for p in oracle.all_paths(all_options(words, pairs), len(words)) if oracle.within_limit(p, limit)]
+    paths = [p for p in paths if not itg or oracle.is_bracketing(p)]
     totals = sorted((score(path) for path in paths), reverse=True)
     for search in ("stack", "cube", "refine"):
         options = Decoding(
@@ -71,6 +73,7 @@ def test_search_without_pruning_finds_the_best(
             early_distortion=early,
             future_distortion=ahead,
             future_jumps=jumps_ahead,
+            itg=itg,
         )
         translations = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words)], NBest(30))
         assert not translations.relaxed.any()

@@ -170,6 +170,8 @@ def _next_position(model: str, gain: float) -> dict[str, Any]:
         },
         "average_probability": {str(d): math.exp(-1.5 - abs(d) / (3 + gain)) for d in distortions},
         "corpus_probability": {str(d): math.exp(-1.2 - abs(d) / 5) for d in distortions},
+        "far_average_probability": {str(d): math.exp(-3.5 - d / (12 + gain)) for d in range(5, 21)},
+        "far_corpus_probability": {str(d): math.exp(-3.2 - d / 14) for d in range(5, 21)},
         "train_seconds": 40.0 * (1 + gain),
         "train_peak_mib": 800.0 + 150 * gain,
     }

@@ -117,7 +117,7 @@ def test_models_of_jumps_are_trained_evaluated_and_explained(work: Path) -> None
     linear, sequence, mms = (json.loads(line) for line in done.stdout.splitlines())
     assert sequence["mean_logprob"] > linear["mean_logprob"] and "f1" in mms and sequence["n"] == linear["n"]
     assert 0 <= sequence["accuracy"] <= 100 and "0" in sequence["accuracy_by_distance"] and sequence["train_seconds"] > 0
-    for name in ("probability-by-distortion", "accuracy-by-distance", "precision-by-distance"):
+    for name in ("probability-by-distortion", "probability-in-one-class", "accuracy-by-distance", "precision-by-distance"):
         assert (work / "jump-plots" / f"{name}.svg").stat().st_size > 0
     table = hyperbaton("evaluate", work / "jumps", *held_out)
     header = table.stdout.splitlines()[0]

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from papers.__main__ import main
 from papers.corpora import PARTS, repetitive_part
+from papers.go13 import BLEU, WithWeightsOfAll
+from papers.go13 import SystemComparison as TunedComparison
 from papers.ni11.cells import Classification, Clusters, ClusterTable, Statistics, SystemComparison, bare_logprobs
 from papers.processes import in_process
 from papers.protocol import MARKS, Cell, Result, Setting
@@ -67,6 +69,21 @@ def test_systems_with_fixed_weights_are_cells_too(
     assert printed.out == f"page: {tmp_path}/xi11/page/index.html\n" and "1 of 4 cells done" in printed.err
     tuned = list((tmp_path / "xi11" / "runs" / "stages").glob("tune.ME.1-*/weights.json"))
     assert json.loads(tuned[0].read_text(encoding="utf-8"))["weights"]["TranslationModel0"] == [0, 0, 0.02, 0]
+
+
+@pytest.mark.slow
+def test_jump_models_of_few_sentences_have_the_weights_of_all(
+    tmp_path: Path, python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(python))
+    few = WithWeightsOfAll(TunedComparison("kyoto", 300, "few", 30, ("SEQUENCE",), 150, "given", False, 1))
+    assert few.work(Setting(tmp_path, quick=True, threads=1)).score("SEQUENCE", BLEU) is not None
+    stages = tmp_path / "runs-kyoto-few-limit-30" / "stages"
+    weights = [json.loads(file.read_text())["weights"] for file in stages.glob("tune.SEQUENCE.1-*/weights.json")]
+    for each in weights:  # which is free, since something must be
+        del each["UnknownWordPenalty0"]
+    assert len(list(stages.glob("train.sequence-*"))) == len(weights) == 2
+    assert weights[0] == weights[1]
 
 
 def _results(folder: Path) -> dict[str, object]:
@@ -192,7 +209,8 @@ def test_mistakes_are_one_line_errors(tmp_path: Path) -> None:
 
 
 def test_cells_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = ["kyoto-prediction", "kyoto-limit-10", "kyoto-beside-limit-10", "kyoto-rules-limit-20", "kyoto-few-limit-10"]
+    variants = ("limit-10", "beside-limit-10", "rules-limit-20", "itg-limit-20", "few-limit-30")
+    names = ["kyoto-prediction", *(f"kyoto-{variant}" for variant in variants)]
     assert main(["go13", "--quick", "-o", str(tmp_path / "go13"), "--list"]) == 0
     assert capsys.readouterr().out.splitlines() == ["cell\tdone", *(f"{name}\tno" for name in names)]
     assert main(["go13", "--quick", "--list"]) == 0

@@ -9,6 +9,7 @@ import select
 import shutil
 import subprocess
 import sys
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,18 @@ def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> No
     assert forced.scores == pytest.approx(translations.scores, abs=1e-4)
     nothing = free.translate_batch(LINES[:2], NBest(1), forced=["no such words"] * 2, relax=False)
     assert nothing.lines() == ["", ""]
+
+
+@pytest.mark.parametrize("search", ["stack", "cube", "refine"])
+def test_orders_of_no_binary_bracketing_are_forbidden(system: System, search: str) -> None:
+    options = Decoding(search=search, stack=0, pop_limit=10_000, distortion_limit=-1, itg=True)
+    translator, source = TokenTranslator(system, options, threads=1), "u0 u1 u2 u3"  # unknown words are copied
+    orders = [" ".join(order) for order in permutations(source.split())]
+    found = translator.translate_batch([source] * len(orders), NBest(1), forced=orders, relax=False).lines()
+    forbidden = {"u1 u3 u0 u2", "u2 u0 u3 u1"}
+    assert found == ["" if order in forbidden else order for order in orders]
+    lifted = translator.translate_batch([source], NBest(1), forced=["u1 u3 u0 u2"])
+    assert lifted.lines() == ["u1 u3 u0 u2"] and lifted.relaxed.all()
 
 
 def test_diagnosis_of_own_output(system: System) -> None:

@@ -35,6 +35,9 @@ class Decoding(CheckedOptions):
     jump_threshold: float = option(
         0.0, "skip jumps whose probability by the jump models is below this, e.g. 0.005", minimum=0, maximum=1
     )
+    itg: bool = option(
+        False, "only phrase orders of a binary bracketing whose parts may be swapped (inversion transduction grammar)"
+    )
     drop_unknown: bool = option(False, "drop unknown words instead of copying them")
     monotone_at_punctuation: bool = option(False, "do not reorder across punctuation")
     markup: bool = option(False, "read <x translation=…>, <zone> and <wall/> in the input")
@@ -42,7 +45,7 @@ class Decoding(CheckedOptions):
 
 
 OF_PHRASES = frozenset(
-    ("search", "distortion_limit", "early_distortion", "future_distortion", "future_jumps", "jump_threshold")
+    ("search", "distortion_limit", "early_distortion", "future_distortion", "future_jumps", "jump_threshold", "itg")
 )
 OF_RULES = frozenset(("max_span",))
 

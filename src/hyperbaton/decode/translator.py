@@ -351,6 +351,7 @@ def _search_settings(options: Decoding) -> _core.SearchSettings:
             future_distortion=options.future_distortion,
             future_jumps=_core.FutureJumps[options.future_jumps],
             jump_threshold=options.jump_threshold,
+            itg=options.itg,
         ),
     )
 

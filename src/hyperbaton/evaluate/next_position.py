@@ -10,7 +10,7 @@ and the end, regardless of the model's candidates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -22,9 +22,12 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.evaluate.base import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import JumpLogProbs, NextPositionModel
+from hyperbaton.models.nine_class import NineClass
 
 # Distortions counted separately; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
 FARTHEST = 30
+# Distortions of one distance class of PAIR and SEQUENCE: candidates differ in their words, but not in their distance.
+FAR = range(5, 21)
 # Jumps scored at once: limits memory.
 _CHUNK = 4_000_000
 
@@ -37,7 +40,9 @@ class NextPositions(Evaluation):
     """Sums over jumps by distortion −FARTHEST … FARTHEST (the ends include farther ones), 2 · FARTHEST + 1 each.
 
     n: jumps made; right: those predicted; logprob: Σ log P(NP | CP). For all candidates of the CPs, made or not,
-    n_candidates: their number; probability: Σ P(candidate | CP). `remaining_…`: normalised over the remaining words.
+    n_candidates: their number; probability: Σ P(candidate | CP). `far_…`: jumps and probability of the CPs that have a word
+    as candidate at every distortion of FAR, so that all distortions are compared on the same CPs. `remaining_…`: normalised
+    over the remaining words. class_probability: Σ p(class of the candidate), by classifier of a model with classes.
     """
 
     n_by_distortion: Array
@@ -45,8 +50,11 @@ class NextPositions(Evaluation):
     logprob: Array
     n_candidates: Array
     probability: Array
+    far_jumps: Array
+    far_probability: Array
     remaining_right: Array
     remaining_logprob: Array
+    class_probability: Mapping[str, Array] = field(kw_only=True)
 
     shape: ClassVar = "next_position"
     figure: ClassVar = "accuracy"
@@ -102,6 +110,21 @@ class NextPositions(Evaluation):
         return {d: mean for d, mean in _shares(self.probability, self.n_candidates).items() if mean}
 
     @property
+    def far_average_probability(self) -> dict[int, float]:
+        """The mean of P(candidate | CP) at each distortion of FAR, over the CPs that have all these candidates."""
+        return self._of_far_cps(self.far_probability)
+
+    @property
+    def far_corpus_probability(self) -> dict[int, float]:
+        """The fraction of jumps from the same CPs made with each distortion of FAR."""
+        return self._of_far_cps(self.far_jumps)
+
+    @property
+    def average_class_probability(self) -> dict[str, dict[int, float]]:
+        """The mean of p(class of the candidate) at each distortion, by classifier (GO13 footnote 16)."""
+        return {part: _shares(sums, self.n_candidates) for part, sums in self.class_probability.items()}
+
+    @property
     def corpus_probability(self) -> dict[int, float]:
         """The fraction of all jumps made with each distortion (CORPUS of GO13 Fig. 5)."""
         return {d: n / max(self.n, 1) for d, n in self._counts().items()}
@@ -120,6 +143,9 @@ class NextPositions(Evaluation):
             "by_direction": self.by_direction,
             "average_probability": _named(self.average_probability),
             "corpus_probability": _named(self.corpus_probability),
+            "far_average_probability": _named(self.far_average_probability),
+            "far_corpus_probability": _named(self.far_corpus_probability),
+            "average_class_probability": {part: _named(means) for part, means in self.average_class_probability.items()},
         }
 
     def row(self) -> dict[str, object]:
@@ -131,6 +157,10 @@ class NextPositions(Evaluation):
             "remaining accuracy": round(self.remaining_accuracy, 2),
             "remaining log p": round(self.remaining_mean_logprob, 4),
         }
+
+    def _of_far_cps(self, sums: Array) -> dict[int, float]:
+        n = float(self.far_jumps.sum())  # each CP makes one jump
+        return {d: float(sums[d + FARTHEST]) / n for d in FAR if sums[d + FARTHEST]}
 
     def _counts(self) -> dict[int, int]:
         return {int(k) - FARTHEST: int(self.n_by_distortion[k]) for k in np.flatnonzero(self.n_by_distortion)}
@@ -151,13 +181,22 @@ def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
     visits = visit_order(bitext.need_links(), threads=model.threads or None)
     if len(visits.positions) == 0:
         raise InputError("nothing to predict: no sentence pair has links", bitext.source.path)
-    total = np.zeros((7, 2 * FARTHEST + 1))
+    total = np.zeros((9, 2 * FARTHEST + 1))
+    classifiers = model.classifiers if isinstance(model, NineClass) else []
+    of_classes = np.zeros((len(classifiers), 2 * FARTHEST + 1))
     for part in scored_jumps(model, bitext.source, visits, held_out.annotations):
-        all_rows = part.remaining if model.candidates == "remaining" else _rows(part.logprobs, part.jumps)
-        lengths = part.logprobs.lengths
-        total += np.concatenate([_sums(all_rows, lengths, part.jumps), _sums(part.remaining, lengths, part.jumps)[1:3]])
-    counts = (0, 1, 3, 5)
-    return NextPositions(*(row.astype(np.int64) if i in counts else row for i, row in enumerate(total)))
+        lengths, jumps = part.logprobs.lengths, part.jumps
+        all_rows = part.remaining if model.candidates == "remaining" else _rows(part.logprobs, jumps)
+        total += np.concatenate([_sums(all_rows, lengths, jumps), _sums(part.remaining, lengths, jumps)[1:3]])
+        text = bitext.source.select(part.sentences)
+        annotations = held_out.annotations.only(model.needs).select(part.sentences)
+        for sums, classifier in zip(of_classes, classifiers, strict=True):
+            sums += _sums(_rows(classifier.jump_logprobs(text, annotations), jumps), lengths, jumps)[4]
+    counts = (0, 1, 3, 5, 7)
+    return NextPositions(
+        *(row.astype(np.int64) if i in counts else row for i, row in enumerate(total)),
+        class_probability={c.part: sums for c, sums in zip(classifiers, of_classes, strict=True)},
+    )
 
 
 class ScoredJumps(NamedTuple):
@@ -195,18 +234,23 @@ def _rows(logprobs: JumpLogProbs, jumps: Jumps) -> Array:
 
 
 def _sums(rows: Array, lengths: Array, jumps: Jumps) -> Array:
-    """The first five sums of `NextPositions`, shape (5, 2 · FARTHEST + 1), from the rows of all jumps' CPs."""
+    """The first seven sums of `NextPositions`, shape (7, 2 · FARTHEST + 1), from the rows of all jumps' CPs."""
     side = lengths[jumps.sentence] + 1
     starts = offsets_of(side)[:-1]
     logprobs = rows[starts + jumps.next]
+    distortions = ranges(-jumps.current - 1, side)
     jumped, candidates = (
-        np.clip(distortion, -FARTHEST, FARTHEST) + FARTHEST
-        for distortion in (jumps.next - jumps.current - 1, ranges(-jumps.current - 1, side))
+        np.clip(distortion, -FARTHEST, FARTHEST) + FARTHEST for distortion in (jumps.next - jumps.current - 1, distortions)
     )
+    probabilities = numeric.exp(rows)
+    is_far = (rows > -np.inf) & (distortions >= FAR.start) & (distortions < FAR.stop)
+    is_far[starts + side - 1] = False  # EOS
+    has_all = np.add.reduceat(is_far, starts, dtype=np.int64) == len(FAR)
     summed = [
         (jumped, values) for values in (np.ones(len(logprobs)), logprobs >= np.maximum.reduceat(rows, starts), logprobs)
     ]
-    summed += [(candidates, values) for values in (rows > -np.inf, numeric.exp(rows))]
+    summed += [(candidates, rows > -np.inf), (candidates, probabilities)]
+    summed += [(jumped, has_all), (candidates, probabilities * np.repeat(has_all, side))]
     return np.stack([np.bincount(places, weights=values, minlength=2 * FARTHEST + 1) for places, values in summed])
 
 

@@ -65,7 +65,12 @@ class NineClass(NextPositionModel):
 
     def split(self) -> Sequence[NextPositionModel | ClassScores]:
         """The parts with separate features in a system."""
-        return (self,) if self.scores == "positions" else [ClassScores(self, part) for part in self._chosen]
+        return (self,) if self.scores == "positions" else self.classifiers
+
+    @property
+    def classifiers(self) -> Sequence[ClassScores]:
+        """log p(class of the jump) of each part."""
+        return [ClassScores(self, part) for part in self._chosen]
 
     def class_scores(self, source: Text, annotations: Annotations, part: str) -> JumpLogProbs:
         """log p(class of the jump) of one classifier for all jumps, which does not sum to 1 over positions."""

@@ -38,9 +38,9 @@ def jump_figures(evaluations: Mapping[str, Mapping[str, Json]]) -> dict[str, Fig
         figures["accuracy-by-distance"] = draw_lines(accuracy, counts, DISTANCE, "NP predicted (%)", (-2, 102))
     if logprob := jump_lines(evaluations, "mean_logprob_by_distance") or jump_lines(evaluations, "logprob_by_distance"):
         figures["logprob-by-distance"] = draw_lines(logprob, counts, DISTANCE, "mean log P(NP | CP)")
-    if average := jump_lines(evaluations, "average_probability"):
-        corpus = next(iter(jump_lines(evaluations, "corpus_probability").values()), {})
-        figures["probability-by-distortion"] = draw_average_probability(average, corpus)
+    for name, cps in (("probability-by-distortion", ""), ("probability-in-one-class", "far_")):
+        if average := jump_lines(evaluations, f"{cps}average_probability"):
+            figures[name] = draw_average_probability(average, text_line(evaluations, f"{cps}corpus_probability"))
     return figures
 
 
@@ -48,6 +48,17 @@ def jump_lines(evaluations: Mapping[str, Mapping[str, Json]], key: str) -> dict[
     """Values by signed distance d, for models that have them by distortion."""
     lines = {name: as_distances(numbered(result.get(key))) for name, result in evaluations.items()}
     return {name: values for name, values in lines.items() if values}
+
+
+def text_line(evaluations: Mapping[str, Mapping[str, Json]], key: str) -> dict[int, float]:
+    """Values of the text by distance, which all models share."""
+    return next(iter(jump_lines(evaluations, key).values()), {})
+
+
+def end_means(values: Mapping[int, float]) -> tuple[float, float]:
+    """The mean values 5 to 8 and 17 to 20 words forward: both ends of one distance class of GO13's models."""
+    near, far = ([values.get(d, 0.0) for d in end] for end in (range(-8, -4), range(-20, -16)))
+    return sum(near) / len(near), sum(far) / len(far)
 
 
 def draw_average_probability(results: Mapping[str, Mapping[int, float]], corpus: Mapping[int, float]) -> Figure:

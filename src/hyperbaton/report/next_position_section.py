@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hyperbaton.base.forms import Json
 from hyperbaton.report import prose
 from hyperbaton.report.elements import CaptionedFigure, Cell, Group, Paragraph, Section, Table, TableColumn, number
-from hyperbaton.report.jumps import jump_figures, jump_lines, shown
+from hyperbaton.report.jumps import end_means, jump_figures, jump_lines, shown, text_line
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs
 
 
@@ -31,7 +31,7 @@ def next_position_section(results: Mapping[str, Json]) -> Section | None:
     lines = {key: jump_lines(by_model, key) for key in ("accuracy_by_distance", "average_probability")}
     logprobs = jump_lines(by_model, "mean_logprob_by_distance") or jump_lines(by_model, "logprob_by_distance")
     drawn = {name: dict(zip(*shown(values), strict=True)) for name, values in lines["average_probability"].items()}
-    text = next(iter(jump_lines(by_model, "corpus_probability").values()), {})
+    far = jump_lines(by_model, "far_average_probability") | {"text": text_line(by_model, "far_corpus_probability")}
     captions = {
         "accuracy-by-distance": (
             "Jumps from source word i whose next word j is predicted, by d = i + 1 − j, and the number n of such jumps.",
@@ -43,7 +43,11 @@ def next_position_section(results: Mapping[str, Json]) -> Section | None:
         ),
         "probability-by-distortion": (
             "Average probability of candidates 3 to 20 words forward, and how often the text jumps there.",
-            prose.closest(drawn, text),
+            prose.closest(drawn, text_line(by_model, "corpus_probability")),
+        ),
+        "probability-in-one-class": (
+            "Average probability of candidates 5 to 20 words forward, over the CPs that have all of them.",
+            prose.kept({name: end_means(values) for name, values in far.items() if values}),
         ),
     }
     pictures = [

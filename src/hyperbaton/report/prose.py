@@ -142,6 +142,16 @@ def closest(lines: Lines[int], text: Counts) -> str:
     return sentence + (f"; {last} by a factor of {factors[last]:.1f}." if last != first else ".")
 
 
+def kept(ends: Mapping[str, tuple[float, float]]) -> str:
+    """How much of the average probability at 5 to 8 words is left at 17 to 20, of the same CPs.
+
+    >>> kept({"pair": (0.01, 0.009), "text": (0.02, 0.005)})
+    'From 5–8 to 17–20 words the average probability falls to 90% (pair) and 25% (text).'
+    """
+    falls = [f"{100 * far / near:.0f}% ({name})" for name, (near, far) in ends.items() if near > 0]
+    return f"From 5–8 to 17–20 words the average probability falls to {listed(falls)}." if falls else ""
+
+
 def tuning(curves: Mapping[str, Sequence[tuple[int, float]]]) -> str:
     """Where curves end, and which changed most.
 

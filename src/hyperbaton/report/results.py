@@ -30,8 +30,7 @@ _EVALUATION = {
     "clusters?": _maybe({"*": ({"n?": float | None, "precision?": float | None}, float | None)}),
     "translation?": _NUMBERS,
     "siblings?": _maybe([dict]),
-    "average_probability?": _BY_DISTANCE,
-    "corpus_probability?": _BY_DISTANCE,
+    **{f"{name}_probability?": _BY_DISTANCE for name in ("average", "corpus", "far_average", "far_corpus")},
     **{f"{name}_by_distance?": _BY_DISTANCE for name in ("precision", "n", "accuracy", "mean_logprob", "logprob")},
 }
 _SCORE = (float | None, {"value?": float | None, "interval?": _maybe(tuple[float, float]), "deviation?": float | None})

@@ -78,7 +78,7 @@ class AlignFields(Struct):
 
 
 # The search options that a client may change; the others affect how long it takes.
-_CHANGEABLE = "distortion-limit table-limit early-distortion future-distortion drop-unknown monotone-at-punctuation"
+_CHANGEABLE = "distortion-limit table-limit early-distortion future-distortion itg drop-unknown monotone-at-punctuation"
 FARTHEST = 50  # largest distortion limit of a request
 MOST_WORDS = 200  # of either side of a pair to align
 
