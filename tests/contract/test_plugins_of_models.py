@@ -18,7 +18,7 @@ from hyperbaton.learn import LEARNERS, KernelModel, Learner
 from hyperbaton.learn.minimizers import MINIMIZERS
 from hyperbaton.learn.sgd import Sgd
 from hyperbaton.models import MODELS, OrientationModel, load_model
-from hyperbaton.phrases import Samples, extract
+from hyperbaton.phrases import Occurrences, Samples, extract
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,25 @@ def test_feature_sets_have_options(parts: dict[str, Bitext]) -> None:
     assert near.feature_set_.n_features < far.feature_set_.n_features  # type: ignore[attr-defined]
     loose = fitted("maxent", parts, features="statistical:smoothing=3", scope="global", learner="lbfgs:max-passes=2")
     assert loose.feature_set_.smoothing == 3  # type: ignore[attr-defined]
+
+
+def test_feature_sets_are_joined(parts: dict[str, Bitext], held_out: Samples, tmp_path: Path) -> None:
+    """The columns of one set follow those of the other; a joined set is stored, described and pruned like its parts."""
+    named = "aligned-words:min-count=3+statistical:smoothing=3.0"
+    model = fitted("dpr", parts, features=named, global_learner="sgd:max-passes=2", prune=0.05)
+    assert to_mapping(model)["features"] == named.replace("-words", "_words")
+    again = fitted("dpr", parts, features=model.feature_set_, global_learner="sgd:max-passes=2", prune=0.05)  # type: ignore[attr-defined]
+    assert again.feature_set_ is not model.feature_set_  # type: ignore[attr-defined]
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert isinstance(loaded, OrientationModel)
+    probabilities = [m.sample_logprobs(parts["test"], held_out) for m in (model, again, loaded)]
+    assert all(np.array_equal(probabilities[0], others) for others in probabilities[1:])
+    evidence = loaded.evidence(Occurrences.of_samples(parts["test"], held_out))
+    kinds = {feature.partition(":")[0] for of_pair in evidence for feature, _ in of_pair}
+    assert {"link", "context", "log(1 + pair count)", "always"} <= kinds
+    with pytest.raises(OptionError, match="features dpr\\+bag: unknown feature 'bag'"):
+        fitted("dpr", parts, features="dpr+bag")
 
 
 def test_errors_name_the_option_and_the_known_ones() -> None:

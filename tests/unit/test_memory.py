@@ -113,7 +113,7 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
         ("mms", {"orientations": "five"}),
         ("mms", {"learner": "psl:delta=estimated:max-passes=3"}),
         ("maxent", {"side": "after", "learner": "lbfgs:max-passes=5"}),
-        ("maxent", {"features": "statistical", "scope": "global", "classes": "possible"}),
+        ("maxent", {"features": "statistical+aligned_words", "scope": "global", "classes": "possible"}),
         ("svm", {"scope": "global", "learner": "svm:max-passes=5"}),
         ("lexicalized", {"towards": "ladder"}),
         ("linear", {}),

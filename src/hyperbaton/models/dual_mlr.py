@@ -18,6 +18,6 @@ from hyperbaton.models._discriminative import Discriminative
 class DualMlr(Discriminative):
     """One logistic model for all phrase pairs, on the dual with shrinking (Dual MLR)."""
 
-    features: str | FeatureSet = option("aligned_words", "feature set and its options", plugins=FEATURES)
+    features: str | FeatureSet = option("aligned_words", "feature set and its options; + joins sets", plugins=FEATURES)
     learner: str | Learner = option("dual_eg:variance=0.1:max-passes=30", "learner and its options", plugins=LEARNERS)
     scope: str = option("global", "one sub-model per source phrase, or one global model", choices=("clusters", "global"))
