@@ -109,7 +109,7 @@ def test_what_is_extracted_does_not_depend_on_memory(files: list[str], scoring: 
         ("dpr", {"min_cluster": 5}),
         ("dpr", {"min_cluster": 5, "prune": 0.03}),
         ("dpr", {"features": "context:coverage=true", "classes": "possible", "learner": "lbfgs:max-passes=5"}),
-        ("dual_mlr", {"orientations": "msd", "max_distance": 0}),
+        ("dual_mlr", {"orientations": "msd", "max_distance": 0, "min_pair_count": 2}),
         ("mms", {"orientations": "five"}),
         ("mms", {"learner": "psl:delta=estimated:max-passes=3"}),
         ("maxent", {"side": "after", "learner": "lbfgs:max-passes=5"}),

@@ -37,6 +37,7 @@ from hyperbaton.models.shapes.base import (
     some_sentences,
 )
 from hyperbaton.phrases import (
+    ClassCounts,
     Occurrences,
     OrientationSet,
     Samples,
@@ -90,6 +91,9 @@ class OrientationModel(ReorderingModel):
     )
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
     max_distance: int = option(15, "skip phrase pairs that move farther in training; 0 keeps all", minimum=0)
+    min_pair_count: int = option(
+        1, "skip phrase pairs with fewer samples in training; 2 keeps those that a table of the rest would have", minimum=1
+    )
     max_sentences: int = max_sentences_option()
 
     takes_scratch: ClassVar = True
@@ -142,8 +146,11 @@ class OrientationModel(ReorderingModel):
                     bitext, self.max_length, threads=self.threads or None, progress=extracting, scratch=scratch
                 )
             samples = near_samples(samples, self.max_distance, cast(Side, self.side), scratch)
+            if self.min_pair_count > 1:
+                samples = _frequent_pairs(bitext, samples, self.min_pair_count, resources)
             if len(samples) == 0:
-                what = "nothing to learn from: no phrase pair was found; check the links"
+                frequent = f" with {self.min_pair_count} samples" if self.min_pair_count > 1 else ""
+                what = f"nothing to learn from: no phrase pair{frequent} was found; check the links"
                 raise InputError(what, bitext.source.path)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
             self.source_classes_, self.target_classes_ = annotations.source_classes, annotations.target_classes
@@ -323,6 +330,14 @@ class OrientationModel(ReorderingModel):
     @abstractmethod
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         """Log-probabilities of the classes of phrase pairs over the vocabularies of training."""
+
+
+def _frequent_pairs(bitext: Bitext, samples: Samples, min_count: int, resources: Resources) -> Samples:
+    """The samples of phrase pairs with at least `min_count` samples."""
+    scratch, keys = resources.scratch, Occurrences.of_samples(bitext, samples).pair_keys(resources)
+    counts, _, numbers = ClassCounts.numbered(keys, scratch.zeros(len(keys), np.uint8), 1, scratch)
+    frequent = scratch.filled(len(keys), np.bool_, 16, lambda rows: counts.counts[numbers[rows], 0] >= min_count)
+    return samples.select(frequent, scratch)
 
 
 def with_own(possible: npt.NDArray[np.bool_], labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
