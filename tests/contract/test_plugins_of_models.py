@@ -11,7 +11,7 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import plugin, to_mapping
+from hyperbaton.base.options import to_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.learn import LEARNERS, KernelModel, Learner
@@ -76,11 +76,19 @@ def test_kernels_are_stored(parts: dict[str, Bitext], held_out: Samples, tmp_pat
         fitted("mmr", parts, learner=learner)
 
 
-def test_algorithm_1_to_the_letter(parts: dict[str, Bitext]) -> None:
-    model = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:recheck=no:max-passes=4")
-    learner = plugin(model, "learner")
-    assert (learner.step, learner.initial, learner.recheck, learner.variance) == ("fixed", 1e-4, False, 0.1)
-    assert to_mapping(model)["learner"] == "dual_eg:variance=0.1:initial=0.0001:step=fixed:max-passes=4:recheck=no"
+def test_algorithm_1_drops_the_rows_that_are_solved(parts: dict[str, Bitext], held_out: Samples) -> None:
+    """A model's rows are made again when most have left the active set; the visits end at nearly the same weights."""
+    literal = fitted("dual_mlr", parts, learner="dual_eg:literal=yes:max-passes=60")
+    assert to_mapping(literal)["learner"] == "dual_eg:variance=0.1:max-passes=60:literal=yes"
+    spelled = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:recheck=no:max-passes=60")
+    kept = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:max-passes=60:epsilon=0.001")
+    first, second, third = (model.sample_logprobs(parts["test"], held_out) for model in (literal, spelled, kept))
+    assert np.array_equal(first, second)
+    np.testing.assert_allclose(np.exp(first), np.exp(third), atol=0.03)
+    history, all_rows = literal.history_, kept.history_["bytes"]  # type: ignore[attr-defined]
+    assert history["bytes"][0] == all_rows[0] == all_rows[-1] > 4 * history["bytes"][-1]
+    assert len({len(values) for values in history.values()}) == 1 and (np.diff(history["active"]) <= 0).all()
+    assert (np.diff(history["objective"]) <= 1e-9).all()
 
 
 def test_an_instance_works_like_text(parts: dict[str, Bitext], held_out: Samples) -> None:

@@ -28,7 +28,7 @@ MOST_UNKNOWN = 0.5  # share of words that a model of another text of the same la
 
 
 def _parts(named: str) -> list[str]:
-    """Find the paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER:FILES, NAME=sparse:…:KEY=FILE."""
+    """Find the paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER:FILES, sparse:…:KEY=FILE."""
     value = named.partition("=")[2]
     return [value, *(path.rpartition("=")[2] for part in value.split(":")[1:] for path in part.split(","))]
 

@@ -1,7 +1,7 @@
 """Multinomial logistic regression on the dual, AL14 Algorithm 1: one model for all phrase pairs, trained with shrinking.
 
-`history_` contains the fraction of active samples by pass (AL14 Fig. 1). The literal Algorithm 1 is `--learner
-dual_eg:step=fixed:initial=1e-4:recheck=no`.
+`history_` contains the fraction of active samples by pass (AL14 Fig. 1). Algorithm 1 as printed is `--learner
+dual_eg:literal=yes`.
 """
 
 from __future__ import annotations
