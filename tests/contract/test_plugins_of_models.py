@@ -11,7 +11,7 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import to_mapping
+from hyperbaton.base.options import from_mapping, plugin, to_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.learn import LEARNERS, KernelModel, Learner
@@ -95,6 +95,11 @@ def test_an_instance_works_like_text(parts: dict[str, Bitext], held_out: Samples
     texts = fitted("maxent", parts, learner="sgd:variance=0.5:max-passes=2:tolerance=0.0001")
     instances = fitted("maxent", parts, learner=Sgd(variance=0.5, max_passes=2))
     assert to_mapping(texts) == to_mapping(instances)
+    # The default of dual_mlr has 30 passes: another number survives saving, also the learner's own default, 100.
+    for default in ("dual_eg:max-passes=100", "lbfgs:tolerance=1e-05"):
+        model = from_mapping(MODELS["dual_mlr"], {"learner": default})
+        again = from_mapping(MODELS["dual_mlr"], to_mapping(model))
+        assert plugin(again, "learner").get_params() == plugin(model, "learner").get_params()
     one, two = (model.sample_logprobs(parts["test"], held_out) for model in (texts, instances))
     assert np.array_equal(one, two)
     with pytest.raises(OptionError, match="not a learner: 3"):

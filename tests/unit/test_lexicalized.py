@@ -151,7 +151,7 @@ def test_a_classifier_becomes_a_table_of_its_averages(parts: Parts, tmp_path: Pa
         np.add.at(expected[:, column : column + 3], of_samples, np.exp(model.sample_logprobs(train, samples)))
     expected /= np.bincount(of_samples)[:, None]
     name, folders = "wbe-msd-bidirectional-fe", f"{tmp_path / 'before'},{tmp_path / 'after'}"
-    with pytest.raises(OptionError, match="dual_mlr looks at context, .* add :SOURCE,TARGET,LINKS"):
+    with pytest.raises(OptionError, match=r"dual_mlr looks at context, .* add :SOURCE,TARGET,LINKS"):
         assemble(tmp_path / "phrases", (), {"dual": f"{name}:{folders}"})
     with pytest.raises(OptionError, match="expected a text of three files"):
         assemble(tmp_path / "phrases", (), {"dual": f"{name}:{folders}:{files[0]}"})

@@ -108,6 +108,6 @@ class FeatureSets(Registry[FeatureSet]):
         parts = [super(FeatureSets, self).make(name, default) for name in names]
         return parts[0] if len(parts) == 1 else JoinedFeatures(parts)
 
-    def text(self, plugin: FeatureSet) -> str:
+    def text(self, plugin: FeatureSet, default: str = "") -> str:
         parts = plugin.parts if isinstance(plugin, JoinedFeatures) else [plugin]
-        return "+".join(super(FeatureSets, self).text(part) for part in parts)
+        return "+".join(super(FeatureSets, self).text(part, default) for part in parts)
