@@ -38,7 +38,7 @@ def _canonical(name: str) -> str:
 
 
 def _usual(cls: type, default: str) -> list[str]:
-    """The settings of a default, `name:option=value`, that a class has."""
+    """The settings of a default (`name:option=value`) for options of a class."""
     known = {opt.flag for opt in options_of(cls)}
     return [setting for setting in default.split(":")[1:] if setting.partition("=")[0] in known]
 

@@ -55,11 +55,11 @@ def assemble(
         lms: output of `hyperbaton lm`, or ARPA files.
         reordering: name → a trained model's folder; or the type of a lexicalized table, which is counted from the phrases
             (`hier-mslr-bidirectional-fe`), read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`), or built
-            from trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`), or from any
-            other orientation models, whose probabilities are averaged over the samples of each phrase pair in a text
-            (`hier-mslr-bidirectional-fe:BEFORE,AFTER:SOURCE,TARGET,LINKS`); or
-            `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of word
-            classes, if files of classes are given (`:source-classes=FILE:target-classes=FILE`).
+            from trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`). Other
+            orientation models are averaged over the samples of each phrase pair in a text
+            (`hier-mslr-bidirectional-fe:BEFORE,AFTER:SOURCE,TARGET,LINKS`). `sparse:hier-mslr` are sparse features of the
+            most frequent words (`sparse:hier-mslr:words=200`), and of word classes, if files of classes are given
+            (`:source-classes=FILE:target-classes=FILE`).
         scaled: name → β of models that scale the distance (NI11 eq. 7).
         inside: names of jump models that are also charged inside phrase pairs.
         per_class: names of orientation models with a weight for each class; tables always have them.

@@ -25,6 +25,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
+from hyperbaton.base.rows import TrainingRows
 from hyperbaton.learn._learner import Learner, TrainingExamples, rows_at
 from hyperbaton.learn._models import LinearModel
 
@@ -96,9 +97,9 @@ class DualEg(Learner):
         """The examples that are still active, made again, with the state in which the learner left them."""
         places = end["kept"].astype(np.int64)
         training.chunks.clear()  # frees the rows before others are made
-        numbers = training.order[places]
+        numbers = cast(Array, training.order)[places]
         resources = Resources.of(self.threads, None, training.scratch)
-        training.chunks.append(rows_at(training.source, numbers, resources))
+        training.chunks.append(rows_at(cast(TrainingRows, training.source), numbers, resources))
         state = {
             "n_passes": len(by_pass["objective"]),
             "weights": cast(LinearModel, self.model_).weights.ravel(),
