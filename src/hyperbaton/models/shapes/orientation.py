@@ -291,8 +291,9 @@ class OrientationModel(ReorderingModel):
             every = Occurrences.of_samples(bitext, extract(bitext, self.max_length, threads=self.threads or None))
             for chunk in _chunks(len(every)):
                 some = self.known(every.select(np.arange(chunk.start, chunk.stop)))
-                at = np.minimum(np.searchsorted(keys, some.pair_keys()), len(keys) - 1)
-                in_table = keys[at] == some.pair_keys()
+                sampled = some.pair_keys()
+                at = np.minimum(np.searchsorted(keys, sampled), len(keys) - 1)
+                in_table = keys[at] == sampled
                 np.add.at(sums, at[in_table], exp(self.logprobs(some.select(np.flatnonzero(in_table)))))
                 counts += np.bincount(at[in_table], minlength=len(keys))
             seen = counts[rows] > 0
