@@ -89,7 +89,7 @@ void learn() {
   rows.add({starts, indices, values.data()});
   const Problem problem{rows, labels, kClasses, {}, 5, 1, {}, nullptr};
   print("lbfgs", train(lbfgs_trainer({1.0, {10, 60, 1e-8, 0}}), problem).weights);
-  print("dual_eg", train(dual_eg_trainer({1.0, 1e-3, 0, true, 10, 1, 30, true}), problem).weights);
+  print("dual_eg", train(dual_eg_trainer({1.0, 1e-3, 0, true, 10, 1, 30, true, false, {}}), problem).weights);
   print("svm", train(one_vs_rest_trainer({1.0, 60, 1e-4}), problem).weights);
 }
 

@@ -31,18 +31,25 @@ class DualEg {
         random_(problem.seed),
         visits_(problem, random_),
         log_alpha_(problem.rows.size() * n(), problem.room),
-        weights_(problem.rows.width() * n(), 0.0),
-        tolerance_(options.epsilon) {
+        weights_(options.from.weights),
+        tolerance_(options.epsilon),
+        dual_(options.from.dual),
+        removed_gap_(options.from.removed_gap) {
     if constexpr (K == 0)
       for (auto* values : {&scores_, &gradient_, &alpha_, &next_, &log_next_, &change_}) values->resize(n());
   }
 
   Fit run() {
-    options_.initial > 0 ? start() : start_empty();
+    if (!weights_.empty()) {
+      std::copy(options_.from.log_alpha.begin(), options_.from.log_alpha.end(), log_alpha_.begin());
+    } else {
+      weights_.assign(problem_.rows.width() * n(), 0.0);
+      options_.initial > 0 ? start() : start_empty();
+    }
     Fit fit;
     auto& history = fit.history;
     double n_rechecks = 0;
-    for (std::size_t pass = 0; pass < options_.max_passes && visits_.n_active() > 0; ++pass) {
+    for (std::size_t pass = options_.from.n_passes; pass < options_.max_passes && visits_.n_active() > 0; ++pass) {
       history["active"].push_back(static_cast<double>(visits_.n_active()));
       double gap = walk(pass);
       if (visits_.n_active() == 0 && options_.recheck) {
@@ -52,6 +59,7 @@ class DualEg {
       history["objective"].push_back(dual_);
       history["gap"].push_back(gap);
       history["rechecks"].push_back(n_rechecks);
+      if (options_.drop && pass + 1 < options_.max_passes && keep_active(history)) break;
     }
     history["left"] = {static_cast<double>(visits_.n_active())};
     if (problem_.order.empty()) {
@@ -69,6 +77,18 @@ class DualEg {
   std::size_t n() const { return K == 0 ? n_classes_ : K; }
   double* log_alpha(std::size_t place) { return log_alpha_.data() + place * n(); }
   static bool is_fresh(const double* log_a, std::size_t label) { return log_a[label == 0 ? 1 : 0] == -kInfinity; }
+
+  // Describe the active rows if they are at most half of all; returns whether they are.
+  bool keep_active(std::map<std::string, std::vector<double>>& history) const {
+    if (visits_.n_active() == 0 || 2 * visits_.n_active() > visits_.size()) return false;
+    auto &kept = history["kept"], &log_alpha = history["log-alpha"];
+    for (const std::size_t place : visits_.active()) {
+      kept.push_back(static_cast<double>(place));
+      log_alpha.insert(log_alpha.end(), log_alpha_.begin() + place * n(), log_alpha_.begin() + (place + 1) * n());
+    }
+    history["removed"] = {removed_gap_};
+    return true;
+  }
 
   // All mass on the true class, w = 0, D = 0: the limit of eq. 15. A row gets other mass at its first visit.
   void start_empty() {
@@ -236,8 +256,8 @@ class DualEg {
   std::vector<double> weights_;   // (width, classes)
   ByClass scores_{}, gradient_{}, alpha_{}, next_{}, log_next_{}, change_{};
   double tolerance_;
-  double dual_ = 0;
-  double removed_gap_ = 0;  // of rows outside the active set, at their last visit
+  double dual_;
+  double removed_gap_;  // of rows outside the active set, at their last visit
 };
 
 }  // namespace

@@ -10,6 +10,15 @@
 
 namespace hyperbaton {
 
+// Where to continue: after some passes. No weights: at the start.
+struct DualEgState {
+  std::size_t n_passes;
+  std::vector<double> weights;
+  std::vector<double> log_alpha;  // (rows, classes)
+  double dual;                    // D(α)
+  double removed_gap;             // of dropped rows
+};
+
 struct DualEgOptions {
   double variance;         // σ²
   double epsilon;          // a row becomes inactive when max ∇ − min ∇ is at most this
@@ -19,11 +28,15 @@ struct DualEgOptions {
   std::size_t n_steps;     // updates per visit; 1 as in the paper
   std::size_t max_passes;
   bool recheck;  // check the removed rows before stopping
+  // Return as soon as at most half of the rows are active: the caller drops the others and continues with the rest.
+  bool drop;
+  DualEgState from;
 };
 
 // History: "objective" D(α) of eq. 9; "active" rows at the start of a pass; "gap" Σ_i KL(α_i ‖ p_i(w)), which is the
 // duality gap: a bound from each row's last visit, exact after a re-check; number of "rechecks" so far. Single value:
-// "left", the number of rows active at the end. "alpha" contains the final α, (rows, classes).
+// "left", the number of rows active at the end. "alpha" contains the final α, (rows, classes). If rows are to be dropped:
+// "kept", the numbers of the others, "log-alpha", theirs, and "removed", the gap of the dropped rows.
 Trainer dual_eg_trainer(const DualEgOptions& options);
 
 }  // namespace hyperbaton

@@ -54,6 +54,13 @@ void Visits::activate_all() {
   n_active_ = size();
 }
 
+std::vector<std::uint32_t> Visits::active() const {
+  const Group& group = groups_[0];
+  std::vector<std::uint32_t> places(group.n_active);
+  for (std::size_t t = 0; t < places.size(); ++t) places[t] = static_cast<std::uint32_t>(group[t]);
+  return places;
+}
+
 void Visits::list_active(Group& group) const {
   if (group.is_listed) return;
   if (group.active.size() == 0) group.active = LargeArray<std::uint32_t>(group.n_rows, problem_.room);

@@ -72,6 +72,8 @@ class Visits {
   }
 
   void activate_all();
+  // The active places of a single shard.
+  std::vector<std::uint32_t> active() const;
 
   // Permute `width` values for each place into the order of the rows, in place. Only for visits of all rows in the order
   // of the data; ends the visits and frees the copy of the rows.

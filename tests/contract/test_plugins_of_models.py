@@ -11,14 +11,14 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import plugin, to_mapping
+from hyperbaton.base.options import from_mapping, plugin, to_mapping
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.learn import LEARNERS, KernelModel, Learner
 from hyperbaton.learn.minimizers import MINIMIZERS
 from hyperbaton.learn.sgd import Sgd
 from hyperbaton.models import MODELS, OrientationModel, load_model
-from hyperbaton.phrases import Samples, extract
+from hyperbaton.phrases import Occurrences, Samples, extract
 
 
 @pytest.fixture(scope="module")
@@ -76,17 +76,30 @@ def test_kernels_are_stored(parts: dict[str, Bitext], held_out: Samples, tmp_pat
         fitted("mmr", parts, learner=learner)
 
 
-def test_algorithm_1_to_the_letter(parts: dict[str, Bitext]) -> None:
-    model = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:recheck=no:max-passes=4")
-    learner = plugin(model, "learner")
-    assert (learner.step, learner.initial, learner.recheck, learner.variance) == ("fixed", 1e-4, False, 0.1)
-    assert to_mapping(model)["learner"] == "dual_eg:variance=0.1:initial=0.0001:step=fixed:max-passes=4:recheck=no"
+def test_algorithm_1_drops_the_rows_that_are_solved(parts: dict[str, Bitext], held_out: Samples) -> None:
+    """A model's rows are made again when most have left the active set; the visits end at nearly the same weights."""
+    literal = fitted("dual_mlr", parts, learner="dual_eg:literal=yes:max-passes=60")
+    assert to_mapping(literal)["learner"] == "dual_eg:variance=0.1:max-passes=60:literal=yes"
+    spelled = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:recheck=no:max-passes=60")
+    kept = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:max-passes=60:epsilon=0.001")
+    first, second, third = (model.sample_logprobs(parts["test"], held_out) for model in (literal, spelled, kept))
+    assert np.array_equal(first, second)
+    np.testing.assert_allclose(np.exp(first), np.exp(third), atol=0.03)
+    history, all_rows = literal.history_, kept.history_["bytes"]  # type: ignore[attr-defined]
+    assert history["bytes"][0] == all_rows[0] == all_rows[-1] > 4 * history["bytes"][-1]
+    assert len({len(values) for values in history.values()}) == 1 and (np.diff(history["active"]) <= 0).all()
+    assert (np.diff(history["objective"]) <= 1e-9).all()
 
 
 def test_an_instance_works_like_text(parts: dict[str, Bitext], held_out: Samples) -> None:
     texts = fitted("maxent", parts, learner="sgd:variance=0.5:max-passes=2:tolerance=0.0001")
     instances = fitted("maxent", parts, learner=Sgd(variance=0.5, max_passes=2))
     assert to_mapping(texts) == to_mapping(instances)
+    # The default of dual_mlr has 30 passes: another number survives saving, also the learner's own default, 100.
+    for default in ("dual_eg:max-passes=100", "lbfgs:tolerance=1e-05"):
+        model = from_mapping(MODELS["dual_mlr"], {"learner": default})
+        again = from_mapping(MODELS["dual_mlr"], to_mapping(model))
+        assert plugin(again, "learner").get_params() == plugin(model, "learner").get_params()
     one, two = (model.sample_logprobs(parts["test"], held_out) for model in (texts, instances))
     assert np.array_equal(one, two)
     with pytest.raises(OptionError, match="not a learner: 3"):
@@ -98,6 +111,25 @@ def test_feature_sets_have_options(parts: dict[str, Bitext]) -> None:
     assert near.feature_set_.n_features < far.feature_set_.n_features  # type: ignore[attr-defined]
     loose = fitted("maxent", parts, features="statistical:smoothing=3", scope="global", learner="lbfgs:max-passes=2")
     assert loose.feature_set_.smoothing == 3  # type: ignore[attr-defined]
+
+
+def test_feature_sets_are_joined(parts: dict[str, Bitext], held_out: Samples, tmp_path: Path) -> None:
+    """The columns of one set follow those of the other; a joined set is stored, described and pruned like its parts."""
+    named = "aligned-words:min-count=3+statistical:smoothing=3.0"
+    model = fitted("dpr", parts, features=named, global_learner="sgd:max-passes=2", prune=0.05)
+    assert to_mapping(model)["features"] == named.replace("-words", "_words")
+    again = fitted("dpr", parts, features=model.feature_set_, global_learner="sgd:max-passes=2", prune=0.05)  # type: ignore[attr-defined]
+    assert again.feature_set_ is not model.feature_set_  # type: ignore[attr-defined]
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert isinstance(loaded, OrientationModel)
+    probabilities = [m.sample_logprobs(parts["test"], held_out) for m in (model, again, loaded)]
+    assert all(np.array_equal(probabilities[0], others) for others in probabilities[1:])
+    evidence = loaded.evidence(Occurrences.of_samples(parts["test"], held_out))
+    kinds = {feature.partition(":")[0] for of_pair in evidence for feature, _ in of_pair}
+    assert {"link", "context", "log(1 + pair count)", "always"} <= kinds
+    with pytest.raises(OptionError, match="features dpr\\+bag: unknown feature 'bag'"):
+        fitted("dpr", parts, features="dpr+bag")
 
 
 def test_errors_name_the_option_and_the_known_ones() -> None:

@@ -97,8 +97,8 @@ def test_threads_do_not_matter_and_ids_are_stable() -> None:
     bitext = Bitext.of(lines, lines, [[(i, int(j)) for i, j in enumerate(rng.permutation(12))] for _ in lines])
     samples = extract(bitext, 8)
     labels = np.zeros(len(samples), np.uint8)
-    for name in FEATURES:
-        one, two = FEATURES[name](), FEATURES[name]()
+    for name in [*FEATURES, "aligned_words+statistical"]:
+        one, two, shuffled = (FEATURES.make(name) for _ in range(3))
         occurrences = Occurrences.of_samples(bitext, samples)
         rows, again = one.fit(occurrences, labels, 2, threads=1), two.fit(occurrences, labels, 2, threads=2)
         for here, there in zip(vars(rows).values(), vars(again).values(), strict=True):
@@ -107,7 +107,6 @@ def test_threads_do_not_matter_and_ids_are_stable() -> None:
             assert np.array_equal(array, two.arrays()[key]), (name, key)
         # Samples in another order: the same features, the rows in that order.
         order = rng.permutation(len(samples))
-        shuffled = FEATURES[name]()
         moved = shuffled.fit(occurrences.select(order), labels, 2)
         assert np.array_equal(
             moved.indices[: moved.indptr[1]], rows.indices[rows.indptr[order[0]] : rows.indptr[order[0] + 1]]

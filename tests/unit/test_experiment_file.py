@@ -86,6 +86,10 @@ def tokenized(**keys: str) -> dict[str, Any]:
             "key 'models.pair.weights-per-class': does not apply to the model pair, which has no orientations",
         ),
         (
+            values(models={"dual_mlr": {"table": True, "direction": "backward"}}),
+            "key 'models.dual_mlr.table': needs a direction and Moses' orientations",
+        ),
+        (
             values(models={"a": {"model": "lexicalized", "orientations": "fife"}}),
             "key 'models.a.orientations': unknown orientation 'fife' (did you mean five?)",
         ),
@@ -315,3 +319,10 @@ def test_weights_per_class_reach_the_system() -> None:
     options = plan.stages["system.dpr"].options["reordering"]
     assert len(options) == 2 and all(use["per_class"] for use in options.values())
     assert not any(use.get("per_class") for use in plan.stages["system.pair"].options["reordering"].values())
+
+
+def test_a_classifier_may_be_used_as_a_table() -> None:
+    models = {"dual_mlr": {"direction": "bidirectional", "orientations": "msd", "table": True}}
+    stage = make_plan(parse_experiment(values(models=models), "exp.toml", Path())).stages["system.dual_mlr"]
+    (use,) = stage.options["reordering"].values()
+    assert use["table"] == "wbe-msd-bidirectional-fe" and "corpus.train" in stage.inputs

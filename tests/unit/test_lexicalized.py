@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,12 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.corpus import Annotations, Bitext, Tags, Text
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.data import generate
-from hyperbaton.decode import Decoding, System, TokenTranslator
+from hyperbaton.decode import Decoding, NBest, System, TokenTranslator
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.evaluate import HeldOut, evaluate
 from hyperbaton.models import load_model
+from hyperbaton.models.dual_mlr import DualMlr
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.phrases import PhraseTable, TranslationOptions, extract
 
@@ -126,8 +128,48 @@ def test_tables_and_their_export_have_what_the_model_says(
     np.testing.assert_allclose(again.reordering["LR"].probabilities, probabilities, rtol=1e-4)
     with pytest.raises(OptionError, match="needs 2 models, for before and after"):
         assemble(tmp_path / "phrases", (), {"LR": f"{name}:{folders[0]}"})
-    with pytest.raises(OptionError, match=r"before: not a lexicalized model with .* --side after"):
+    with pytest.raises(OptionError, match=r"before: not an orientation model with .* --side after"):
         assemble(tmp_path / "phrases", (), {"LR": f"{name}:{folders[0]},{folders[0]}"})
+
+
+def test_a_classifier_becomes_a_table_of_its_averages(parts: Parts, tmp_path: Path) -> None:
+    """The table of a model that looks at context has the mean of its probabilities over the samples of each pair."""
+    train = parts.bitext.select(parts.train)
+    files = [str(tmp_path / name) for name in ("source", "target", "links")]
+    for text, file in zip((train.source, train.target), files[:2], strict=True):
+        Path(file).write_text("".join(f"{' '.join(words)}\n" for words in text), encoding="utf-8")
+    train.need_links().write(files[2])
+    samples = extract(train, 3)
+    table = PhraseTable.build(train, samples)
+    table.save(tmp_path / "phrases")
+    expected = np.zeros((len(table), 6))
+    rows = {pair: row for row, pair in enumerate((table.source[s], table.target[t]) for s, t in pairs_of(table))}
+    of_samples = [rows[sample.source, sample.target] for sample in samples]
+    for column, side in ((0, "before"), (3, "after")):
+        model = DualMlr(orientations="msd", side=side, max_length=3, features="aligned_words+statistical").fit(train)
+        model.save(tmp_path / side)
+        np.add.at(expected[:, column : column + 3], of_samples, np.exp(model.sample_logprobs(train, samples)))
+    expected /= np.bincount(of_samples)[:, None]
+    name, folders = "wbe-msd-bidirectional-fe", f"{tmp_path / 'before'},{tmp_path / 'after'}"
+    with pytest.raises(OptionError, match=r"dual_mlr looks at context, .* add :SOURCE,TARGET,LINKS"):
+        assemble(tmp_path / "phrases", (), {"dual": f"{name}:{folders}"})
+    with pytest.raises(OptionError, match="expected a text of three files"):
+        assemble(tmp_path / "phrases", (), {"dual": f"{name}:{folders}:{files[0]}"})
+    system = assemble(tmp_path / "phrases", (), {"dual": f"{name}:{folders}:{','.join(files)}"})
+    probabilities = system.reordering["dual"].probabilities
+    np.testing.assert_allclose(probabilities, expected, rtol=1e-5)
+    np.testing.assert_allclose(probabilities.reshape(-1, 3).sum(axis=1), 1, rtol=1e-5)
+    again = import_moses(export_moses(system, tmp_path / "moses"))
+    lines = gzip.decompress((tmp_path / "moses" / f"reordering-table.dual.{name}.gz").read_bytes()).splitlines()
+    assert len(lines) == len(table) and all(len(line.split(b" ||| ")[2].split()) == 6 for line in lines)
+    for words in parts.bitext.select(parts.test).source[:3]:
+        translator = TokenTranslator(again, Decoding(pop_limit=30), threads=1)
+        begin = 0
+        for step in translator.translate_batch([" ".join(words)], NBest(1)).steps(0):
+            row = rows.get((" ".join(words[step.begin : step.end]), " ".join(step.target)))
+            if row is not None and step.begin == begin:  # a monotone step; after it the next phrase decides the rest
+                np.testing.assert_allclose(step.features["dual"][0], np.log(expected[row, 0]), rtol=1e-3)
+            begin = step.end
 
 
 def pairs_of(table: PhraseTable) -> list[tuple[int, int]]:

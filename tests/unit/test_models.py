@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -180,6 +181,16 @@ def test_tiny_text_works_or_says_what_it_lacks() -> None:
     unlinked = Bitext.of(["a"], ["x"], [[]])
     with pytest.raises(InputError, match="no phrase pair was found"):
         Mms().fit(unlinked)
+    with pytest.raises(InputError, match="no phrase pair with 2 samples was found"):
+        Mms(min_pair_count=2).fit(bitext)
+
+
+def test_training_may_leave_out_rare_phrase_pairs(bitext: Bitext) -> None:
+    few = bitext[:60]
+    samples = extract(few, 3)
+    pairs = Counter((sample.source, sample.target) for sample in samples)
+    model = Dpr(min_pair_count=3, scope="global", max_distance=0).fit(few, samples=samples)
+    assert model.summary()["samples"] == sum(n for n in pairs.values() if n >= 3) < len(samples)
 
 
 def test_of_equally_likely_classes_the_more_frequent_one_is_predicted() -> None:

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from papers.__main__ import main
 from papers.corpora import PARTS, repetitive_part
+from papers.experiments import Experiment, ExperimentResult, Experiments
 from papers.go13 import BLEU, WithWeightsOfAll
 from papers.go13 import SystemComparison as TunedComparison
 from papers.ni11.cells import Classification, Clusters, ClusterTable, Statistics, SystemComparison, bare_logprobs
 from papers.processes import in_process
-from papers.protocol import MARKS, Cell, Result, Setting
+from papers.protocol import MARKS, Cell, Result, Results, Setting
 from papers.running import PAPERS, CellFailed, cell_states, open_paper, reproduce
 
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
@@ -26,13 +27,14 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import Occurrences, extract
+from hyperbaton.report.elements import Number, Table
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = (DOCS.parent / "papers" / "README.md").read_text(encoding="utf-8")
 # Cells that take a second or two; the others are tested as experiments of `run`.
 SHORT = {
     "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics"],
-    "al14": ["classification-*-dual-1", "generated-*"],
+    "al14": ["classification-*-dual-1", "classification-*-literal-dual-0.1", "generated-*"],
     "go13": ["*-prediction"],
     "xi11": ["features"],
 }
@@ -84,6 +86,31 @@ def test_jump_models_of_few_sentences_have_the_weights_of_all(
         del each["UnknownWordPenalty0"]
     assert len(list(stages.glob("train.sequence-*"))) == len(weights) == 2
     assert weights[0] == weights[1]
+
+
+def test_the_variants_of_al14_are_planned_and_predict(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, quick=True)
+    paper = open_paper("al14", setting)
+    cell = next(cell for cell in paper.cells() if isinstance(cell, Experiment))
+    experiments = Experiments(setting, lambda *_: None, lambda *_: None)
+    experiments.add(cell)
+    stages = experiments.plans[cell].stages
+    uses = {name: stages[f"system.{name}"].options["reordering"] for name in ("dual-both", "table-both")}
+    assert [use["table"] for use in uses["table-both"].values()] == ["wbe-msd-bidirectional-fe"]
+    assert all(use["per_class"] and not use["table"] for use in uses["dual-both"].values())
+    assert stages["train.dual-all"].options["options"]["min-pair-count"] == 2
+    names = [name.removeprefix("system.") for name in stages if name.startswith("system.")]
+    predicted = [
+        {"model": f"{name}{side}", "overall_precision": 60 + number, "mean_logprob": -0.5}
+        for number, side in enumerate(("", " (after)"))
+        for name in names
+    ]
+    result = ExperimentResult([], predicted, [], [], {}, 1.0)
+    *_, table = paper.elements(next(i for i in paper.items if i.name == "Table 3"), Results({cell.name: result}))
+    assert isinstance(table, Table)
+    (group,) = table.groups
+    assert len(group.rows) == len(names)
+    assert all([c.value for c in row[1:] if isinstance(c, Number)] == [40, -0.5, 39, -0.5] for row in group.rows)
 
 
 def _results(folder: Path) -> dict[str, object]:

@@ -46,8 +46,8 @@ class Plugins(Protocol):
     def make(self, plugin: Any, default: str = "") -> Any:
         """A plug-in from text, `name:option=value`; options that `default` sets apply too if the plug-in has them."""
 
-    def text(self, plugin: Any) -> str:
-        """A plug-in as text."""
+    def text(self, plugin: Any, default: str = "") -> str:
+        """A plug-in as text, from which `make` with this default makes the same one."""
 
     def names(self) -> list[str]:
         """Every name."""
@@ -254,8 +254,8 @@ def parse_settings(cls: type[T], settings: Sequence[str]) -> T:
     return _built(cls, values, Option.parse)
 
 
-def settings_of(instance: object) -> list[str]:
-    """The options of an instance that differ from their defaults, as `parse_settings` reads them.
+def settings_of(instance: object, usual: object = None) -> list[str]:
+    """The options of an instance that differ from their defaults or from `usual`, as `parse_settings` reads them.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -265,8 +265,12 @@ def settings_of(instance: object) -> list[str]:
     >>> settings_of(Cleaning(max_length=50))
     ['max-length=50']
     """
-    values = {opt.flag: (getattr(instance, opt.name), opt.default) for opt in options_of(type(instance))}
-    return [f"{flag}={_written(value)}" for flag, (value, default) in values.items() if value != default]
+    settings = []
+    for opt in options_of(type(instance)):
+        value = getattr(instance, opt.name)
+        if value != opt.default or (usual is not None and value != getattr(usual, opt.name)):
+            settings.append(f"{opt.flag}={_written(value)}")
+    return settings
 
 
 def _written(value: object) -> str:
@@ -310,4 +314,4 @@ def to_mapping(instance: object) -> dict[str, object]:
 
 def _plain(opt: Option, value: Any) -> Any:
     """A plug-in is written with all options that differ from its own defaults."""
-    return value if opt.plugins is None else opt.plugins.text(opt.plugins.make(value, opt.default))
+    return value if opt.plugins is None else opt.plugins.text(opt.plugins.make(value, opt.default), opt.default)

@@ -37,6 +37,12 @@ def _canonical(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
+def _usual(cls: type, default: str) -> list[str]:
+    """The settings of a default (`name:option=value`) for options of a class."""
+    known = {opt.flag for opt in options_of(cls)}
+    return [setting for setting in default.split(":")[1:] if setting.partition("=")[0] in known]
+
+
 class Registry(Display, Generic[T]):
     """All plug-ins of one kind: classes that derive from `base`, one for each module of a package.
 
@@ -117,13 +123,13 @@ class Registry(Display, Generic[T]):
             return copy.copy(plugin)
         name, *settings = plugin.strip().split(":")
         cls = self[name]
-        known = {opt.flag for opt in options_of(cls)}
-        usual = [setting for setting in default.split(":")[1:] if setting.partition("=")[0] in known]
-        return parse_settings(cls, [*usual, *settings])
+        return parse_settings(cls, [*_usual(cls, default), *settings])
 
-    def text(self, plugin: T) -> str:
-        """The text that makes a plug-in: its name, and the options that differ from their defaults."""
-        return ":".join([self.name_of(plugin), *settings_of(plugin)])
+    def text(self, plugin: T, default: str = "") -> str:
+        """The text that makes a plug-in: its name, and the options that differ from their defaults, or from those that
+        `default` sets."""
+        cls = type(plugin)
+        return ":".join([self.name_of(plugin), *settings_of(plugin, parse_settings(cls, _usual(cls, default)))])
 
     def name_of(self, plugin: object) -> str:
         """The name of a plug-in: that of its entry point, or of its file."""

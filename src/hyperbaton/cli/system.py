@@ -28,7 +28,7 @@ MOST_UNKNOWN = 0.5  # share of words that a model of another text of the same la
 
 
 def _parts(named: str) -> list[str]:
-    """Find the paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER, NAME=sparse:…:KEY=FILE."""
+    """Find the paths of a reordering model: NAME=DIR, NAME=TYPE:FILE, NAME=TYPE:BEFORE,AFTER:FILES, sparse:…:KEY=FILE."""
     value = named.partition("=")[2]
     return [value, *(path.rpartition("=")[2] for part in value.split(":")[1:] for path in part.split(","))]
 
@@ -80,7 +80,8 @@ def system(
 
     A TYPE is a lexicalized reordering table by its Moses name, for example hier-mslr-bidirectional-fe, or
     sparse:hier-mslr for sparse features of words and classes, which are weighted by tune --optimizer mira or pro.
-    NAME=TYPE:BEFORE,AFTER makes a table from two trained lexicalized models.
+    NAME=TYPE:BEFORE,AFTER makes a table from two trained lexicalized models, NAME=TYPE:BEFORE,AFTER:SOURCE,TARGET,LINKS
+    from other orientation models: their probabilities averaged over the samples of each phrase pair in that text.
 
     Examples:
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import MANIFEST, Artefact
+from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode.locations import Location, SystemPart
 from hyperbaton.decode.options import Decoding
@@ -21,8 +22,7 @@ from hyperbaton.decode.scorers import ModelUse, ReorderingTable
 from hyperbaton.decode.sparse import Labels, SparseReordering
 from hyperbaton.decode.system import System, open_table
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import load_model
-from hyperbaton.models.lexicalized import Lexicalized
+from hyperbaton.models import OrientationModel, load_model
 from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, RuleTable, extraction
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
 from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
@@ -55,9 +55,11 @@ def assemble(
         lms: output of `hyperbaton lm`, or ARPA files.
         reordering: name → a trained model's folder; or the type of a lexicalized table, which is counted from the phrases
             (`hier-mslr-bidirectional-fe`), read from a text table of Moses (`hier-mslr-bidirectional-fe:FILE`), or built
-            from trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`); or
-            `sparse:hier-mslr`, sparse features of the most frequent words (`sparse:hier-mslr:words=200`), and of word
-            classes, if files of classes are given (`:source-classes=FILE:target-classes=FILE`).
+            from trained lexicalized models, one for each side (`hier-mslr-bidirectional-fe:BEFORE,AFTER`). Other
+            orientation models are averaged over the samples of each phrase pair in a text
+            (`hier-mslr-bidirectional-fe:BEFORE,AFTER:SOURCE,TARGET,LINKS`). `sparse:hier-mslr` are sparse features of the
+            most frequent words (`sparse:hier-mslr:words=200`), and of word classes, if files of classes are given
+            (`:source-classes=FILE:target-classes=FILE`).
         scaled: name → β of models that scale the distance (NI11 eq. 7).
         inside: names of jump models that are also charged inside phrase pairs.
         per_class: names of orientation models with a weight for each class; tables always have them.
@@ -186,20 +188,25 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
 
 
 def _model_probabilities(
-    where: str, kind: ReorderingType, folders: Sequence[str], table: PhraseTable
+    where: str, kind: ReorderingType, folders: Sequence[str], bitext: Bitext | None, table: PhraseTable
 ) -> npt.NDArray[np.float32]:
-    """A table of the probabilities of each phrase pair under lexicalized models."""
+    """A table of the probabilities of each phrase pair under orientation models, averaged over a text if one is given."""
     models = [load_model(folder) for folder in folders]
     if len(models) != len(kind.sides):
         raise OptionError(f"{where}: {kind.name} needs {len(kind.sides)} models, for {' and '.join(kind.sides)}")
     blocks = []
     for folder, model, side in zip(folders, models, kind.sides, strict=True):
-        if not isinstance(model, Lexicalized) or model.moses_table(kind.direction) != kind.name or model.side != side:
+        if not isinstance(model, OrientationModel) or (model.moses_table(kind.direction), model.side) != (kind.name, side):
             raise OptionError(
-                f"{folder}: not a lexicalized model with orientations and conditioning of {kind.name} and --side {side}, "
-                "on words or classes"
+                f"{folder}: not an orientation model with orientations and conditioning of {kind.name} and --side {side}, "
+                "over all classes, without tags and coverage"
             )
-        blocks.append(model.table_probabilities(table))
+        if bitext is None and not model.is_table:
+            raise OptionError(
+                f"{folder}: {model.name} looks at context, which a table averages over a linked text: add "
+                ":SOURCE,TARGET,LINKS"
+            )
+        blocks.append(model.table_probabilities(table, bitext))
     return np.concatenate(blocks, axis=1)
 
 
@@ -218,9 +225,12 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         raise OptionError(
             f"{where}: neither a trained model nor a type like hier-mslr-bidirectional-fe ({error})"
         ) from error
-    folders = file.split(",")
-    if file and all((Path(folder) / MANIFEST).exists() for folder in folders):
-        return ReorderingTable(kind, _model_probabilities(where, kind, folders, table))
+    folders, _, texts = file.partition(":")
+    if file and all((Path(folder) / MANIFEST).exists() for folder in folders.split(",")):
+        if texts and texts.count(",") != 2:
+            raise OptionError(f"{where}: expected a text of three files, SOURCE,TARGET,LINKS")
+        bitext = Bitext.read(*texts.split(",")) if texts else None
+        return ReorderingTable(kind, _model_probabilities(where, kind, folders.split(","), bitext, table))
     if file:
         return ReorderingTable(kind, read_reordering_table(file, kind, table))
     if not phrases or not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extraction.KIND:

@@ -40,9 +40,12 @@ class TrainingExamples:
     labels: Array
     classes: Array
     log_prior: Array | None
-    # If rows and labels are in visit order: their numbers in the data.
+    # If rows and labels are in visit order: their numbers in the data, and what makes the rows.
     order: Array | None = None
+    source: TrainingRows | None = None
     scratch: Scratch = field(default_factory=Scratch)
+    # Where a trainer continues, as its arguments.
+    state: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_classes(self) -> int:
@@ -134,7 +137,7 @@ class Learner(CheckedOptions, ABC):
         else:
             for piece in scratch.rows(n_rows, row_bytes=8):
                 numbers[piece] = np.arange(piece.start, piece.stop, dtype=np.uint32)
-        examples = _rows_at(rows, numbers, resources)
+        examples = rows_at(rows, numbers, resources)
         in_order = scratch.filled(n_rows, np.int32, 16, lambda rows: labels[numbers[rows]])
         training = self._check(examples, np.asarray(in_order), n_classes, None)
         logs = None
@@ -145,8 +148,8 @@ class Learner(CheckedOptions, ABC):
                 return np.asarray(log_prior(prior(rows), rows.stop - rows.start, n_classes))
 
             logs = np.asarray(scratch.filled((n_rows, n_classes), np.float64, 64 * n_classes, log_of))
-        order = numbers if self.visits_at_random else None
-        return dataclasses.replace(training, log_prior=logs, order=order, scratch=scratch)
+        order, source = (numbers, rows) if self.visits_at_random else (None, None)
+        return dataclasses.replace(training, log_prior=logs, order=order, source=source, scratch=scratch)
 
     def _fit(self, training: TrainingExamples, validation: _core.Validation | None, progress: Progress | None) -> None:
         problem = self._problem(training, self._core_rows(training.chunks))
@@ -232,13 +235,13 @@ class Learner(CheckedOptions, ABC):
         starts, order = _core.group_rows(np.asarray(clusters, np.int32), n_clusters, resources.scratch.room)
         if self._needs_all_clusters() or len(order) == 0:
             numbers = np.arange(len(labels), dtype=np.uint32)
-            examples = _rows_at(rows, numbers, resources)
+            examples = rows_at(rows, numbers, resources)
             of_rows = None if prior is None else prior(numbers, examples)
             return self.fit_clusters(examples, labels, clusters, n_classes, n_clusters, resources.progress, of_rows)
         joined = JoinedClusters(n_clusters, resources.scratch)
         for first, last in cut_groups(starts, ROWS_TOGETHER):
             members = order[starts[first] : starts[last]]
-            examples = _rows_at(rows, members, dataclasses.replace(resources, progress=None))
+            examples = rows_at(rows, members, dataclasses.replace(resources, progress=None))
             model = self.fit_clusters(
                 examples,
                 labels[members],
@@ -391,7 +394,7 @@ class Learner(CheckedOptions, ABC):
         )
 
 
-def _rows_at(rows: TrainingRows, numbers: Array, resources: Resources) -> Rows:
+def rows_at(rows: TrainingRows, numbers: Array, resources: Resources) -> Rows:
     """Rows by their numbers; if there are many, they are kept in the scratch. The progress counts rows."""
     n = len(numbers)
     if n <= ROWS_TOGETHER:

@@ -15,23 +15,27 @@ row's term measures how far it is from the condition of eq. 16, under which a ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from hyperbaton import _core
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn._learner import Learner, TrainingExamples
+from hyperbaton.base.resources import Resources
+from hyperbaton.base.rows import TrainingRows
+from hyperbaton.learn._learner import Learner, TrainingExamples, rows_at
+from hyperbaton.learn._models import LinearModel
 
 
 @dataclass(eq=False)
 class DualEg(Learner):
     """Multinomial logistic regression on the dual, skipping solved rows; fast on all rows at once.
 
-    `history_` has the active rows, the duality gap and the re-checks of each pass; `alpha_` holds the dual variables of
-    `fit`; `converged_` says whether the last check of all rows (`recheck`) found none above `epsilon`.
+    `history_` has the active rows, the duality gap, the re-checks, and the bytes of rows and α of each pass; `alpha_` holds
+    the dual variables of `fit`; `converged_` says whether the last check of all rows found none above `epsilon`.
 
     >>> DualEg(epsilon=0.01).fit([[1.0], [-1.0]], [0, 1]).predict([[3.0]]).tolist()
     [0]
@@ -52,8 +56,11 @@ class DualEg(Learner):
     n_steps: int = option(1, "number of updates per visit to a row", minimum=1)
     max_passes: int = option(100, "maximum number of passes over the active rows", minimum=1)
     recheck: bool = option(True, "check all rows again before stopping")
+    literal: bool = option(False, "Algorithm 1 as printed: initial=1e-4, step=fixed, recheck=no")
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
+        if self.literal:
+            return replace(self, initial=1e-4, step="fixed", recheck=False, literal=False)._trainer(training)
         return _core.dual_eg_trainer(
             variance=self.variance,
             epsilon=self.epsilon,
@@ -63,10 +70,52 @@ class DualEg(Learner):
             n_steps=self.n_steps,
             max_passes=self.max_passes,
             recheck=self.recheck,
+            drop=training.source is not None and not self.recheck,
+            **(training.state or _START),
         )
 
     def _fit(self, training: TrainingExamples, validation: _core.Validation | None, progress: Progress | None) -> None:
-        super()._fit(training, validation, progress)
-        if "alpha" in self.history_:
-            self.alpha_ = self.history_.pop("alpha").reshape(-1, training.n_classes)
-        self.converged_ = not self.history_.pop("left", np.zeros(1))[0]
+        by_pass: dict[str, Array] = {}
+        while True:
+            super()._fit(training, validation, progress)
+            end = {name: self.history_.pop(name) for name in _AT_THE_END if name in self.history_}
+            self.history_["bytes"] = np.full(len(self.history_["objective"]), _n_bytes(training))
+            by_pass = {
+                name: np.concatenate([by_pass.get(name, values[:0]), values]) for name, values in self.history_.items()
+            }
+            if "kept" not in end:
+                break
+            training = self._without_dropped(training, by_pass, end)
+        self.history_ = by_pass
+        if "alpha" in end:
+            self.alpha_ = end["alpha"].reshape(-1, training.n_classes)
+        self.converged_ = not end.get("left", np.zeros(1))[0]
+
+    def _without_dropped(
+        self, training: TrainingExamples, by_pass: dict[str, Array], end: dict[str, Array]
+    ) -> TrainingExamples:
+        """The examples that are still active, made again, with the state in which the learner left them."""
+        places = end["kept"].astype(np.int64)
+        training.chunks.clear()  # frees the rows before others are made
+        numbers = cast(Array, training.order)[places]
+        resources = Resources.of(self.threads, None, training.scratch)
+        training.chunks.append(rows_at(cast(TrainingRows, training.source), numbers, resources))
+        state = {
+            "n_passes": len(by_pass["objective"]),
+            "weights": cast(LinearModel, self.model_).weights.ravel(),
+            "log_alpha": end["log-alpha"],
+            "dual": by_pass["objective"][-1],
+            "removed_gap": end["removed"][0],
+        }
+        return replace(training, labels=training.labels[places], order=numbers, state=state)
+
+
+_START: dict[str, Any] = {"n_passes": 0, "weights": np.zeros(0), "log_alpha": np.zeros(0), "dual": 0.0, "removed_gap": 0.0}
+_AT_THE_END = ("alpha", "left", "kept", "log-alpha", "removed")  # of the core's history, not by pass
+
+
+def _n_bytes(training: TrainingExamples) -> float:
+    """The memory of the rows and of α."""
+    arrays = [array for rows in training.chunks for array in (rows.indptr, rows.indices, rows.values)]
+    alpha = len(training.labels) * training.n_classes * np.dtype(np.float64).itemsize
+    return float(alpha + sum(array.nbytes for array in arrays if array is not None))

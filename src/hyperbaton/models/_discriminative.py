@@ -138,7 +138,7 @@ class Discriminative(OrientationModel):
 
     phases: ClassVar = {"phrase pairs": 1, "features": 2, "weights": 6}
 
-    features: str | FeatureSet = option("dpr", "feature set and its options", plugins=FEATURES)
+    features: str | FeatureSet = option("dpr", "feature set and its options; + joins sets", plugins=FEATURES)
     learner: str | Learner = option("lbfgs", "learner and its options", plugins=LEARNERS)
     scope: str = option("clusters", "one sub-model per source phrase, or one global model", choices=("clusters", "global"))
     min_cluster: int = option(10, "minimum number of samples for a sub-model", minimum=1)
@@ -167,8 +167,8 @@ class Discriminative(OrientationModel):
             training.occurrences, training.labels, n_classes, training.resources.phase("features")
         )
         if rows.n_features == 0:
-            name = FEATURES.name_of(self.feature_set_)
-            raise InputError(f"no feature is frequent enough: use more text, or --features {name}:min-count=1")
+            named = FEATURES.text(self.feature_set_)
+            raise InputError(f"no feature is frequent enough: use more text, or a smaller min-count in --features {named}")
         return rows
 
     def _learn(self, training: TrainingSamples, rows: TrainingRows, clusters: Array) -> None:

@@ -46,7 +46,7 @@ class Dpr(Discriminative):
 
     features: str | FeatureSet = option(
         "context",
-        "feature set and its options; with the set dpr the global model does not see the source phrase",
+        "feature set and its options; + joins sets; with the set dpr alone the global model does not see the source phrase",
         plugins=FEATURES,
     )
     learner: str | Learner = option(

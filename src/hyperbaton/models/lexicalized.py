@@ -16,18 +16,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import joined, within
 from hyperbaton.base.options import check_options, option
-from hyperbaton.corpus import Annotations, Links
+from hyperbaton.corpus import Annotations
 from hyperbaton.models.shapes.base import ModelState
 from hyperbaton.models.shapes.orientation import LogProbs, OrientationModel, TrainingSamples
-from hyperbaton.phrases import ORIENTATIONS, ClassCounts, MosesSet, Occurrences, PhraseTable, ReorderingType, smooth
-from hyperbaton.phrases.occurrences import Keys, Spans
+from hyperbaton.phrases import ClassCounts, Occurrences, smooth
+from hyperbaton.phrases.occurrences import Keys
 from hyperbaton.phrases.reordering import SMOOTHING
 
 
@@ -48,6 +47,7 @@ class Lexicalized(OrientationModel):
         choices=("words", "classes", "tags"),
     )
 
+    is_table: ClassVar = True
     uses: ClassVar = ("source_tags", "source_classes", "target_classes")
 
     def _used(self, annotations: Annotations) -> Annotations:
@@ -87,40 +87,17 @@ class Lexicalized(OrientationModel):
         return occurrences if self.units == "words" else occurrences.in_classes()
 
     def moses_table(self, direction: str) -> str | None:
-        orientations = self.set
         # Tags belong to a sentence, not to a phrase; and the ladder uses the target phrase, which f leaves out.
-        by_context = self.units == "tags" or (self.towards == "ladder" and self.conditioning == "f")
-        if not isinstance(orientations, MosesSet) or by_context:
-            return None
-        unit = {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
-        classes = ORIENTATIONS.name_of(orientations)
-        return ReorderingType.parse(f"{unit}-{classes}-{direction}-{self.conditioning}").name
+        by_context = self.units == "tags" or (self.towards == "ladder" and self.by_source)
+        return None if by_context else super().moses_table(direction)
+
+    @property
+    def by_source(self) -> bool:
+        return self.conditioning == "f"
 
     @property
     def estimates_like_moses(self) -> bool:
         return self.units == "words" and self.towards == "uniform" and self.smoothing == SMOOTHING
-
-    def table_probabilities(self, table: PhraseTable) -> npt.NDArray[np.float32]:
-        """The model's probabilities for every phrase pair of a table, or every source phrase if it conditions on `f`.
-
-        Shape: (rows of Moses' reordering table, n_classes).
-        """
-        if self.moses_table("backward") is None:
-            raise OptionError(
-                "the model cannot be written as a Moses reordering table: it has units=tags, or ladder with f"
-            )
-        by_source = self.conditioning == "f"
-        sources = np.arange(len(table.source)) if by_source else table.sources
-        targets = np.zeros(len(sources), np.uint32) if by_source else table.targets
-        source, target = (side.as_text() for side in (table.source, table.target))
-        spans = [
-            Spans(phrases.astype(np.uint32), np.zeros(len(phrases), np.uint16), text.lengths[phrases].astype(np.uint8))
-            for text, phrases in ((source, sources), (target, targets))
-        ]
-        no_links = Links(np.zeros((0, 2), np.uint16), np.zeros(len(target) + 1, np.int64))
-        logprobs = self.logprobs(Occurrences(source, target, no_links, spans[0], spans[1]))
-        probabilities: npt.NDArray[np.float32] = numeric.exp(logprobs).astype(np.float32)
-        return probabilities
 
     def counts_of(self, occurrences: Occurrences) -> Array:
         return self.sources_.at(self._in_units(self.known(occurrences)).source_keys(self._resources))

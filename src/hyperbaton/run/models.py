@@ -15,7 +15,7 @@ from hyperbaton.run.texts import FROM_CORPUS
 
 RULES = "rules"  # as a model: replaces phrases in a hierarchical system
 # Keys of a model's table besides the model's own options.
-OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled", "weights_per_class")
+OWN_KEYS = ("model", "direction", "annotations", "inside", "scaled", "weights_per_class", "table")
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,7 @@ def _read_model(table: KeyTable, name: str, corpus: Corpus) -> NamedModel:
     inside = table.take("inside", bool, False)
     scaled = table.take("scaled", float, 0.0) if "scaled" in table else None
     per_class = table.take("weights_per_class", bool, False)
+    as_table = table.take("table", bool, cls.is_table)
     if has_orientations and isinstance(orientations := table.rest.get("orientations"), str):
         table.trying(lambda: orientation_set(orientations), "orientations")
     untrained: Any = table.options(cls, OWN_KEYS)
@@ -132,6 +133,8 @@ def _read_model(table: KeyTable, name: str, corpus: Corpus) -> NamedModel:
     if per_class and not has_orientations:
         raise table.error("weights_per_class", f"does not apply to the model {model}, which has no orientations")
     options = to_mapping(untrained)
-    kind = None if direction is None else untrained.moses_table(direction)
+    kind = None if direction is None or not as_table else untrained.moses_table(direction)
+    if as_table and kind is None and not cls.is_table:
+        raise table.error("table", "needs a direction and Moses' orientations, over all classes, without tags and coverage")
     is_counted = kind is not None and untrained.estimates_like_moses
     return NamedModel(name, model, options, sides, tuple(annotations), inside, scaled, kind, is_counted, per_class)

@@ -111,7 +111,7 @@ def export_moses(system: System, folder: str | PathLike[str], progress: Progress
         raise OptionError(
             f"Moses has no reordering model like {', '.join(foreign)}: only lexicalized tables, sparse features with a "
             "bidirectional table of the same orientations, and operation sequence models of words can be exported; "
-            "--reordering NAME=TYPE:BEFORE,AFTER makes a table from trained lexicalized models"
+            "--reordering NAME=TYPE:BEFORE,AFTER:SOURCE,TARGET,LINKS makes a table from other orientation models"
         )
     system.table.check()
     sparse_weights: list[bytes] = []

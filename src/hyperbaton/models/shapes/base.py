@@ -95,6 +95,8 @@ class ReorderingModel(ShowsChanges, CheckedOptions, Display, Picklable, ABC):
     takes_scratch: ClassVar[bool] = False
     # An options class with the questions of `explain` that are specific to the model.
     questions: ClassVar[type[Questions]] = Questions
+    # Whether its probabilities are those of a table, without context.
+    is_table: ClassVar[bool] = False
     # Whether it is only a function of the distance, which is a feature of every translation system anyway.
     is_distance: ClassVar[bool] = False
 

@@ -24,7 +24,7 @@ from hyperbaton.base.options import option
 from hyperbaton.base.progress import Phases, Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.corpus import Annotations, Bitext, Text
+from hyperbaton.corpus import Annotations, Bitext, Links, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import need_bitext
 from hyperbaton.models.shapes.base import (
@@ -37,8 +37,13 @@ from hyperbaton.models.shapes.base import (
     some_sentences,
 )
 from hyperbaton.phrases import (
+    ORIENTATIONS,
+    ClassCounts,
+    MosesSet,
     Occurrences,
     OrientationSet,
+    PhraseTable,
+    ReorderingType,
     Samples,
     TranslationOptions,
     class_frequencies,
@@ -48,6 +53,7 @@ from hyperbaton.phrases import (
     orientation_set,
 )
 from hyperbaton.phrases.coverage import COVERAGE_STATES, states_of_samples
+from hyperbaton.phrases.occurrences import Spans
 from hyperbaton.phrases.orientation import Side
 
 LogProbs = npt.NDArray[np.float64]
@@ -90,6 +96,9 @@ class OrientationModel(ReorderingModel):
     )
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
     max_distance: int = option(15, "skip phrase pairs that move farther in training; 0 keeps all", minimum=0)
+    min_pair_count: int = option(
+        1, "skip phrase pairs with fewer samples in training; 2 keeps those that a table of the rest would have", minimum=1
+    )
     max_sentences: int = max_sentences_option()
 
     takes_scratch: ClassVar = True
@@ -142,8 +151,11 @@ class OrientationModel(ReorderingModel):
                     bitext, self.max_length, threads=self.threads or None, progress=extracting, scratch=scratch
                 )
             samples = near_samples(samples, self.max_distance, cast(Side, self.side), scratch)
+            if self.min_pair_count > 1:
+                samples = _frequent_pairs(bitext, samples, self.min_pair_count, resources)
             if len(samples) == 0:
-                what = "nothing to learn from: no phrase pair was found; check the links"
+                frequent = f" with {self.min_pair_count} samples" if self.min_pair_count > 1 else ""
+                what = f"nothing to learn from: no phrase pair{frequent} was found; check the links"
                 raise InputError(what, bitext.source.path)
             self.source_vocabulary_, self.target_vocabulary_ = bitext.source.vocabulary, bitext.target.vocabulary
             self.source_classes_, self.target_classes_ = annotations.source_classes, annotations.target_classes
@@ -244,6 +256,50 @@ class OrientationModel(ReorderingModel):
             result[rows] = self._logprobs(known.select(np.arange(rows.start, rows.stop)))
         return result
 
+    @property
+    def by_source(self) -> bool:
+        """Whether the model conditions on the source phrase alone: its table has a row for each."""
+        return False
+
+    def moses_table(self, direction: str) -> str | None:
+        orientations = self.set
+        if not isinstance(orientations, MosesSet) or self.classes == "possible" or self.sees_coverage:
+            return None
+        unit = {"word": "wbe", "phrase": "phrase", "hierarchical": "hier"}[orientations.unit]
+        classes, conditioning = ORIENTATIONS.name_of(orientations), "f" if self.by_source else "fe"
+        return ReorderingType.parse(f"{unit}-{classes}-{direction}-{conditioning}").name
+
+    def table_probabilities(self, table: PhraseTable, bitext: Bitext | None = None) -> npt.NDArray[np.float32]:
+        """Probabilities of the classes for every row of Moses' reordering table, shape (n_rows, n_classes).
+
+        Moses' tables know no context, so the probabilities of a phrase pair are averaged over its samples in a bitext:
+        p(o | s, t) = Σ_i p(o | s, t, context i) / n. A pair without samples is scored without context.
+        """
+        sources, pairs = table.sources, np.arange(len(table))
+        if self.by_source:  # the first pair of each source phrase
+            sources, pairs = np.unique(sources, return_index=True)
+        source, target = (side.as_text() for side in (table.source, table.target))
+        lengths, points = source.lengths[sources].astype(np.uint8), table.links.gather(pairs)
+        spans = Spans(sources.astype(np.uint32), np.zeros(len(sources), np.uint16), lengths)
+        links = Links(points[0].astype(np.uint16), points[1])
+        options = TranslationOptions(spans, target.select(table.targets[pairs]), links)
+        alone = self.known(Occurrences.of_options(source, options))
+        probabilities = exp(self.logprobs(alone))
+        if bitext is not None and not self.by_source:
+            keys, rows = np.unique(alone.pair_keys(), return_inverse=True)
+            sums, counts = np.zeros((len(keys), len(self.class_names))), np.zeros(len(keys), np.int64)
+            every = Occurrences.of_samples(bitext, extract(bitext, self.max_length, threads=self.threads or None))
+            for chunk in _chunks(len(every)):
+                some = self.known(every.select(np.arange(chunk.start, chunk.stop)))
+                sampled = some.pair_keys()
+                at = np.minimum(np.searchsorted(keys, sampled), len(keys) - 1)
+                in_table = keys[at] == sampled
+                np.add.at(sums, at[in_table], exp(self.logprobs(some.select(np.flatnonzero(in_table)))))
+                counts += np.bincount(at[in_table], minlength=len(keys))
+            seen = counts[rows] > 0
+            probabilities[seen] = sums[rows[seen]] / counts[rows[seen], None]
+        return cast(npt.NDArray[np.float32], probabilities.astype(np.float32))
+
     def known(self, occurrences: Occurrences) -> Occurrences:
         """Phrase pairs over the vocabularies of training, with the classes of their words, or the tags of source
         words."""
@@ -323,6 +379,14 @@ class OrientationModel(ReorderingModel):
     @abstractmethod
     def _logprobs(self, occurrences: Occurrences) -> LogProbs:
         """Log-probabilities of the classes of phrase pairs over the vocabularies of training."""
+
+
+def _frequent_pairs(bitext: Bitext, samples: Samples, min_count: int, resources: Resources) -> Samples:
+    """The samples of phrase pairs with at least `min_count` samples."""
+    scratch, keys = resources.scratch, Occurrences.of_samples(bitext, samples).pair_keys(resources)
+    counts, _, numbers = ClassCounts.numbered(keys, scratch.zeros(len(keys), np.uint8), 1, scratch)
+    frequent = scratch.filled(len(keys), np.bool_, 16, lambda rows: counts.counts[numbers[rows], 0] >= min_count)
+    return samples.select(frequent, scratch)
 
 
 def with_own(possible: npt.NDArray[np.bool_], labels: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from hyperbaton.run.corpus import RawTextOptions
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, Inputs, Work
+from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation
 
 AFTER = ("lm",)
@@ -69,6 +70,7 @@ def _member(plan: Plan, translation: Translation, name: str) -> Member:
     trained = [model.use(side) for side in model.sides]
     inputs = plan.inputs(*(f"model.{side_name}" for side_name in trained))
     if model.table:
+        inputs |= {} if model.cls.is_table else plan.text("train", links=True)
         return Member({name: use | {"models": trained}}, inputs, "models")
     return Member(dict.fromkeys(trained, use), inputs)
 
@@ -102,5 +104,7 @@ def _written(work: Work, name: str, use: JsonObject) -> str:
         return ":".join(parts)
     folders = [str(work.inputs[f"model.{trained}"] / "model") for trained in use.get("models", [])]
     if folders:
-        return f"{use['table']}:{','.join(folders)}"
+        texts = Texts(work.inputs)
+        averaged = [str(texts.path("train", name)) for name in ("source", "target", "links") if texts.has("train", name)]
+        return ":".join([use["table"], ",".join(folders), *([",".join(averaged)] if averaged else [])])
     return use["table"] or str(work.inputs[f"model.{name}"] / "model")
