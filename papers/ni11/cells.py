@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Self
@@ -352,16 +352,16 @@ class PaperSystem:
     fixed: dict[str, float] = field(default_factory=dict)
 
 
-# Eq. 7 is the distance itself, made more or less expensive.
+# The model replaces both the table and the distance: eq. 7 is the distance itself, made more or less expensive.
 SCALED, NO_DISTANCE = {"scaled": 1.0, "orientations": "three"}, {"Distortion0": 0.0}
 MSD = {"model": "lexicalized", "orientations": "msd", "direction": "bidirectional", "max-distance": 0}
 SYSTEMS = {
     "distance": PaperSystem("distance alone", None),
     "msd": PaperSystem("msd (Moses)", MSD),
     "dpr3": PaperSystem("DPR, 3 classes, eq. 7", {"model": "mms", **SCALED}, NO_DISTANCE),
-    "dpr5": PaperSystem("DPR, 5 classes, direct", {"model": "mms", "orientations": "five"}),
+    "dpr5": PaperSystem("DPR, 5 classes, direct", {"model": "mms", "orientations": "five"}, NO_DISTANCE),
     "me3": PaperSystem("ME, 3 classes, eq. 7", {"model": "maxent", **SCALED}, NO_DISTANCE),
-    "me5": PaperSystem("ME, 5 classes, direct", {"model": "maxent", "orientations": "five"}),
+    "me5": PaperSystem("ME, 5 classes, direct", {"model": "maxent", "orientations": "five"}, NO_DISTANCE),
 }
 
 
@@ -375,6 +375,9 @@ class SystemComparison(Experiment):
     @property
     def name(self) -> str:
         return f"translation-{self.size}" if self.kind == "random" else f"translation-{self.kind}-{self.size}"
+
+    def identity(self, setting: Setting) -> JsonObject:
+        return {**super().identity(setting), "systems": {name: asdict(system) for name, system in SYSTEMS.items()}}
 
     def corpus_files(self, data: Path) -> list[Path]:
         return TWLAW.experiment_files(data) if self.kind == "random" else list(TWLAW.files(data, "train").values())
