@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from papers.__main__ import main
 from papers.corpora import PARTS, repetitive_part
-from papers.ni11.cells import Classification, Clusters, ClusterTable, Statistics, SystemComparison, bare_logprobs
+from papers.ni11.cells import SYSTEMS, Classification, Statistics, SystemComparison, bare_logprobs
+from papers.ni11.clusters import Cluster, Clusters, ClusterSample, ClusterTable
 from papers.processes import in_process
 from papers.protocol import MARKS, Cell, Result, Setting
 from papers.running import PAPERS, CellFailed, cell_states, open_paper, reproduce
@@ -29,7 +30,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 README = (DOCS.parent / "papers" / "README.md").read_text(encoding="utf-8")
 # Cells that take a second or two; the others are tested as experiments of `run`.
 SHORT = {
-    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics"],
+    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics", "clusters-600"],
     "al14": ["classification-*-dual-1", "generated-*"],
     "go13": ["*-prediction"],
     "xi11": ["features"],
@@ -105,7 +106,7 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Statistics, "work", _fail)
     monkeypatch.setattr(Classification, "work", mistake)
-    monkeypatch.setattr(Clusters, "work", lambda cell, setting: ClusterTable([]))
+    monkeypatch.setattr(Clusters, "work", lambda cell, setting: ClusterTable([], [], []))
     monkeypatch.setattr(SystemComparison, "experiment", refuse)
     setting = Setting(tmp_path, quick=True)
     with pytest.raises(
@@ -116,6 +117,46 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["cells", "paper.json"]  # no page
     states = cell_states("ni11", setting)
     assert states["clusters-600"] and not states["statistics"] and not states["translation-600"]
+
+
+def test_models_of_ni11_replace_the_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell, setting = SystemComparison("random", 600), Setting(tmp_path, quick=True)
+    translation, identity = cell.experiment(setting)["translation"], cell.identity(setting)
+    assert {*translation["fix"]} == {*translation["systems"]} - {"distance", "msd"} == {"dpr3", "dpr5", "me3", "me5"}
+    assert all(weights == {"Distortion0": 0} for weights in translation["fix"].values())
+    monkeypatch.setitem(SYSTEMS, "me5", replace(SYSTEMS["me5"], fixed={}))
+    assert cell.identity(setting) != identity  # results of other systems are not used
+
+
+@pytest.mark.slow
+def test_a_circle_of_figure_13_opens_its_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: Any) -> None:
+    sample = ClusterSample(("he", "<b>"), "of any", "d<0", {"LR": "d=0", "ME": "d<0", "MMS": "d<0"})
+    clusters = [
+        Cluster(f"phrase {k}", 30 * k, 4 * k, 12, {"LR": lr, "ME": 50.0, "MMS": 62.5}, [sample], {"always": [0.5, -0.5, 0]})
+        for k, lr in enumerate((50.0, 80.0, 60.0), start=1)
+    ]
+    segments = [{"source": [1, 2], "target": ["of"]}, {"source": [0, 1], "target": ["any"]}]
+    order = {"system": "order of translation", "segments": segments}
+    example = {"id": "with b", "source": ["a", "b"], "reference": ["of", "any"], "hypotheses": [order]}
+    table = ClusterTable(clusters, ["d<0", "d=0", "d>0"], [example])
+    monkeypatch.setattr(Clusters, "work", lambda cell, setting: table)
+    done = reproduce("ni11", Setting(tmp_path, quick=True), cells=["clusters-600"])
+    assert done.page is not None
+    page = done.page.read_text(encoding="utf-8")
+    links = re.findall(r'<a xlink:href="#(cluster-600-\d)">', page)
+    cards = re.findall(r'<article class="card" id="([^"]+)">\s*<h3>([^<]+)</h3>', page)
+    assert sorted(links) == sorted(2 * [name for name, _ in cards])  # in the pictures of LR and ME
+    assert [title for _, title in cards] == ["phrase 1", "phrase 2", "phrase 3"]
+    assert "he [phrase 1] &lt;b&gt;" in page and "1 to 4" in page and "http" not in page.partition("<body>")[2]
+    text = (done.page.parent / "report.md").read_text(encoding="utf-8")
+    assert "\\[2–2: of\\] \\[1–1: any\\]" in text and "he \\[phrase 1\\]" not in text
+    tab = request.getfixturevalue("chromium").new_page(color_scheme="dark")
+    tab.goto(done.page.as_uri())
+    cards_shown = "[...document.querySelectorAll('.card')].filter((card) => card.offsetHeight).map((card) => card.id)"
+    assert tab.evaluate(cards_shown) == []
+    tab.locator("#figure-figure-13-600-LR a").nth(1).click()
+    assert tab.evaluate(cards_shown) == [links[1]]
+    tab.close()
 
 
 def test_the_repetitive_part_is_divided_into_texts_of_an_experiment(tmp_path: Path) -> None:
