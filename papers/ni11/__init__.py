@@ -5,7 +5,8 @@ the same kind of text. `random` pairs come from the whole corpus, `contiguous` o
 most recurrent source 4-grams, since the paper's text repeats itself far more than ours. Figures are over all test samples
 and over those whose source phrase has a sub-model (10 training samples): the paper's test sizes count no others.
 
-Cells `clusters-SIZE` look at single source phrases.
+Cells `learners-SIZE-ORIENTATIONS` compare all learners, margins and kernels, and further features, on one split of random
+text. Cells `clusters-SIZE` look at single source phrases.
 
 Cells `translation-SIZE` translate random text, `translation-repetitive-SIZE` the repetitive part, with development and test
 text from that part.
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from hyperbaton.report.elements import Element
 from papers.ni11.cells import CLASSIFIERS, ORIENTATIONS, Classification, Scale, Statistics, SystemComparison
 from papers.ni11.clusters import Clusters
+from papers.ni11.learners import LearnerComparison
 from papers.ni11.page import Ni11Page
 from papers.protocol import Cell, Paper, PaperItem, Result, Results
 
@@ -62,8 +64,9 @@ class Ni11(Paper):
         ]
         comparisons = [SystemComparison(kind, size) for kind, sizes in scale.translated.items() for size in sizes]
         # Smaller sizes first, for every kind of text.
-        sized: list[Classification | Clusters | SystemComparison] = [
+        sized: list[Classification | Clusters | LearnerComparison | SystemComparison] = [
             *classifications,
+            *(LearnerComparison.of(scale.sizes[0], orientations) for orientations in ORIENTATIONS),
             *map(Clusters, scale.clustered),
             *comparisons,
         ]

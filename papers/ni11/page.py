@@ -29,6 +29,7 @@ from papers.ni11.cells import (
     TextStatistics,
 )
 from papers.ni11.clusters import Cluster, Clusters, ClusterTable
+from papers.ni11.learners import LearnerComparison
 from papers.ni11.numbers import F1, LEARNERS, PAIRS, SIZES, TABLE_7
 from papers.protocol import PaperItem, Results
 from papers.tables import THEIRS, mean, paired_test, paper_table, table
@@ -88,10 +89,32 @@ class Ni11Page:
         return [table("table-4", "Phrase pairs, in thousands.", columns, groups)] if groups else []
 
     def _table_5(self) -> list[Element]:
-        return self._f1_tables("table-5", "three")
+        return [*self._f1_tables("table-5", "three"), *self._learners("three")]
 
     def _table_6(self) -> list[Element]:
-        return self._f1_tables("table-6", "five")
+        return [*self._f1_tables("table-6", "five"), *self._learners("five")]
+
+    def _learners(self, orientations: str) -> list[Element]:
+        """All learners on one split."""
+        size = self.scale.sizes[0]
+        found = self.results.of(LearnerComparison.of(size, orientations))
+        if found is None:
+            return []
+        groups: dict[str, Rows] = {}
+        base = min(score.processor_seconds for score in found.scores if score.title.startswith("MMS"))
+        for score in found.scores:
+            numbers = (Number(score.precision, 2), Number(score.f1, 2), Number(score.mean_logprob, 4))
+            p = "best" if score.p is None else f"{score.p:.1e}"
+            groups.setdefault(score.group, []).append(
+                [score.title, *numbers, p, Number(score.processor_seconds / base, 1), score.learner]
+            )
+        columns = ["", "precision", "mean F1", "log p", "p against the best", "processor time", "learner"]
+        caption = (
+            f"All learners on the same rows, {orientations} classes, {size:,} random sentence pairs, "
+            f"{found.n:,} test samples of known phrases."
+        )
+        note = "p: paired t-test over test sentences, within a group. Time is relative to the fastest MMS."
+        return [table(f"learners-{orientations}", caption, columns, list(groups.items()), note)]
 
     def _f1_tables(self, key: str, orientations: str) -> list[Element]:
         elements: list[Element] = []

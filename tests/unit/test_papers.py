@@ -16,13 +16,17 @@ from papers.__main__ import main
 from papers.corpora import PARTS, repetitive_part
 from papers.ni11.cells import SYSTEMS, Classification, Statistics, SystemComparison, bare_logprobs
 from papers.ni11.clusters import Cluster, Clusters, ClusterSample, ClusterTable
+from papers.ni11.further import neighbours
+from papers.ni11.learners import Part, at_most, kernel_scores, scores_of_seen_length
 from papers.processes import in_process
 from papers.protocol import MARKS, Cell, Result, Setting
 from papers.running import PAPERS, CellFailed, cell_states, open_paper, reproduce
 
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.base.rows import Rows
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
+from hyperbaton.learn import LEARNERS
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import Occurrences, extract
 
@@ -30,7 +34,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 README = (DOCS.parent / "papers" / "README.md").read_text(encoding="utf-8")
 # Cells that take a second or two; the others are tested as experiments of `run`.
 SHORT = {
-    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics", "clusters-600"],
+    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics", "clusters-600", "learners-300-three"],
     "al14": ["classification-*-dual-1", "generated-*"],
     "go13": ["*-prediction"],
     "xi11": ["features"],
@@ -157,6 +161,52 @@ def test_a_circle_of_figure_13_opens_its_cluster(tmp_path: Path, monkeypatch: py
     tab.locator("#figure-figure-13-600-LR a").nth(1).click()
     assert tab.evaluate(cards_shown) == [links[1]]
     tab.close()
+
+
+def _random_part(rng: np.random.Generator, n: int, n_features: int) -> Part:
+    rows = rng.random((n, n_features)) < 0.4
+    rows[:, 0] = True
+    indptr, indices = np.append(0, rows.sum(axis=1).cumsum()), np.nonzero(rows)[1].astype(np.int32)
+    sentences, labels, clusters = np.arange(n), rng.integers(0, 3, n), rng.integers(0, 2, n)
+    return Part(sentences, Rows(indptr, indices, n_features), labels, clusters, sentences)
+
+
+def test_learners_of_clusters_are_compared_on_equal_terms() -> None:
+    rng = np.random.default_rng(1)
+    train, test = _random_part(rng, 60, 9), _random_part(rng, 20, 9)
+    # A polynomial of degree 1 is the linear kernel, trained for one cluster after another or for all at once.
+    options = "mmr:tolerance=1e-9:unit-length=yes"
+    linear = LEARNERS.make(options).fit_clusters(train.rows, train.labels, train.clusters, 3)
+    by_kernel = kernel_scores(f"{options}:kernel=polynomial:degree=1:shift=0", train, test, 3)
+    assert np.allclose(by_kernel, linear.scores(test.rows, test.clusters), atol=1e-4)
+    # Features that a cluster has not seen do not count for the length of a row.
+    few = _random_part(rng, 60, 5)
+    few_rows = replace(few.rows, n_features=9)
+    model = LEARNERS["psl"](unit_length=True).fit_clusters(few_rows, few.labels, few.clusters, 3)
+    seen = [set(model.features[model.offsets[c] : model.offsets[c + 1]].tolist()) for c in range(2)]
+    scores = scores_of_seen_length(model, test.rows, test.clusters, 1)
+    for i, cluster in enumerate(test.clusters.tolist()):
+        known = sorted({*test.rows.at(np.array([i])).indices.tolist()} & seen[cluster])
+        row = Rows(np.array([0, len(known)]), np.array(known, np.int32), 9)
+        assert np.allclose(scores[i], model.scores(row, [cluster])[0], atol=1e-6)
+    chosen = at_most(5, train.clusters, 1)
+    assert np.bincount(train.clusters[chosen]).tolist() == [5, 5] and (np.diff(chosen) > 0).all()
+    wider = train.with_columns([train.labels, 2 - train.labels], 3)
+    last = wider.rows.at(np.array([7])).indices[-2:] - 9
+    assert wider.rows.n_features == 15 and last.tolist() == [train.labels[7], 5 - train.labels[7]]
+
+
+def test_neighbours_of_a_phrase_are_the_smallest_phrases_beside_it() -> None:
+    samples = extract(Bitext.of(["a b c"] * 2, ["x y z"] * 2, [[(0, 0), (1, 2), (2, 1)]] * 2), 3)
+    phrases = [(sample.sentence, sample.source) for sample in samples]
+    beside = {
+        side: {phrases[i]: phrases[k][1] for i, k in enumerate(neighbours(samples, side)) if k >= 0}  # type: ignore[arg-type]
+        for side in ("before", "left", "right")
+    }
+    for s in (0, 1):
+        assert {p: near for (t, p), near in beside["before"].items() if t == s} == {"c": "a", "b": "c", "b c": "a"}
+        assert {p: near for (t, p), near in beside["left"].items() if t == s} == {"b": "a", "c": "b", "b c": "a"}
+        assert {p: near for (t, p), near in beside["right"].items() if t == s} == {"a": "b", "b": "c"}
 
 
 def test_the_repetitive_part_is_divided_into_texts_of_an_experiment(tmp_path: Path) -> None:
