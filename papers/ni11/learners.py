@@ -40,7 +40,7 @@ FEW = 200  # samples of a cluster that kernels are trained on
 
 @dataclass(frozen=True)
 class Contender:
-    """A learner with its options, or a model with a back-off of its own; and what differs from the others.
+    """A learner with its options, and what differs from the others; LR has no learner.
 
     `most` is the largest number of training samples of a cluster, 0 for all; `further` names further features; with
     `seen_length` the length of a row is that of the features which its cluster has seen.

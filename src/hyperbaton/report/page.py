@@ -94,7 +94,7 @@ def _colours() -> str:
 
 
 def inline_svg(svg: str, prefix: str) -> str:
-    """A picture of `svg_text` for embedding in a page: no prologue, unique ids, the page's colours; its links lead to the page.
+    """A picture of `svg_text` in a page: no prologue, unique ids, the page's colours; its links lead to parts of the page.
 
     >>> inline_svg('<?xml?><svg xmlns="x"><metadata>m</metadata><path id="p1" style="fill: #22272e"/></svg>', "a-")
     '<svg><path id="a-p1" style="fill: var(--c22272e)"/></svg>'
