@@ -2,13 +2,14 @@
 
 Every contender learns the same rows, the features of the paper's Table 3, for the source phrases that have a sub-model, and
 is tested on the samples of these phrases. A paired t-test over test sentences compares each with the best of its group.
+Further features are also added to a model over the classes that are possible, given the words translated so far.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,8 @@ from hyperbaton.corpus import Bitext
 from hyperbaton.evaluate import Classification as Evaluation
 from hyperbaton.learn import LEARNERS, ClusterModel
 from hyperbaton.models import OrientationModel
-from hyperbaton.models._discriminative import Discriminative
+from hyperbaton.models._discriminative import LEAST, Discriminative
+from hyperbaton.models.shapes.orientation import with_own
 from hyperbaton.phrases import Occurrences, Samples
 from papers.ni11.cells import BY_TITLE, LawCell, SplitText, make_model, split_text
 from papers.ni11.further import FURTHER, Further
@@ -35,7 +37,7 @@ CRAMMER_SINGER = f"{SVM}:kind=crammer-singer"
 MMS = "psl:max-passes=100:unit-length=yes:validation=0.2"
 MMR = "mmr:max-passes=200:unit-length=yes"
 NEAR = {"three": "1 .5 0; .5 1 .5; 0 .5 1", "five": "1 .5 0 0 0; .5 1 .5 0 0; 0 .5 1 .5 0; 0 0 .5 1 .5; 0 0 0 .5 1"}
-FEW = 200  # samples of a cluster that kernels are trained on
+FEW = 100  # samples of a cluster that kernels are trained on
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Contender:
     """A learner with its options, and what differs from the others; LR has no learner.
 
     `most` is the largest number of training samples of a cluster, 0 for all; `further` names further features; with
-    `seen_length` the length of a row is that of the features which its cluster has seen.
+    `seen_length` the length of a row is that of the features which its cluster has seen. With `only_possible` it is trained
+    and tested on the classes that the coverage allows.
     """
 
     group: str
@@ -52,15 +55,16 @@ class Contender:
     most: int = 0
     further: tuple[str, ...] = ()
     seen_length: bool = False
+    only_possible: bool = False
 
 
-def contenders(orientations: str) -> list[Contender]:
-    """All contenders; margins that are the same for three classes are left out there."""
+def all_learners(orientations: str) -> list[Contender]:
+    """All learners; margins that are the same for three classes are left out there."""
     deltas = ["uniform", "ordered", "estimated"] + ["sides"] * (orientations == "five")
     learners = {
         "ME, L-BFGS": ME,
-        "ME, GIS": "gis:variance=0.1:max-passes=100:tolerance=0.001",
-        "ME, IIS": "iis:variance=0.1:max-passes=100:tolerance=0.001",
+        "ME, GIS": "gis:variance=0.1:max-passes=30",
+        "ME, IIS": "iis:variance=0.1:max-passes=30",
         "ME, SGD": "sgd:variance=0.1",
         "ME, dual": "dual_eg:variance=0.1",
         "ordinal, logistic": "ordinal:variance=0.1",
@@ -68,7 +72,7 @@ def contenders(orientations: str) -> list[Contender]:
         "SVM, one against the rest": SVM,
         **{f"SVM, Crammer–Singer, Δ {delta}": f"{CRAMMER_SINGER}:delta={delta}" for delta in deltas},
         **{f"MMS, Δ {delta}": f"{MMS}:delta={delta}" for delta in deltas},
-        "MMS, eq. 6, R = 10": "extragradient:max-passes=100:unit-length=yes:radius=10",
+        "MMS, eq. 6, R = 10": "extragradient:max-passes=30:unit-length=yes:radius=10",
         "MMR": MMR,
         "MMR, kernel between classes": f"{MMR}:output-kernel={NEAR[orientations]}",
     }
@@ -76,12 +80,9 @@ def contenders(orientations: str) -> list[Contender]:
         "SVM": SVM,
         "MMR, linear": MMR,
         "MMR, polynomial, degree 2": f"{MMR}:kernel=polynomial",
-        "MMR, polynomial, degree 3": f"{MMR}:kernel=polynomial:degree=3",
         "MMR, Gaussian, γ = 1": f"{MMR}:kernel=gaussian",
-        "MMR, Gaussian, γ = 4": f"{MMR}:kernel=gaussian:gamma=4",
     }
     lengths = {"MMS": f"{MMS}:delta=sides", "SVM": SVM, "MMR": MMR}
-    further = {"ME": (), **{f"ME, {name}": (name,) for name in FURTHER}, "ME, all": tuple(FURTHER)}
     return [
         *(Contender("learners", title, learner) for title, learner in {"LR": "", **learners}.items()),
         *(Contender(f"at most {FEW} samples of a cluster", title, learner, FEW) for title, learner in kernels.items()),
@@ -90,8 +91,22 @@ def contenders(orientations: str) -> list[Contender]:
             for title, learner in lengths.items()
             for name, seen in {"all features": False, "features that the cluster has seen": True}.items()
         ),
-        *(Contender("further features", title, ME, further=names) for title, names in further.items()),
     ]
+
+
+def further_features(orientations: str) -> list[Contender]:
+    """ME without and with each of the further features."""
+    before = "known class of the phrase before"
+    some = {"ME": (), "ME, all": tuple(FURTHER)}
+    every = {**some, **{f"ME, {name}": (name,) for name in FURTHER}}
+    possible = {**some, f"ME, {before}": (before,)}
+    return [
+        *(Contender("all classes", title, ME, further=names) for title, names in every.items()),
+        *(Contender("possible classes", title, ME, further=names, only_possible=True) for title, names in possible.items()),
+    ]
+
+
+COMPARED = {"learners": all_learners, "further": further_features}
 
 
 @dataclass(frozen=True)
@@ -110,7 +125,7 @@ class ContenderScore:
 
 @dataclass(frozen=True)
 class LearnerTable(Result):
-    """Scores by group, in the order of `contenders`, and the number of test samples."""
+    """Scores in the order of the contenders, and the number of test samples."""
 
     scores: list[ContenderScore]
     n: int
@@ -122,8 +137,9 @@ class LearnerTable(Result):
 
 @dataclass(frozen=True)
 class LearnerComparison(LawCell[LearnerTable]):
-    """All contenders on one split of random text."""
+    """Contenders on one split of random text: `what` is a key of `COMPARED`."""
 
+    what: str
     size: int
     orientations: str
     contenders: tuple[Contender, ...]
@@ -131,13 +147,13 @@ class LearnerComparison(LawCell[LearnerTable]):
     result_type: ClassVar[type[Result]] = LearnerTable
 
     @classmethod
-    def of(cls, size: int, orientations: str) -> LearnerComparison:
-        """The comparison of all contenders."""
-        return cls(size, orientations, tuple(contenders(orientations)))
+    def of(cls, what: str, size: int, orientations: str) -> LearnerComparison:
+        """The comparison of all its contenders."""
+        return cls(what, size, orientations, tuple(COMPARED[what](orientations)))
 
     @property
     def name(self) -> str:
-        return f"learners-{self.size}-{self.orientations}"
+        return f"{self.what}-{self.size}-{self.orientations}"
 
     def work(self, setting: Setting) -> LearnerTable:
         split = ClusterSplit.of(self.size, self.orientations, setting)
@@ -170,10 +186,11 @@ class Part:
     labels: Array
     clusters: Array
     sentences: Array
+    possible: Array  # (n, n_classes)
 
     def select(self, keep: Array) -> Part:
         """Some of the samples, by number."""
-        arrays = (array[keep] for array in (self.labels, self.clusters, self.sentences))
+        arrays = (array[keep] for array in (self.labels, self.clusters, self.sentences, self.possible))
         return Part(self.chosen[keep], self.rows.at(keep), *arrays)
 
     def with_columns(self, columns: Sequence[Array], width: int) -> Part:
@@ -184,7 +201,7 @@ class Part:
         where = np.repeat(rows.indptr[1:], n)
         indices = np.insert(rows.indices, where, added.ravel().astype(rows.indices.dtype))
         longer = Rows(rows.indptr + n * np.arange(len(rows.indptr)), indices, rows.n_features + n * width)
-        return Part(self.chosen, longer, self.labels, self.clusters, self.sentences)
+        return replace(self, rows=longer)
 
 
 @dataclass(frozen=True)
@@ -221,7 +238,9 @@ class ClusterSplit:
             clusters = model.phrases_.clusters_of(known.source_keys())
             chosen = np.flatnonzero(clusters >= 0)
             rows = model.feature_set_.rows(known.select(chosen), threads=setting.threads)
-            return Part(chosen, rows, model.labels(samples)[chosen], clusters[chosen], samples.sentence[chosen])
+            labels = model.labels(samples)
+            possible = with_own(model.possible(bitext, samples), labels)
+            return Part(chosen, rows, *(part[chosen] for part in (labels, clusters, samples.sentence, possible)))
 
         train, test = part(text.train, text.train_samples), part(text.test, text.test_samples)
         return cls(setting, text, orientations, model, Further(text, size, model, setting), train, test)
@@ -240,6 +259,8 @@ class ClusterSplit:
             scores, seconds = self._frequencies(contender, started)
         else:
             scores, seconds = self._scores(contender, train, test, started)
+        if contender.only_possible:
+            scores = np.where(test.possible, scores, -np.inf)
         names, frequency = self.model.class_names, self.model.class_counts_
         evaluation = Evaluation.of(names, numeric.log_softmax(scores), test.labels, np.zeros(len(scores)), None, frequency)
         frequent = np.argsort(-frequency, kind="stable")
@@ -259,7 +280,8 @@ class ClusterSplit:
         n_classes, n_clusters = len(self.model.class_names), self.model.phrases_.n_clusters
         if ":kernel=" in contender.learner:
             return kernel_scores(contender.learner, train, test, n_classes), time.process_time() - started
-        sub_models = learner.fit_clusters(train.rows, train.labels, train.clusters, n_classes, n_clusters)
+        prior = np.maximum(train.possible, LEAST) if contender.only_possible else None
+        sub_models = learner.fit_clusters(train.rows, train.labels, train.clusters, n_classes, n_clusters, prior=prior)
         seconds = time.process_time() - started
         if contender.seen_length:
             return scores_of_seen_length(sub_models, test.rows, test.clusters, self.setting.threads), seconds

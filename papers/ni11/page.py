@@ -95,26 +95,28 @@ class Ni11Page:
         return [*self._f1_tables("table-6", "five"), *self._learners("five")]
 
     def _learners(self, orientations: str) -> list[Element]:
-        """All learners on one split."""
+        """All learners, and further features, on one split."""
+        elements: list[Element] = []
         size = self.scale.sizes[0]
-        found = self.results.of(LearnerComparison.of(size, orientations))
-        if found is None:
-            return []
-        groups: dict[str, Rows] = {}
-        base = min(score.processor_seconds for score in found.scores if score.title.startswith("MMS"))
-        for score in found.scores:
-            numbers = (Number(score.precision, 2), Number(score.f1, 2), Number(score.mean_logprob, 4))
-            p = "best" if score.p is None else f"{score.p:.1e}"
-            groups.setdefault(score.group, []).append(
-                [score.title, *numbers, p, Number(score.processor_seconds / base, 1), score.learner]
+        for what, title in {"learners": "All learners on the same features", "further": "Further features"}.items():
+            found = self.results.of(LearnerComparison.of(what, size, orientations))
+            if found is None:
+                continue
+            groups: dict[str, Rows] = {}
+            fastest = min(score.processor_seconds for score in found.scores)
+            for score in found.scores:
+                numbers = (Number(score.precision, 2), Number(score.f1, 2), Number(score.mean_logprob, 4))
+                p = "best" if score.p is None else f"{score.p:.1e}"
+                time = Number(score.processor_seconds / fastest, 1)
+                groups.setdefault(score.group, []).append([score.title, *numbers, p, time, score.learner])
+            columns = ["", "precision", "mean F1", "log p", "p against the best", "processor time", "learner"]
+            caption = (
+                f"{title}, {orientations} classes, {size:,} random sentence pairs, "
+                f"{found.n:,} test samples of known phrases."
             )
-        columns = ["", "precision", "mean F1", "log p", "p against the best", "processor time", "learner"]
-        caption = (
-            f"All learners on the same rows, {orientations} classes, {size:,} random sentence pairs, "
-            f"{found.n:,} test samples of known phrases."
-        )
-        note = "p: paired t-test over test sentences, within a group. Time is relative to the fastest MMS."
-        return [table(f"learners-{orientations}", caption, columns, list(groups.items()), note)]
+            note = "p: paired t-test over test sentences, within a group. Processor time is relative to the fastest."
+            elements.append(table(f"{what}-{orientations}", caption, columns, list(groups.items()), note))
+        return elements
 
     def _f1_tables(self, key: str, orientations: str) -> list[Element]:
         elements: list[Element] = []

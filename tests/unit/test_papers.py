@@ -168,7 +168,7 @@ def _random_part(rng: np.random.Generator, n: int, n_features: int) -> Part:
     rows[:, 0] = True
     indptr, indices = np.append(0, rows.sum(axis=1).cumsum()), np.nonzero(rows)[1].astype(np.int32)
     sentences, labels, clusters = np.arange(n), rng.integers(0, 3, n), rng.integers(0, 2, n)
-    return Part(sentences, Rows(indptr, indices, n_features), labels, clusters, sentences)
+    return Part(sentences, Rows(indptr, indices, n_features), labels, clusters, sentences, np.ones((n, 3), bool))
 
 
 def test_learners_of_clusters_are_compared_on_equal_terms() -> None:
