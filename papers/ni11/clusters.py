@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.models import OrientationModel
+from hyperbaton.models._discriminative import Discriminative, cluster_part
 from hyperbaton.phrases import Occurrences
 from hyperbaton.report.pair_text import Box, read_pair, smallest
 from papers.ni11.cells import BY_TITLE, MAX_LENGTH, MIN_SUPPORT, LawCell, SplitText, make_model, split_text
@@ -98,21 +99,25 @@ class Clusters(LawCell[ClusterTable]):
             model = make_model(BY_TITLE[title], "three", setting).fit(text.train, samples=text.train_samples)
             predicted[title] = model.logprobs(occurrences).argmax(axis=1)
         # The last classifier is MMS.
-        support, labels = model.support(occurrences), model.labels(text.test_samples)
+        if not isinstance(model, Discriminative):
+            raise OptionError("the last classifier has no sub-models")
+        labels, known = model.labels(text.test_samples), model.known(occurrences)
+        support = model.counts_of(occurrences).sum(axis=1)
+        sub_models = model.phrases_.clusters_of(known.source_keys())
         translations = n_translations(model, text, first)
         tested = Tested(text, cluster_of, labels, predicted, model.class_names)
         clusters = {}
         for at in np.argsort(-counts, kind="stable").tolist():
             sample = int(first[at])
-            if counts[at] >= LEAST_TESTED and support is not None and support[sample] >= MIN_SUPPORT:
+            if counts[at] >= LEAST_TESTED and support[sample] >= MIN_SUPPORT:
                 clusters[at] = Cluster(
-                    phrase=(phrase := tested.phrase(sample)),
+                    phrase=tested.phrase(sample),
                     training=int(support[sample]),
                     translations=int(translations[at]),
                     test=int(counts[at]),
                     correct=tested.correct(at),
                     samples=tested.samples(at),
-                    weights=largest_weights(model, phrase),
+                    weights=largest_weights(model, int(sub_models[sample])),
                 )
             if len(clusters) == MOST_CLUSTERS:
                 break
@@ -203,11 +208,13 @@ def n_translations(model: OrientationModel, text: SplitText, samples: Array) -> 
     return np.where(sources[at] == keys, counts[at], 0)
 
 
-def largest_weights(model: OrientationModel, phrase: str) -> dict[str, list[float]]:
-    """The features of a phrase's sub-model whose weights differ most between classes, relative to their mean."""
-    return dict(sorted(_relative_weights(model, phrase), key=lambda pair: -max(map(abs, pair[1])))[:N_WEIGHTS])
-
-
-def _relative_weights(model: OrientationModel, phrase: str) -> Iterator[tuple[str, list[float]]]:
-    for feature, weights in model.phrase_weights(phrase):
-        yield feature, [round(float(weight), 3) for weight in weights - weights.mean()]
+def largest_weights(model: Discriminative, cluster: int) -> dict[str, list[float]]:
+    """The features of a sub-model whose weights differ most between classes, relative to their mean."""
+    if model.clusters_ is None:
+        return {}
+    part, features = cluster_part(model.clusters_, cluster), model.feature_set_
+    relative = part.weights - part.weights.mean(axis=1, keepdims=True)
+    largest = np.argsort(-np.abs(relative).max(axis=1), kind="stable")[:N_WEIGHTS]
+    vocabularies = model.source_vocabulary_, model.target_vocabulary_
+    rows = zip(part.features[largest].tolist(), relative[largest].astype(np.float64).round(3).tolist(), strict=True)
+    return {"always" if f == features.n_features else features.describe(f, *vocabularies): row for f, row in rows}
