@@ -37,7 +37,7 @@ from papers.tables import THEIRS, mean, paired_test, paper_table, table
 Rows = list[list[TableCell]]
 TITLES = list(BY_TITLE)
 # Clusters by the number of their target translations.
-AMBIGUITY = (("1 to 4", 1, 5), ("5 to 9", 5, 10), ("10 to 19", 10, 20), ("20 or more", 20, 1 << 30))
+AMBIGUITY = (("fewer than 50", 0, 50), ("50 to 199", 50, 200), ("200 to 499", 200, 500), ("500 or more", 500, 1 << 30))
 PARTS: dict[str, Callable[[ClassificationResult], Accuracy]] = {
     "known": lambda result: result.known,
     "all": lambda result: result.all,
@@ -453,6 +453,7 @@ def _anchor(size: int, number: int) -> str:
 def draw_clusters(clusters: Sequence[Cluster], other: str, size: int) -> Figure:
     """Gains of MMS by training samples; each mark links to its cluster's card."""
     shapes = {"o": (10, 101), "s": (-101, -10), ".": (-10, 10)}
+    most = max((cluster.translations for cluster in clusters), default=1)
     with one_plot(6.0, 4.6) as (figure, axes):
         axes.axvline(0, color=FAINT, linewidth=1, zorder=0)
         for (marker, (low, high)), colour in zip(shapes.items(), (BACK, FORWARD, MONOTONE), strict=True):
@@ -462,7 +463,7 @@ def draw_clusters(clusters: Sequence[Cluster], other: str, size: int) -> Figure:
             points = axes.scatter(
                 [clusters[k].gain(other) for k in chosen],
                 [clusters[k].training for k in chosen],
-                s=[8 if marker == "." else 3 * clusters[k].translations for k in chosen],
+                s=[8 if marker == "." else 600 * clusters[k].translations / most for k in chosen],
                 marker=marker,
                 facecolors=colour,
                 edgecolors=colour,

@@ -151,7 +151,7 @@ def test_a_circle_of_figure_13_opens_its_cluster(tmp_path: Path, monkeypatch: py
     cards = re.findall(r'<article class="card" id="([^"]+)">\s*<h3>([^<]+)</h3>', page)
     assert sorted(links) == sorted(2 * [name for name, _ in cards])  # in the pictures of LR and ME
     assert [title for _, title in cards] == ["phrase 1", "phrase 2", "phrase 3"]
-    assert "he [phrase 1] &lt;b&gt;" in page and "1 to 4" in page and "http" not in page.partition("<body>")[2]
+    assert "he [phrase 1] &lt;b&gt;" in page and "fewer than 50" in page and "http" not in page.partition("<body>")[2]
     text = (done.page.parent / "report.md").read_text(encoding="utf-8")
     assert "\\[2–2: of\\] \\[1–1: any\\]" in text and "he \\[phrase 1\\]" not in text
     tab = request.getfixturevalue("chromium").new_page(color_scheme="dark")
