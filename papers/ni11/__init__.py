@@ -5,6 +5,9 @@ the same kind of text. `random` pairs come from the whole corpus, `contiguous` o
 most recurrent source 4-grams, since the paper's text repeats itself far more than ours. Figures are over all test samples
 and over those whose source phrase has a sub-model (10 training samples): the paper's test sizes count no others.
 
+Cells `learners-SIZE-ORIENTATIONS` compare all learners, margins and kernels on one split of random text, and cells
+`further-SIZE-ORIENTATIONS` further features. Cells `clusters-SIZE` look at single source phrases.
+
 Cells `translation-SIZE` translate random text, `translation-repetitive-SIZE` the repetitive part, with development and test
 text from that part.
 """
@@ -14,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hyperbaton.report.elements import Element
-from papers.ni11.cells import CLASSIFIERS, ORIENTATIONS, Classification, Clusters, Scale, Statistics, SystemComparison
+from papers.ni11.cells import CLASSIFIERS, ORIENTATIONS, Classification, Scale, Statistics, SystemComparison
+from papers.ni11.clusters import Clusters
+from papers.ni11.learners import COMPARED, LearnerComparison
 from papers.ni11.page import Ni11Page
 from papers.protocol import Cell, Paper, PaperItem, Result, Results
 
@@ -59,12 +64,13 @@ class Ni11(Paper):
         ]
         comparisons = [SystemComparison(kind, size) for kind, sizes in scale.translated.items() for size in sizes]
         # Smaller sizes first, for every kind of text.
-        sized: list[Classification | Clusters | SystemComparison] = [
+        sized: list[Classification | Clusters | LearnerComparison | SystemComparison] = [
             *classifications,
-            Clusters(scale.sizes[1]),
+            *(LearnerComparison.of(what, scale.sizes[0], each) for what in COMPARED for each in ORIENTATIONS),
+            *map(Clusters, scale.clustered),
             *comparisons,
         ]
-        return [Statistics(), *sorted(sized, key=lambda cell: cell.size)]
+        return [Statistics(scale.n_statistics), *sorted(sized, key=lambda cell: cell.size)]
 
     def elements(self, item: PaperItem, results: Results) -> list[Element]:
         return Ni11Page(results, Scale.of(self.setting)).elements(item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Self
@@ -19,9 +19,9 @@ from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.classes import word_classes
 from hyperbaton.corpus.files import write_pieces
 from hyperbaton.evaluate import Classification as Evaluation
-from hyperbaton.features import FEATURES
 from hyperbaton.models import MODELS, OrientationModel
 from hyperbaton.models.lexicalized import Lexicalized
+from hyperbaton.models.mms import Mms
 from hyperbaton.phrases import Occurrences, Samples, extract, near_samples
 from papers.corpora import PARTS, TWLAW, made_once, within
 from papers.experiments import Experiment, search_options
@@ -57,6 +57,7 @@ CLASSIFIERS = (
     Classifier("DPR classes", "dpr", n_word_classes=50),
     Classifier("DPR possible", "dpr", only_possible=True),
 )
+BY_TITLE = {classifier.title: classifier for classifier in CLASSIFIERS}
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Scale:
         default_factory=lambda: {"random": SIZES, "repetitive": SIZES[:3], "contiguous": SIZES[:3]}
     )
     translated: dict[str, tuple[int, ...]] = field(default_factory=lambda: {"random": SIZES, "repetitive": SIZES[:2]})
+    clustered: tuple[int, ...] = (50_000, 150_000)  # sentence pairs of Figures 13 and 14
     n_repeats: int = 3
     n_test: int = 1000
     n_statistics: int = 50_000
@@ -78,7 +80,7 @@ class Scale:
         """The paper's, or a small one."""
         if not setting.quick:
             return cls()
-        return cls((300, 600), {"random": (300, 600), "repetitive": (300,)}, {"random": (600,)}, 2, 100, 1200, 1)
+        return cls((300, 600), {"random": (300, 600), "repetitive": (300,)}, {"random": (600,)}, (600,), 2, 100, 1200, 1)
 
 
 @lru_cache(maxsize=1)  # consecutive cells use the same text
@@ -236,19 +238,25 @@ def possible_logprobs(logprobs: numeric.Floats, possible: npt.NDArray[np.bool_])
 
 @dataclass(frozen=True)
 class TextStatistics(Result):
-    """Sizes of the text, and its phrase pairs by distance, by samples of their source phrase, and by features."""
+    """Sizes of the text, and its phrase pairs by distance, by samples of their source phrase, and by features.
+
+    `features` has for clusters of n to 2n samples, by n: the number of clusters, that of those with more features than
+    samples, and the first decile, median and last decile of their numbers of features.
+    """
 
     sentences: int
     words: dict[str, int]
     types: dict[str, int]
     distances: dict[str, int]  # phrase pairs by distance
     clusters: dict[str, int]  # source phrases by their least number of samples
-    features: dict[str, int]  # by the number of samples
+    features: dict[str, list[float]]
 
 
 @dataclass(frozen=True)
 class Statistics(LawCell[TextStatistics]):
-    """Figures 8 (b, c) and 9."""
+    """Figures 8 (b, c) and 9, of some sentence pairs."""
+
+    size: int
 
     result_type: ClassVar[type[Result]] = TextStatistics
 
@@ -258,89 +266,36 @@ class Statistics(LawCell[TextStatistics]):
 
     def work(self, setting: Setting) -> TextStatistics:
         laws = law_text(setting)
-        text = laws.select(np.arange(min(len(laws), Scale.of(setting).n_statistics)))
+        text = laws.select(np.arange(min(len(laws), self.size)))
         samples = extract(text, MAX_LENGTH, threads=setting.threads)
         distances, counts = np.unique(samples.distance_before, return_counts=True)
         _, cluster_sizes = np.unique(Occurrences.of_samples(text, samples).source_keys(), return_counts=True)
-        features = {}
-        for n in (len(text) // 8, len(text) // 4, len(text) // 2, len(text)):
-            part = text.select(np.arange(n))
-            part_samples = extract(part, MAX_LENGTH, threads=setting.threads)
-            labels = np.zeros(len(part_samples), np.uint8)
-            feature_set = FEATURES.make("dpr")
-            feature_set.fit(Occurrences.of_samples(part, part_samples), labels, 1, threads=setting.threads)
-            features[str(len(part_samples))] = feature_set.n_features
         return TextStatistics(
             sentences=len(laws),
             words={"source": laws.source.n_tokens, "target": laws.target.n_tokens},
             types={"source": len(laws.source.vocabulary), "target": len(laws.target.vocabulary)},
             distances={str(d): int(n) for d, n in zip(distances, counts, strict=True) if abs(d) <= 40},
             clusters={str(low): int((cluster_sizes >= low).sum()) for low in (1, 2, 10, 100, 1000, 10_000)},
-            features=features,
+            features=features_of_clusters(text, near_samples(samples, MAX_DISTANCE), setting),
         )
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """A source phrase: its number of training and test samples, and the percentage that each classifier gets right."""
-
-    phrase: str
-    training: int
-    test: int
-    correct: dict[str, float]
-
-    def gain(self, classifier: str) -> float:
-        """Points that MMS gets right above another classifier."""
-        return self.correct["MMS"] - self.correct[classifier]
-
-
-@dataclass(frozen=True)
-class ClusterTable(Result):
-    """Clusters, those with most test samples first."""
-
-    clusters: list[Cluster]
-
-    @classmethod
-    def from_json(cls, fields: JsonObject) -> Self:
-        return cls([Cluster(**cluster) for cluster in fields["clusters"]])
-
-
-@dataclass(frozen=True)
-class Clusters(LawCell[ClusterTable]):
-    """Figures 13 and 14: accuracy by source phrase, of LR, ME and MMS; phrases with at least 10 test samples."""
-
-    size: int
-
-    result_type: ClassVar[type[Result]] = ClusterTable
-
-    @property
-    def name(self) -> str:
-        return f"clusters-{self.size}"
-
-    def work(self, setting: Setting) -> ClusterTable:
-        text = split_text(setting, "random", self.size, 1)
-        tested = text.test_samples
-        occurrences = Occurrences.of_samples(text.test, tested)
-        _, first, inverse, counts = np.unique(
-            occurrences.source_keys(), return_index=True, return_inverse=True, return_counts=True
-        )
-        shares = {}
-        n_training = np.zeros(len(tested), np.int64)
-        for classifier in CLASSIFIERS:
-            if classifier.title in ("LR", "ME", "MMS"):
-                model = make_model(classifier, "three", setting).fit(text.train, samples=text.train_samples)
-                correct = model.logprobs(occurrences).argmax(axis=1) == model.labels(tested)
-                shares[classifier.title] = np.bincount(inverse, correct, minlength=len(counts)) / counts
-                if (support := model.support(occurrences)) is not None:
-                    n_training = support
-        clusters = []
-        for at in np.flatnonzero((counts >= 10) & (n_training[first] >= MIN_SUPPORT)).tolist():
-            sample = int(first[at])
-            begin = int(tested.source_begin[sample])
-            words = text.test.source[int(tested.sentence[sample])][begin : begin + int(tested.source_length[sample])]
-            values = {title: round(100 * float(share[at]), 1) for title, share in shares.items()}
-            clusters.append(Cluster(" ".join(words), int(n_training[sample]), int(counts[at]), values))
-        return ClusterTable(sorted(clusters, key=lambda cluster: -cluster.test)[:1000])
+def features_of_clusters(text: Bitext, samples: Samples, setting: Setting) -> dict[str, list[float]]:
+    """`TextStatistics.features`: every feature counts, as in the paper."""
+    model = Mms(features="dpr:min-count=1", learner="psl:max-passes=1:intercept=no", min_cluster=MIN_SUPPORT)
+    model.threads = setting.threads
+    model.fit(text, samples=samples)
+    if model.clusters_ is None:
+        raise OptionError("the model has no sub-models")
+    n_features = np.diff(model.clusters_.offsets)
+    n_samples = model.phrases_.counts.counts.sum(axis=1)[model.phrases_.clusters >= 0]
+    by_samples = {}
+    for n in MIN_SUPPORT * 2 ** np.arange(20):
+        here = (n_samples >= n) & (n_samples < 2 * n)
+        if here.any():
+            more = int((n_features[here] > n_samples[here]).sum())
+            by_samples[str(n)] = [int(here.sum()), more, *np.percentile(n_features[here], (10, 50, 90)).tolist()]
+    return by_samples
 
 
 @dataclass(frozen=True)
@@ -352,16 +307,16 @@ class PaperSystem:
     fixed: dict[str, float] = field(default_factory=dict)
 
 
-# Eq. 7 is the distance itself, made more or less expensive.
+# The model replaces both the table and the distance: eq. 7 is the distance itself, made more or less expensive.
 SCALED, NO_DISTANCE = {"scaled": 1.0, "orientations": "three"}, {"Distortion0": 0.0}
 MSD = {"model": "lexicalized", "orientations": "msd", "direction": "bidirectional", "max-distance": 0}
 SYSTEMS = {
     "distance": PaperSystem("distance alone", None),
     "msd": PaperSystem("msd (Moses)", MSD),
     "dpr3": PaperSystem("DPR, 3 classes, eq. 7", {"model": "mms", **SCALED}, NO_DISTANCE),
-    "dpr5": PaperSystem("DPR, 5 classes, direct", {"model": "mms", "orientations": "five"}),
+    "dpr5": PaperSystem("DPR, 5 classes, direct", {"model": "mms", "orientations": "five"}, NO_DISTANCE),
     "me3": PaperSystem("ME, 3 classes, eq. 7", {"model": "maxent", **SCALED}, NO_DISTANCE),
-    "me5": PaperSystem("ME, 5 classes, direct", {"model": "maxent", "orientations": "five"}),
+    "me5": PaperSystem("ME, 5 classes, direct", {"model": "maxent", "orientations": "five"}, NO_DISTANCE),
 }
 
 
@@ -375,6 +330,9 @@ class SystemComparison(Experiment):
     @property
     def name(self) -> str:
         return f"translation-{self.size}" if self.kind == "random" else f"translation-{self.kind}-{self.size}"
+
+    def identity(self, setting: Setting) -> JsonObject:
+        return {**super().identity(setting), "systems": {name: asdict(system) for name, system in SYSTEMS.items()}}
 
     def corpus_files(self, data: Path) -> list[Path]:
         return TWLAW.experiment_files(data) if self.kind == "random" else list(TWLAW.files(data, "train").values())

@@ -8,33 +8,36 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
+from hyperbaton.base.counted import counted
 from hyperbaton.report.classification import draw_by_distance
-from hyperbaton.report.elements import CaptionedFigure, Element, Number, Paragraph
+from hyperbaton.report.elements import CaptionedFigure, Cards, Element, Number, Paragraph, Section, SentenceBrowser
 from hyperbaton.report.elements import Cell as TableCell
-from hyperbaton.report.figures import draw_lines, legend, looks, numbered, one_plot
+from hyperbaton.report.figures import BACK, FAINT, FORWARD, INK, MONOTONE, legend, looks, numbered, one_plot
 from hyperbaton.report.movements import draw_distance_shares
 from papers.experiments import translation_table
 from papers.ni11.cells import (
-    CLASSIFIERS,
+    BY_TITLE,
     METRICS,
     ORIENTATIONS,
     SYSTEMS,
     Accuracy,
     Classification,
     ClassificationResult,
-    Cluster,
-    Clusters,
     Scale,
     Statistics,
     SystemComparison,
+    TextStatistics,
 )
+from papers.ni11.clusters import Cluster, Clusters, ClusterTable
+from papers.ni11.learners import LearnerComparison
 from papers.ni11.numbers import F1, LEARNERS, PAIRS, SIZES, TABLE_7
 from papers.protocol import PaperItem, Results
 from papers.tables import THEIRS, mean, paired_test, paper_table, table
 
 Rows = list[list[TableCell]]
-BY_TITLE = {classifier.title: classifier for classifier in CLASSIFIERS}
 TITLES = list(BY_TITLE)
+# Clusters by the number of their target translations.
+AMBIGUITY = (("fewer than 50", 0, 50), ("50 to 199", 50, 200), ("200 to 499", 200, 500), ("500 or more", 500, 1 << 30))
 PARTS: dict[str, Callable[[ClassificationResult], Accuracy]] = {
     "known": lambda result: result.known,
     "all": lambda result: result.all,
@@ -86,10 +89,34 @@ class Ni11Page:
         return [table("table-4", "Phrase pairs, in thousands.", columns, groups)] if groups else []
 
     def _table_5(self) -> list[Element]:
-        return self._f1_tables("table-5", "three")
+        return [*self._f1_tables("table-5", "three"), *self._learners("three")]
 
     def _table_6(self) -> list[Element]:
-        return self._f1_tables("table-6", "five")
+        return [*self._f1_tables("table-6", "five"), *self._learners("five")]
+
+    def _learners(self, orientations: str) -> list[Element]:
+        """All learners, and further features, on one split."""
+        elements: list[Element] = []
+        size = self.scale.sizes[0]
+        for what, title in {"learners": "All learners on the same features", "further": "Further features"}.items():
+            found = self.results.of(LearnerComparison.of(what, size, orientations))
+            if found is None:
+                continue
+            groups: dict[str, Rows] = {}
+            fastest = min(score.processor_seconds for score in found.scores)
+            for score in found.scores:
+                numbers = (Number(score.precision, 2), Number(score.f1, 2), Number(score.mean_logprob, 4))
+                p = "best" if score.p is None else f"{score.p:.1e}"
+                time = Number(score.processor_seconds / fastest, 1)
+                groups.setdefault(score.group, []).append([score.title, *numbers, p, time, score.learner])
+            columns = ["", "precision", "mean F1", "log p", "p against the best", "processor time", "learner"]
+            caption = (
+                f"{title}, {orientations} classes, {size:,} random sentence pairs, "
+                f"{found.n:,} test samples of known phrases."
+            )
+            note = "p: paired t-test over test sentences, within a group. Processor time is relative to the fastest."
+            elements.append(table(f"{what}-{orientations}", caption, columns, list(groups.items()), note))
+        return elements
 
     def _f1_tables(self, key: str, orientations: str) -> list[Element]:
         elements: list[Element] = []
@@ -201,39 +228,72 @@ class Ni11Page:
             gains += [100 * (a - b) / max(b, 1e-9) for a, b in zip(best, f1, strict=False)]
         return mean(gains)
 
-    def _clusters(self) -> Sequence[Cluster]:
-        result = self.results.of(Clusters(self.scale.sizes[1]))
-        return result.clusters if result else []
+    def _clusters(self) -> dict[int, ClusterTable]:
+        """The finished tables of clusters by training size."""
+        tables = {size: self.results.of(Clusters(size)) for size in self.scale.clustered}
+        return {size: found for size, found in tables.items() if found is not None}
 
     def _figure_13(self) -> list[Element]:
-        clusters = self._clusters()
-        if not clusters:
+        elements: list[Element] = []
+        groups = []
+        for size, found in self._clusters().items():
+            for other in ("LR", "ME"):
+                rows: Rows = [
+                    [
+                        title,
+                        *_gain_cells(
+                            [cluster.gain(other) for cluster in found.clusters if low <= cluster.translations < high]
+                        ),
+                    ]
+                    for title, low, high in AMBIGUITY
+                ]
+                groups.append((f"{size:,} sentence pairs, MMS − {other}", rows))
+                caption = (
+                    f"Clusters of {size:,} sentence pairs: points that MMS gets right above {other}, by training samples. "
+                    "Circles are clusters in which MMS is 10 points better, squares those in which it is 10 points worse; "
+                    "their area is the number of target translations."
+                )
+                reading = "Follow a circle, square or point to the cluster's samples and weights."
+                numbers = [(cluster.phrase, cluster.training, cluster.gain(other)) for cluster in found.clusters]
+                picture = draw_clusters(found.clusters, other, size)
+                elements.append(CaptionedFigure(f"figure-13-{size}-{other}", caption, picture, reading, numbers))
+        if not elements:
             return []
-        rows: Rows = []
-        for other in ("LR", "ME"):
-            gains = np.array([cluster.gain(other) for cluster in clusters])
-            counts = (int((gains > 10).sum()), int((gains < -10).sum()), len(gains))
-            rows.append([f"MMS − {other}", *(Number(count) for count in counts)])
-        columns = ["", "clusters 10 points better", "10 points worse", "clusters"]
-        caption = "Clusters of which MMS gets more or fewer samples right; three classes, at least 10 test samples."
-        return [table("figure-13", caption, columns, [("", rows)])]
+        cards = [
+            _card(cluster, table.classes, _anchor(size, number))
+            for size, table in self._clusters().items()
+            for number, cluster in enumerate(table.clusters)
+        ]
+        columns = ["target translations", "clusters", "MMS 10 points better", "10 points worse", "mean gain"]
+        caption = "Clusters by target translations; three classes, at least 10 training and 10 test samples."
+        return [table("figure-13", caption, columns, groups), *elements, Cards(cards)]
 
     def _figure_14(self) -> list[Element]:
-        clusters = sorted(self._clusters(), key=lambda cluster: -cluster.gain("LR"))[:5]
-        if not clusters:
-            return []
-        titles = ("LR", "ME", "MMS")
-        rows: Rows = [
-            [
-                cluster.phrase,
-                Number(cluster.training),
-                Number(cluster.test),
-                *(Number(cluster.correct[title], 1) for title in titles),
+        elements: list[Element] = []
+        for size, found in self._clusters().items():
+            clusters = sorted(found.clusters, key=lambda cluster: -cluster.gain("LR"))[:5]
+            rows: Rows = [
+                [
+                    cluster.phrase,
+                    Number(cluster.training),
+                    Number(cluster.test),
+                    *(Number(percent, 1) for percent in cluster.correct.values()),
+                ]
+                for cluster in clusters
             ]
-            for cluster in clusters
-        ]
-        caption = "The source phrases on which MMS gains most over LR: samples, and percent right."
-        return [table("figure-14", caption, ["source phrase", "training", "test", *titles], [("", rows)])]
+            caption = (
+                f"The source phrases on which MMS gains most over LR, {size:,} sentence pairs: samples, percent right."
+            )
+            titles = list(clusters[0].correct) if clusters else []
+            elements.append(
+                table(f"figure-14-{size}", caption, ["source phrase", "training", "test", *titles], [("", rows)])
+            )
+            if found.examples:
+                text = (
+                    "Movements of these phrases that MMS predicts and LR does not, in the shortest sentence that has one:"
+                )
+                elements += [Paragraph(text), SentenceBrowser(found.examples)]
+        return elements
 
     def _figure_15(self) -> list[Element]:
         groups = []
@@ -250,20 +310,47 @@ class Ni11Page:
         caption = "Processor seconds to train, features included; in the paper MMS is the fastest, SVM the slowest."
         return [table("figure-15", caption, ["sentence pairs", *learners], groups)] if groups else []
 
+    def _statistics(self) -> TextStatistics | None:
+        return self.results.of(Statistics(self.scale.n_statistics))
+
     def _figure_8(self) -> list[Element]:
-        statistics = self.results.of(Statistics())
+        statistics = self._statistics()
         if statistics is None:
             return []
-        rows: Rows = [[f"≥ {int(low):,}", Number(n)] for low, n in statistics.clusters.items()]
-        lines = {"features": {int(n): float(count) for n, count in statistics.features.items()}}
-        picture = draw_lines(lines, {}, "training samples", "features")
+        by_support: Rows = [[f"≥ {int(low):,}", Number(n)] for low, n in statistics.clusters.items()]
+        by_samples: Rows = [
+            [
+                f"{int(n):,} to {2 * int(n) - 1:,}",
+                Number(clusters),
+                Number(100 * more / clusters, 1),
+                *map(Number, features),
+            ]
+            for n, (clusters, more, *features) in statistics.features.items()
+        ]
+        clusters, more = (sum(row[k] for row in statistics.features.values()) for k in range(2))
+        note = f"{100 * more / max(clusters, 1):.1f} % of all clusters have more features than samples."
+        columns = [
+            "samples",
+            "clusters",
+            "more features than samples (%)",
+            "features: first decile",
+            "median",
+            "last decile",
+        ]
+        caption = "Features of the clusters by their samples."
         return [
-            table("figure-8", "Source phrases by training samples.", ["training samples", "source phrases"], [("", rows)]),
-            CaptionedFigure("figure-8-features", "Features by training samples.", picture),
+            table(
+                "figure-8",
+                "Source phrases by training samples.",
+                ["training samples", "source phrases"],
+                [("", by_support)],
+            ),
+            table("figure-8-clusters", caption, columns, [("", by_samples)], note),
+            CaptionedFigure("figure-8-features", caption, draw_features(statistics.features)),
         ]
 
     def _figure_9(self) -> list[Element]:
-        statistics = self.results.of(Statistics())
+        statistics = self._statistics()
         if statistics is None:
             return []
         distances = {int(d): float(n) for d, n in statistics.distances.items()}
@@ -335,3 +422,85 @@ def _draw_by_size(figures: Mapping[str, Sequence[tuple[float, float, float]]], y
         axes.set_ylabel(ylabel)
         legend(axes)
     return figure
+
+
+def draw_features(features: Mapping[str, Sequence[float]]) -> Figure:
+    """Numbers of features of clusters by their samples: `TextStatistics.features`."""
+    with one_plot() as (figure, axes):
+        samples = [int(n) for n in features]
+        _, _, low, median, high = zip(*features.values(), strict=True)
+        axes.fill_between(samples, low, high, color=BACK, alpha=0.2, linewidth=0, label="first to last decile")
+        axes.plot(samples, median, color=BACK, marker="o", markersize=4, label="median")
+        axes.plot(samples, samples, color=INK, linestyle=":", label="as many features as samples")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("training samples of a cluster")
+        axes.set_ylabel("features")
+        legend(axes)
+    return figure
+
+
+def _gain_cells(gains: Sequence[float]) -> list[TableCell]:
+    """The number of clusters, those in which MMS is 10 points better and worse, and the mean gain."""
+    better, worse = sum(gain > 10 for gain in gains), sum(gain < -10 for gain in gains)
+    return [Number(len(gains)), Number(better), Number(worse), Number(float(np.mean(gains)), 1) if gains else None]
+
+
+def _anchor(size: int, number: int) -> str:
+    return f"cluster-{size}-{number}"
+
+
+def draw_clusters(clusters: Sequence[Cluster], other: str, size: int) -> Figure:
+    """Gains of MMS by training samples; each mark links to its cluster's card."""
+    shapes = {"o": (10, 101), "s": (-101, -10), ".": (-10, 10)}
+    most = max((cluster.translations for cluster in clusters), default=1)
+    with one_plot(6.0, 4.6) as (figure, axes):
+        axes.axvline(0, color=FAINT, linewidth=1, zorder=0)
+        for (marker, (low, high)), colour in zip(shapes.items(), (BACK, FORWARD, MONOTONE), strict=True):
+            gains = [one.gain(other) for one in clusters]
+            within = [low <= gain <= high if marker == "." else low < gain < high for gain in gains]
+            chosen = np.flatnonzero(within).tolist()
+            points = axes.scatter(
+                [clusters[k].gain(other) for k in chosen],
+                [clusters[k].training for k in chosen],
+                s=[8 if marker == "." else 600 * clusters[k].translations / most for k in chosen],
+                marker=marker,
+                facecolors=colour,
+                edgecolors=colour,
+                alpha=0.45,
+                linewidths=0.8,
+            )
+            points.set_urls([f"#{_anchor(size, k)}" for k in chosen])
+        axes.set_yscale("log")
+        axes.set_xlabel(f"points that MMS gets right above {other}")
+        axes.set_ylabel("training samples")
+    return figure
+
+
+def _card(cluster: Cluster, classes: Sequence[str], anchor: str) -> Section:
+    """A cluster's samples and weights."""
+    shares = ", ".join(f"{title} {percent:.1f} %" for title, percent in cluster.correct.items())
+    text = (
+        f"{cluster.training:,} training samples with {counted(cluster.translations, 'target phrase')}; "
+        f"of {cluster.test:,} test samples right: {shares}."
+    )
+    samples: Rows = [
+        [
+            f"{sample.context[0]} [{cluster.phrase}] {sample.context[1]}",
+            sample.target,
+            sample.label,
+            *(sample.predicted[title] for title in cluster.correct),
+        ]
+        for sample in cluster.samples
+    ]
+    weights: Rows = [[feature, *(Number(weight, 2) for weight in row)] for feature, row in cluster.weights.items()]
+    titles = ["source phrase in context", "target phrase", "class", *cluster.correct]
+    return Section(
+        anchor,
+        cluster.phrase,
+        [
+            Paragraph(text),
+            table(f"{anchor}-samples", "Test samples, and the classes predicted.", titles, [("", samples)]),
+            table(f"{anchor}-weights", "Largest weights of MMS, relative to their mean.", ["", *classes], [("", weights)]),
+        ],
+    )

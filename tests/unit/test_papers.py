@@ -17,14 +17,19 @@ from papers.corpora import PARTS, repetitive_part
 from papers.experiments import Experiment, ExperimentResult, Experiments
 from papers.go13 import BLEU, WithWeightsOfAll
 from papers.go13 import SystemComparison as TunedComparison
-from papers.ni11.cells import Classification, Clusters, ClusterTable, Statistics, SystemComparison, bare_logprobs
+from papers.ni11.cells import SYSTEMS, Classification, Statistics, SystemComparison, bare_logprobs
+from papers.ni11.clusters import Cluster, Clusters, ClusterSample, ClusterTable
+from papers.ni11.further import neighbours
+from papers.ni11.learners import Part, at_most, kernel_scores, scores_of_seen_length
 from papers.processes import in_process
 from papers.protocol import MARKS, Cell, Result, Results, Setting
 from papers.running import PAPERS, CellFailed, cell_states, open_paper, reproduce
 
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.base.rows import Rows
 from hyperbaton.corpus import Bitext
 from hyperbaton.data import generate
+from hyperbaton.learn import LEARNERS
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import Occurrences, extract
 from hyperbaton.report.elements import Number, Table
@@ -33,7 +38,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 README = (DOCS.parent / "papers" / "README.md").read_text(encoding="utf-8")
 # Cells that take a second or two; the others are tested as experiments of `run`.
 SHORT = {
-    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics"],
+    "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics", "clusters-600", "learners-300-three"],
     "al14": ["classification-*-dual-1", "classification-*-literal-dual-0.1", "generated-*"],
     "go13": ["*-prediction"],
     "xi11": ["features"],
@@ -149,7 +154,7 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Statistics, "work", _fail)
     monkeypatch.setattr(Classification, "work", mistake)
-    monkeypatch.setattr(Clusters, "work", lambda cell, setting: ClusterTable([]))
+    monkeypatch.setattr(Clusters, "work", lambda cell, setting: ClusterTable([], [], []))
     monkeypatch.setattr(SystemComparison, "experiment", refuse)
     setting = Setting(tmp_path, quick=True)
     with pytest.raises(
@@ -160,6 +165,92 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path, monkeypatch: pytest.Mo
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["cells", "paper.json"]  # no page
     states = cell_states("ni11", setting)
     assert states["clusters-600"] and not states["statistics"] and not states["translation-600"]
+
+
+def test_models_of_ni11_replace_the_distance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell, setting = SystemComparison("random", 600), Setting(tmp_path, quick=True)
+    translation, identity = cell.experiment(setting)["translation"], cell.identity(setting)
+    assert {*translation["fix"]} == {*translation["systems"]} - {"distance", "msd"} == {"dpr3", "dpr5", "me3", "me5"}
+    assert all(weights == {"Distortion0": 0} for weights in translation["fix"].values())
+    monkeypatch.setitem(SYSTEMS, "me5", replace(SYSTEMS["me5"], fixed={}))
+    assert cell.identity(setting) != identity  # results of other systems are not used
+
+
+@pytest.mark.slow
+def test_a_circle_of_figure_13_opens_its_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: Any) -> None:
+    sample = ClusterSample(("he", "<b>"), "of any", "d<0", {"LR": "d=0", "ME": "d<0", "MMS": "d<0"})
+    clusters = [
+        Cluster(f"phrase {k}", 30 * k, 4 * k, 12, {"LR": lr, "ME": 50.0, "MMS": 62.5}, [sample], {"always": [0.5, -0.5, 0]})
+        for k, lr in enumerate((50.0, 80.0, 60.0), start=1)
+    ]
+    segments = [{"source": [1, 2], "target": ["of"]}, {"source": [0, 1], "target": ["any"]}]
+    order = {"system": "order of translation", "segments": segments}
+    example = {"id": "with b", "source": ["a", "b"], "reference": ["of", "any"], "hypotheses": [order]}
+    table = ClusterTable(clusters, ["d<0", "d=0", "d>0"], [example])
+    monkeypatch.setattr(Clusters, "work", lambda cell, setting: table)
+    done = reproduce("ni11", Setting(tmp_path, quick=True), cells=["clusters-600"])
+    assert done.page is not None
+    page = done.page.read_text(encoding="utf-8")
+    links = re.findall(r'<a xlink:href="#(cluster-600-\d)">', page)
+    cards = re.findall(r'<article class="card" id="([^"]+)">\s*<h3>([^<]+)</h3>', page)
+    assert sorted(links) == sorted(2 * [name for name, _ in cards])  # in the pictures of LR and ME
+    assert [title for _, title in cards] == ["phrase 1", "phrase 2", "phrase 3"]
+    assert "he [phrase 1] &lt;b&gt;" in page and "fewer than 50" in page and "http" not in page.partition("<body>")[2]
+    text = (done.page.parent / "report.md").read_text(encoding="utf-8")
+    assert "\\[2–2: of\\] \\[1–1: any\\]" in text and "he \\[phrase 1\\]" not in text
+    tab = request.getfixturevalue("chromium").new_page(color_scheme="dark")
+    tab.goto(done.page.as_uri())
+    cards_shown = "[...document.querySelectorAll('.card')].filter((card) => card.offsetHeight).map((card) => card.id)"
+    assert tab.evaluate(cards_shown) == []
+    tab.locator("#figure-figure-13-600-LR a").nth(1).click()
+    assert tab.evaluate(cards_shown) == [links[1]]
+    tab.close()
+
+
+def _random_part(rng: np.random.Generator, n: int, n_features: int) -> Part:
+    rows = rng.random((n, n_features)) < 0.4
+    rows[:, 0] = True
+    indptr, indices = np.append(0, rows.sum(axis=1).cumsum()), np.nonzero(rows)[1].astype(np.int32)
+    sentences, labels, clusters = np.arange(n), rng.integers(0, 3, n), rng.integers(0, 2, n)
+    return Part(sentences, Rows(indptr, indices, n_features), labels, clusters, sentences, np.ones((n, 3), bool))
+
+
+def test_learners_of_clusters_are_compared_on_equal_terms() -> None:
+    rng = np.random.default_rng(1)
+    train, test = _random_part(rng, 60, 9), _random_part(rng, 20, 9)
+    # A polynomial of degree 1 is the linear kernel, trained for one cluster after another or for all at once.
+    options = "mmr:tolerance=1e-9:unit-length=yes"
+    linear = LEARNERS.make(options).fit_clusters(train.rows, train.labels, train.clusters, 3)
+    by_kernel = kernel_scores(f"{options}:kernel=polynomial:degree=1:shift=0", train, test, 3)
+    assert np.allclose(by_kernel, linear.scores(test.rows, test.clusters), atol=1e-4)
+    # Features that a cluster has not seen do not count for the length of a row.
+    few = _random_part(rng, 60, 5)
+    few_rows = replace(few.rows, n_features=9)
+    model = LEARNERS["psl"](unit_length=True).fit_clusters(few_rows, few.labels, few.clusters, 3)
+    seen = [set(model.features[model.offsets[c] : model.offsets[c + 1]].tolist()) for c in range(2)]
+    scores = scores_of_seen_length(model, test.rows, test.clusters, 1)
+    for i, cluster in enumerate(test.clusters.tolist()):
+        known = sorted({*test.rows.at(np.array([i])).indices.tolist()} & seen[cluster])
+        row = Rows(np.array([0, len(known)]), np.array(known, np.int32), 9)
+        assert np.allclose(scores[i], model.scores(row, [cluster])[0], atol=1e-6)
+    chosen = at_most(5, train.clusters, 1)
+    assert np.bincount(train.clusters[chosen]).tolist() == [5, 5] and (np.diff(chosen) > 0).all()
+    wider = train.with_columns([train.labels, 2 - train.labels], 3)
+    last = wider.rows.at(np.array([7])).indices[-2:] - 9
+    assert wider.rows.n_features == 15 and last.tolist() == [train.labels[7], 5 - train.labels[7]]
+
+
+def test_neighbours_of_a_phrase_are_the_smallest_phrases_beside_it() -> None:
+    samples = extract(Bitext.of(["a b c"] * 2, ["x y z"] * 2, [[(0, 0), (1, 2), (2, 1)]] * 2), 3)
+    phrases = [(sample.sentence, sample.source) for sample in samples]
+    beside = {
+        side: {phrases[i]: phrases[k][1] for i, k in enumerate(neighbours(samples, side)) if k >= 0}  # type: ignore[arg-type]
+        for side in ("before", "left", "right")
+    }
+    for s in (0, 1):
+        assert {p: near for (t, p), near in beside["before"].items() if t == s} == {"c": "a", "b": "c", "b c": "a"}
+        assert {p: near for (t, p), near in beside["left"].items() if t == s} == {"b": "a", "c": "b", "b c": "a"}
+        assert {p: near for (t, p), near in beside["right"].items() if t == s} == {"a": "b", "b": "c"}
 
 
 def test_the_repetitive_part_is_divided_into_texts_of_an_experiment(tmp_path: Path) -> None:

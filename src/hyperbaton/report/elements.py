@@ -159,7 +159,14 @@ class SentenceBrowser:
     pair: tuple[str, str] | None = None
 
 
-Element = Paragraph | Points | Table | CaptionedFigure | Listing | SystemComparison | SentenceBrowser
+@dataclass(frozen=True)
+class Cards:
+    """Details that a page shows one at a time, when a link in a picture is followed; other formats omit them."""
+
+    cards: Sequence[Section]
+
+
+Element = Paragraph | Points | Table | CaptionedFigure | Listing | SystemComparison | SentenceBrowser | Cards
 
 
 @dataclass(frozen=True)

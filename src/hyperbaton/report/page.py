@@ -94,15 +94,15 @@ def _colours() -> str:
 
 
 def inline_svg(svg: str, prefix: str) -> str:
-    """A picture for embedding in a page: no prologue, unique ids, the page's colours.
+    """A picture of `svg_text` in a page: no prologue, unique ids, the page's colours; its links lead to parts of the page.
 
     >>> inline_svg('<?xml?><svg xmlns="x"><metadata>m</metadata><path id="p1" style="fill: #22272e"/></svg>', "a-")
     '<svg><path id="a-p1" style="fill: var(--c22272e)"/></svg>'
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>(?:(?!<metadata>).)*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", svg)
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", svg)
+    svg = re.sub(r'\s(?:xmlns(?::\w+)?|version|target)="[^"]*"', "", svg)
+    svg = re.sub(r'(\bid="|url\(#|href="#)(?=p\d+[")])', rf"\g<1>{prefix}", svg)
     return re.sub("#[0-9a-f]{6}", lambda m: f"var({_variable(m[0])})" if m[0] in DARK else m[0], svg)
 
 
