@@ -32,7 +32,7 @@ SHORT = {
     "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics"],
     "al14": ["classification-*-dual-1", "generated-*"],
     "go13": ["*-prediction"],
-    "xi11": ["features"],
+    "xi11": ["jumps", "features", "agreement"],
 }
 
 
@@ -64,7 +64,7 @@ def test_systems_with_fixed_weights_are_cells_too(
     monkeypatch.setattr(sys, "executable", str(python))  # stages start fast
     assert main(["xi11", "--quick", "-o", str(tmp_path / "xi11"), "--cells", "laws-alone"]) == 0
     printed = capsys.readouterr()
-    assert printed.out == f"page: {tmp_path}/xi11/page/index.html\n" and "1 of 4 cells done" in printed.err
+    assert printed.out == f"page: {tmp_path}/xi11/page/index.html\n" and "1 of 6 cells done" in printed.err
     tuned = list((tmp_path / "xi11" / "runs" / "stages").glob("tune.ME.1-*/weights.json"))
     assert json.loads(tuned[0].read_text(encoding="utf-8"))["weights"]["TranslationModel0"] == [0, 0, 0.02, 0]
 
