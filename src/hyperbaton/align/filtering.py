@@ -51,7 +51,7 @@ class Filtering(CheckedOptions):
 
 @dataclass(frozen=True)
 class FilterReport:
-    """Numbers of pairs read, kept, and dropped for lack of a score; the smallest gain kept, None without pairs or scores."""
+    """Numbers of pairs read, kept, and dropped for lack of a score; the smallest gain kept, if any."""
 
     n_read: int
     n_kept: int
