@@ -29,10 +29,17 @@ def table(
 
 
 def paper_table(
-    key: str, columns: Sequence[str], titles: Mapping[str, str], numbers: Mapping[str, Sequence[float]], group: str = ""
+    key: str,
+    columns: Sequence[str],
+    titles: Mapping[str, str],
+    numbers: Mapping[str, Sequence[float | None]],
+    group: str = "",
 ) -> Table:
-    """The numbers of a paper's table, by system, next to a table of ours."""
-    rows: list[list[Cell]] = [[titles[name], *(Number(value, 2) for value in values)] for name, values in numbers.items()]
+    """The numbers of a paper's table, by system, next to a table of ours; counts are whole numbers."""
+    rows: list[list[Cell]] = [
+        [titles[name], *(None if value is None else Number(value, 2 * isinstance(value, float)) for value in values)]
+        for name, values in numbers.items()
+    ]
     return table(f"{key}-paper", "The paper's.", ["", *columns], [(group, rows)])
 
 

@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+import numpy as np
+
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Annotations, Bitext
-from hyperbaton.evaluate.explain_blocks import BlockFeature, explain_blocks, explain_tag
+from hyperbaton.corpus.classes import FIRST_CLASS, WordClasses, word_classes
+from hyperbaton.evaluate.explain_blocks import BlockFeature, explain_blocks
 from hyperbaton.models.block_me import BlockMe
 from papers.experiments import Experiment, ExperimentResult, run_experiment, search_options, tuned_weights
 from papers.protocol import Computation, Result, Setting
-from papers.xi11.texts import COLUMNS, law_files, news_files, text_folder
+from papers.xi11.texts import COLUMNS, TEXTS, TRAINING, Part, text_files, text_folder
 
-TEXTS = {"laws": "laws of Taiwan", "news": "news, hand-made links"}
 N_WITH_TREES = 6_761  # training sentences with trees
+ALPHA = 0.15  # of the smoothed prior: the value that the cell `features` finds best on held-out sentences
 DE = ("的", "之")  # laws use the second; the one with more features is shown
 
 
@@ -31,7 +34,9 @@ class BlockModel:
     def options(self, setting: Setting) -> JsonObject:
         """The model in an experiment file."""
         families = ",".join(("lexical", "context", "tags", "coverage", *self.more_families))
-        return {"model": "block_me", "prior": self.prior, "families": families, "learner": learner(setting)}
+        model: JsonObject = {"model": "block_me", "prior": self.prior, "families": families, "learner": learner(setting)}
+        prior: JsonObject = {"alpha": ALPHA} if self.prior == "smoothed" else {}
+        return model | prior | {"annotations": ["source_tags", "source_trees", "target_classes"]}
 
 
 def learner(setting: Setting) -> str:
@@ -59,7 +64,7 @@ class Variant:
     title: str = ""
     rows: tuple[str, ...] = ("ME", "prior", "cov", "sib", "cov-sib", "all")  # the paper's
     texts: tuple[str, ...] = tuple(TEXTS)
-    n_tuning_runs: int = 3
+    n_tuning_runs: int = 1
     n_train: int = 20_000
     alone: bool = False  # the only translation model
     shared: bool = False  # all rows use the tuned weights of ME
@@ -67,45 +72,36 @@ class Variant:
 
 VARIANTS = {
     "": Variant(),
+    "ends": Variant("only ME and all", ("ME", "all")),
     "five": Variant("five tuning runs", ("ME", "all"), n_tuning_runs=5),
     "shared": Variant("all rows with ME's weights", shared=True),
     "ancestors": Variant("coverage of all ancestors", ("ME", "cov", "cov-ancestors", "all", "all-ancestors"), ("laws",)),
-    "alone": Variant("the only translation model", texts=("laws",), alone=True),
+    "alone": Variant("the only translation model", ("ME", "all"), alone=True),
     "trees": Variant("only sentences with trees", n_train=N_WITH_TREES),
 }
 
 
 @dataclass(frozen=True)
-class TagJumps:
-    """Jumps of one-word blocks with a tag, and how often each occurs."""
-
-    tag: str
-    counts: dict[str, int]
-
-
-@dataclass(frozen=True)
 class FeatureTables(Result):
-    """Features of “de” (Table 1) and of verbs (Table 5), jumps of nouns and of nouns of time (Figures 1 and 2)."""
+    """Features of “de” (Table 1), and of verbs with an open or a covered PP on the left (Table 5)."""
 
     de: list[BlockFeature]
     verbs: list[BlockFeature]
-    nouns: TagJumps | None
-    times: TagJumps | None
     alpha: float
     n_features: int
 
     @classmethod
     def from_json(cls, fields: JsonObject) -> Self:
         features = {key: [BlockFeature(**feature) for feature in fields[key]] for key in ("de", "verbs")}
-        jumps = {key: fields[key] and TagJumps(**fields[key]) for key in ("nouns", "times")}
-        return cls(**{**fields, **features, **jumps})
+        return cls(**{**fields, **features})
 
 
 @dataclass(frozen=True)
 class Features(Computation[FeatureTables]):
-    """Tables 1 and 5, Figures 1 and 2."""
+    """Tables 1 and 5."""
 
     n_train: int
+    training: str = TRAINING
 
     result_type: ClassVar[type[Result]] = FeatureTables
 
@@ -114,46 +110,44 @@ class Features(Computation[FeatureTables]):
         return "features"
 
     def corpus_files(self, data: Path) -> list[Path]:
-        return law_files(data)
+        return text_files(data)
 
     def work(self, setting: Setting) -> FeatureTables:
         folder = text_folder(setting, self.n_train)
-        bitext = Bitext.read(folder / "train.source", folder / "train.target", folder / "train.links", empty=True)
-        files = {"source_tags": folder / "train.tags", "source_trees": folder / "train.trees"}
+        train = Part.read(folder / "train")
+        classes = word_classes(train.bitext.target, seed=setting.seed, threads=setting.threads)
         model = BlockMe(learner=learner(setting), threads=setting.threads)
-        model.fit(bitext, Annotations.read(files, bitext.source))
+        model.fit(train.bitext, Annotations(train.tags, train.trees, target_classes=classes))
         words: list[str | None] = [word for word in DE if model.source_vocabulary_.number(word) >= 0]
         de = max(
             (explain_blocks(model, family="sibling-word", source=word, top=12, sort="count") for word in words or [None]),
             key=lambda features: sum(feature.count for feature in features),
         )
-        siblings = explain_blocks(model, family="sibling-tag", source=_tag(model, "v", "VV", "V"), top=4000, sort="count")
-        verbs = [feature for feature in siblings if feature.node == "PP"] or siblings
+        siblings = explain_blocks(model, family="sibling-tag", source=_verb(model), top=20_000, sort="count")
+        left = [f for f in siblings if f.node == "PP" and f.orientation == -1] or siblings
+        verbs = [f for coverage in (0, 1) for f in [f for f in left if f.coverage == coverage][:8]]
         return FeatureTables(
             de=_rounded(de),
-            verbs=_rounded(verbs[:12]),
-            nouns=_jumps(model, "n", "NN", "N"),
-            times=_jumps(model, "t", "NT", "T"),
+            verbs=_rounded(_class_words(verbs, classes, train.bitext)),
             alpha=model.alpha_,
             n_features=model.n_features,
         )
 
 
-def _tags(model: BlockMe) -> list[str]:
-    return model.tag_vocabulary_.words() if model.tag_vocabulary_ is not None else []
+def _verb(model: BlockMe) -> str | None:
+    """The tag of verbs; generated text has another one than the trees."""
+    tags = model.tag_vocabulary_.words() if model.tag_vocabulary_ is not None else []
+    return next((tag for tag in ("VV", "V") if tag in tags), None)
 
 
-def _tag(model: BlockMe, *names: str) -> str | None:
-    """The first of several names of a tag that the text uses; taggers differ in their names."""
-    return next((tag for tag in names if tag in _tags(model)), None)
-
-
-def _jumps(model: BlockMe, *names: str) -> TagJumps | None:
-    """Jumps of the first of some tags that the text has, or of any tag."""
-    tag = _tag(model, *names) or next(iter(_tags(model)), None)
-    if tag is None:
-        return None
-    return TagJumps(tag, {str(jump): int(n) for jump, n in explain_tag(model, tag).counts.items()})
+def _class_words(features: Sequence[BlockFeature], classes: WordClasses, bitext: Bitext) -> list[BlockFeature]:
+    """Features with the three most frequent words of the target's class instead of its number."""
+    frequent = np.argsort(-np.bincount(bitext.target.tokens, minlength=len(classes.classes)), kind="stable")
+    names = {}
+    for number in range(classes.n_classes + FIRST_CLASS):
+        words = frequent[classes.classes[frequent] == number][:3]
+        names[f"class {number}"] = " ".join(map(bitext.target.vocabulary.word, words.tolist()))
+    return [replace(feature, target=names.get(feature.target, feature.target)) for feature in features]
 
 
 def _rounded(features: Sequence[BlockFeature]) -> list[BlockFeature]:
@@ -169,6 +163,10 @@ class Comparison:
     rows: tuple[str, ...]
     n_train: int
     n_tuning_runs: int
+    training: str = TRAINING
+    alpha: float = ALPHA
+    limit: int = 9
+    lm_order: int = 5
 
     @property
     def name(self) -> str:
@@ -177,13 +175,13 @@ class Comparison:
 
     def corpus_files(self, data: Path) -> list[Path]:
         """The files of its text."""
-        return [*law_files(data), *(news_files(data) if self.text == "news" else ())]
+        return text_files(data)
 
     def experiment(self, setting: Setting) -> JsonObject:
         """The experiment in which every row is tuned."""
         translation: JsonObject = {
             "systems": {"PBT": [], **{name: [name] for name in self.rows}},
-            "limits": [6],
+            "limits": [self.limit],
             "tuning-runs": self.n_tuning_runs,
             "baselines": ["PBT", "ME"],
             "metrics": ["bleu", "ter", "pdscore"],
@@ -195,7 +193,7 @@ class Comparison:
             translation["decoding"]["table-limit"] = 50
         return {
             "corpus": self._corpus(setting),
-            "lm": {"order": 3 if setting.quick else 4},
+            "lm": {"order": 3 if setting.quick else self.lm_order},
             "models": {name: MODELS[name].options(setting) for name in self.rows},
             "translation": translation,
         }

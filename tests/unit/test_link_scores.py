@@ -20,7 +20,7 @@ from hyperbaton.align.link_files import format_links
 from hyperbaton.align.pair_text import PairText
 from hyperbaton.align.scores import most_certain
 from hyperbaton.base.errors import InputError
-from hyperbaton.corpus import Bitext, Links
+from hyperbaton.corpus import Bitext, Links, Text, first_instances
 from hyperbaton.data import generate
 from tests.oracles.alignment import JumpModel, posteriors
 from tests.program import hyperbaton
@@ -209,6 +209,14 @@ def test_scores_are_written_and_read(bitext: Bitext, model: Path, tmp_path: Path
     done = hyperbaton("filter", *texts, "--scores", tmp_path / "scores", "--keep", "0.5", "-o", tmp_path / "half", "--json")
     assert json.loads(done.stdout)["n_kept"] == 300
     assert len((tmp_path / "half.src").read_text().splitlines()) == 300
+    # Pairs for a text: each of its words is in the first 2 instances that the kept half has.
+    (tmp_path / "new.src").write_bytes(b"".join(bitext.source.pieces(np.arange(5))))
+    matching = ("filter", *texts, "--matching", tmp_path / "new.src", "--instances", "2", "--longest", "1", "--json")
+    assert json.loads(hyperbaton(*matching, "-o", tmp_path / "all").stdout)["smallest_gain"] is None
+    done = hyperbaton(*matching, "--scores", tmp_path / "scores", "--keep", "0.5", "-o", tmp_path / "few")
+    near, half = (Text.read(tmp_path / f"{name}.src") for name in ("few", "half"))
+    kept = half.select(np.flatnonzero(first_instances(half, [bitext.source[:5]], 1) <= 2))
+    assert list(near) == list(kept) and json.loads(done.stdout)["n_kept"] == len(near) < 300
 
 
 def test_faults_name_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

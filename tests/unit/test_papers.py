@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import os
 import re
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from papers import corpora, tables
 from papers.__main__ import main
 from papers.corpora import PARTS, repetitive_part
 from papers.experiments import Experiment, ExperimentResult, Experiments
@@ -24,10 +27,11 @@ from papers.ni11.learners import Part, at_most, kernel_scores, scores_of_seen_le
 from papers.processes import in_process
 from papers.protocol import MARKS, Cell, Result, Results, Setting
 from papers.running import PAPERS, CellFailed, cell_states, open_paper, reproduce
+from papers.xi11 import orders, texts
 
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
 from hyperbaton.base.rows import Rows
-from hyperbaton.corpus import Bitext
+from hyperbaton.corpus import Bitext, Links, Tags, Text, Trees
 from hyperbaton.data import generate
 from hyperbaton.learn import LEARNERS
 from hyperbaton.models import MODELS
@@ -41,7 +45,7 @@ SHORT = {
     "ni11": ["random-300-?-three-LR*", "random-300-?-three-MMS", "statistics", "clusters-600", "learners-300-three"],
     "al14": ["classification-*-dual-1", "classification-*-literal-dual-0.1", "generated-*"],
     "go13": ["*-prediction"],
-    "xi11": ["features"],
+    "xi11": ["jumps", "features", "agreement"],
 }
 
 
@@ -73,7 +77,7 @@ def test_systems_with_fixed_weights_are_cells_too(
     monkeypatch.setattr(sys, "executable", str(python))  # stages start fast
     assert main(["xi11", "--quick", "-o", str(tmp_path / "xi11"), "--cells", "laws-alone"]) == 0
     printed = capsys.readouterr()
-    assert printed.out == f"page: {tmp_path}/xi11/page/index.html\n" and "1 of 4 cells done" in printed.err
+    assert printed.out == f"page: {tmp_path}/xi11/page/index.html\n" and "1 of 6 cells done" in printed.err
     tuned = list((tmp_path / "xi11" / "runs" / "stages").glob("tune.ME.1-*/weights.json"))
     assert json.loads(tuned[0].read_text(encoding="utf-8"))["weights"]["TranslationModel0"] == [0, 0, 0.02, 0]
 
@@ -363,6 +367,31 @@ def test_bare_frequencies_have_no_back_off() -> None:
     seen = model.pairs_.at(model.known(occurrences).pair_keys()).sum(axis=1) > 0  # type: ignore[attr-defined]
     assert 0 < seen.sum() < len(seen)
     assert (logprobs[~seen] == [-np.inf, 0, -np.inf]).all() and np.allclose(np.exp(logprobs).sum(axis=1), 1)
+
+
+def test_the_text_of_xi11_has_trees_first_then_n_grams_of_the_tests() -> None:
+    source = Text.of(["a b c d e", "a x x x x", "c c c c c", "a a", "c d e f g"])
+    bitext = Bitext(source, source, Links.of([[]] * 5))
+    trees = Trees.of(["", "", "(S (X c) (X c) (X c) (X c) (X c))", "", ""], source)
+    laws = texts.Part(bitext, texts.tree_tags(source, trees), trees)
+    chosen = [texts.training_sentences(laws, [Text.of(["d e", "a"])], n).tolist() for n in (1, 2, 3, 9)]
+    assert chosen == [[2], [0, 2], [0, 1, 2], [0, 1, 2, 4]]  # the fourth is too short
+
+
+def test_jumps_of_xi11_are_between_linked_words() -> None:
+    bitext = Bitext.of(["n v n n t"], ["a b c d"], [[(0, 0), (4, 1), (2, 2), (3, 3)]])
+    part = texts.Part(bitext, Tags.of(["N V N N T"], bitext.source), Trees.of([""], bitext.source))
+    jumps = {unit: orders.TagJumps.of(part, "", ("NN", "N"), unit).counts for unit in ("words", "linked words")}
+    made = {unit: {jump: n for jump, n in counts.items() if n} for unit, counts in jumps.items()}
+    assert made == {"words": {"-2": 1, "1": 2}, "linked words": {"-2": 1, "1": 2}}
+    times = {unit: orders.TagJumps.of(part, "", ("T",), unit).counts for unit in ("words", "linked words")}
+    assert times["words"]["4"] == times["linked words"]["3"] == 1
+
+
+@pytest.mark.parametrize("module", [corpora, tables, orders, texts])
+def test_examples_in_docstrings(module: ModuleType) -> None:
+    results = doctest.testmod(module)
+    assert results.attempted and not results.failed
 
 
 def test_the_page_of_the_papers_has_every_table_and_figure_with_a_mark() -> None:

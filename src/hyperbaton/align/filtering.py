@@ -11,6 +11,8 @@ with f the relative frequency of a lower-cased word, after adding 1 to each coun
 An aligner gives any pair in its training text a high probability, because it learns words that occur nowhere else as
 translations of each other. Scores must come from a model trained on other pairs. `cross_logprobs` trains two models, one
 on each half of a text, and scores each half with the model of the other.
+
+Pairs can also be chosen for the text to translate, by its n-grams (`corpus.selection`).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Bitext, Links, Text
 from hyperbaton.corpus.clean import output_names, write_pairs
 from hyperbaton.corpus.files import AnyPath
+from hyperbaton.corpus.selection import INSTANCES, LONGEST, first_instances
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,13 @@ class Filtering(CheckedOptions):
     keep: float | None = option(
         None, "keep this fraction of the pairs, the best ones, instead of using min-gain", minimum=0, maximum=1
     )
+    instances: int = option(INSTANCES, "matching: keep this many instances of each n-gram, the first ones", minimum=1)
+    longest: int = option(LONGEST, "matching: number of words of the longest n-grams", minimum=1)
 
 
 @dataclass(frozen=True)
 class FilterReport:
-    """Numbers of pairs read, kept, and dropped for lack of a score; the smallest gain kept, None if no pair was kept."""
+    """Numbers of pairs read, kept, and dropped for lack of a score; the smallest gain kept, if any."""
 
     n_read: int
     n_kept: int
@@ -121,30 +126,36 @@ def filter_files(
     options: Filtering | None = None,
     *,
     scores: AnyPath | None = None,
+    matching: Sequence[AnyPath] = (),
     also: Sequence[AnyPath] = (),
     compression: str = "",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> FilterReport:
-    """Write the pairs that translate each other to new files, all of them or none.
+    """Write the pairs that translate each other, or those that match other texts, to new files, all of them or none.
 
     Arguments:
         prefix: prefix of the names of the new files, followed by the old extensions, as in `clean_files`.
         scores: the file that `align --scores` wrote for these texts; without it, see `cross_logprobs`.
+        matching: source texts; only pairs that `first_instances` chooses for them are kept, without `scores` all of these.
         also: files with one line for each sentence pair (links, tags, trees, scores), reduced to the same lines.
         compression: suffix of the new files (.gz, .xz, .zst), or none.
     """
+    options = options or Filtering()
     names, scored = output_names(source, target, also, prefix, compression), [] if scores is None else [scores]
-    check_places([Destination("--output", name) for name in names], [source, target, *also, *scored])
+    check_places([Destination("--output", name) for name in names], [source, target, *also, *scored, *matching])
     bitext = Bitext.read(source, target, empty=True)
-    if scores is None:
-        logprobs = cross_logprobs(bitext, threads=threads, progress=progress)
-    else:
+    gains = np.full(len(bitext), np.inf)
+    if scores is not None:
         stored = StoredScores.read(scores)
         stored.check(len(bitext))
-        logprobs = stored.logprobs
-    gains = pair_gains(bitext, logprobs)
+        gains = pair_gains(bitext, stored.logprobs)
+    elif not matching:
+        gains = pair_gains(bitext, cross_logprobs(bitext, threads=threads, progress=progress))
     kept = np.flatnonzero(choose_pairs(gains, options))
+    if matching:
+        numbers = first_instances(bitext.source.select(kept), [Text.read(path) for path in matching], options.longest)
+        kept = kept[numbers <= options.instances]
     write_pairs(names, bitext, also, kept)
-    smallest = float(gains[kept].min()) if len(kept) else None
-    return FilterReport(len(bitext), len(kept), int(np.isnan(gains).sum()), smallest)
+    smallest = float(gains[kept].min()) if len(kept) else np.inf
+    return FilterReport(len(bitext), len(kept), int(np.isnan(gains).sum()), smallest if smallest < np.inf else None)

@@ -20,6 +20,11 @@ def filter_(
     scores: Annotated[
         Path | None, Flag("Output of 'align --scores' for these texts, with a model trained on other pairs."), READS
     ] = None,
+    matching: Annotated[
+        list[Path] | None,
+        Flag("Keep only pairs that share n-grams with this source text; may be repeated.", metavar="TEXT"),
+        READS,
+    ] = None,
     also: Annotated[
         list[Path] | None,
         Flag("Filter this parallel file (links, scores, tags) too; may be repeated.", metavar="FILE"),
@@ -38,11 +43,15 @@ def filter_(
     the other half, since one that was trained on a pair cannot judge it. A pair without a score is dropped. Writes
     PREFIX.zh and PREFIX.en for the inputs corpus.zh and corpus.en, all files or none.
 
+    With --matching, training text is chosen for the text to translate: the sentences with the first 20 instances of each
+    of its n-grams of up to 15 words, so put the best text first. Without --scores, no aligner is then trained.
+
     Examples:
 
         hyperbaton filter web.zh web.en -o good
         hyperbaton align web.zh web.en --model aligner --scores web.scores > web.links
         hyperbaton filter web.zh web.en --scores web.scores --keep 0.8 -o good
+        hyperbaton filter all.zh all.en --matching dev.zh --matching test.zh --also all.links -o train
     """
     with common.bars() as bars:
         report = filter_files(
@@ -51,6 +60,7 @@ def filter_(
             output,
             options,
             scores=scores,
+            matching=matching or [],
             also=also or [],
             compression=suffix(compress),
             threads=common.n_threads,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hyperbaton.corpus.dependencies import read_tree_lines as read_tree_lines
     from hyperbaton.corpus.dependencies import read_trees as read_trees
     from hyperbaton.corpus.links import Links as Links
+    from hyperbaton.corpus.selection import first_instances as first_instances
     from hyperbaton.corpus.tags import Tags as Tags
     from hyperbaton.corpus.text import Text as Text
     from hyperbaton.corpus.text import Vocabulary as Vocabulary
