@@ -276,8 +276,9 @@ class OrientationModel(ReorderingModel):
         p(o | s, t) = Σ_i p(o | s, t, context i) / n. A pair without samples is scored without context.
         """
         sources, pairs = table.sources, np.arange(len(table))
-        if self.by_source:  # the first pair of each source phrase
-            sources, pairs = np.unique(sources, return_index=True)
+        if self.by_source:  # with any target phrase
+            sources = np.arange(len(table.source), dtype=np.uint32)
+            pairs = np.minimum(np.asarray(table.offsets[:-1]), len(table) - 1)
         source, target = (side.as_text() for side in (table.source, table.target))
         lengths, points = source.lengths[sources].astype(np.uint8), table.links.gather(pairs)
         spans = Spans(sources.astype(np.uint32), np.zeros(len(sources), np.uint16), lengths)
