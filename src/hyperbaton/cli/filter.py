@@ -22,7 +22,7 @@ def filter_(
     ] = None,
     matching: Annotated[
         list[Path] | None,
-        Flag("Keep only pairs that share n-grams with this source text; may be repeated.", metavar="TEXT"),
+        Flag("Keep only pairs that share n-grams with this source text; may be repeated."),
         READS,
     ] = None,
     also: Annotated[
@@ -51,7 +51,7 @@ def filter_(
         hyperbaton filter web.zh web.en -o good
         hyperbaton align web.zh web.en --model aligner --scores web.scores > web.links
         hyperbaton filter web.zh web.en --scores web.scores --keep 0.8 -o good
-        hyperbaton filter all.zh all.en --matching dev.zh --matching test.zh --also all.links -o train
+        hyperbaton filter all.zh all.en --matching test.zh --also all.links -o train
     """
     with common.bars() as bars:
         report = filter_files(
