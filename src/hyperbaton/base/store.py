@@ -498,7 +498,7 @@ def _read_manifest(path: Path, folder: int | None = None) -> Manifest:
 def _parsed(text: str) -> tuple[JsonObject, str | None]:
     """A manifest and its first fault; checked once, since opening a system reads each manifest several times.
 
-    Nobody may change the manifest.
+    The manifest must not be changed.
     """
     manifest = json.loads(text)
     if not isinstance(manifest, dict) or "format" not in manifest:
