@@ -7,7 +7,7 @@ The text is generated, unless one is given; translation repeats the lines of the
 gets as many lines as one thread does in about `--seconds`, or all there are. Prints wall and processor seconds less those
 of the same command for one line, lines a second, and the speed relative to the first number of threads; the efficiency is
 that divided by the ratio of threads. Processor seconds that grow with the threads show that they wait for the memory or
-for each other; those that do not that some have no work. With --times, the run with the least wall time counts.
+for each other; if they stay the same, some threads have no work. With --times, the run with the least wall time counts.
 """
 
 from __future__ import annotations
