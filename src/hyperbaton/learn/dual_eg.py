@@ -61,7 +61,7 @@ class DualEg(Learner):
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         if self.literal:
             return replace(self, initial=1e-4, step="fixed", recheck=False, literal=False)._trainer(training)
-        return _core.dual_eg_trainer(
+        options = _core.DualEgOptions(
             variance=self.variance,
             epsilon=self.epsilon,
             initial=self.initial,
@@ -70,9 +70,10 @@ class DualEg(Learner):
             n_steps=self.n_steps,
             max_passes=self.max_passes,
             recheck=self.recheck,
-            drop=training.source is not None and not self.recheck,
-            **(training.state or _START),
         )
+        if training.source is not None and not self.recheck:
+            options.drop_rows(**(training.state or _START))
+        return _core.dual_eg_trainer(options)
 
     def _fit(self, training: TrainingExamples, validation: _core.Validation | None, progress: Progress | None) -> None:
         by_pass: dict[str, Array] = {}
