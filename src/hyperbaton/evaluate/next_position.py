@@ -22,7 +22,6 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.evaluate.base import Evaluation, HeldOut, evaluation_of
 from hyperbaton.models import JumpLogProbs, NextPositionModel
-from hyperbaton.models.nine_class import NineClass
 
 # Distortions counted separately; farther ones are added to the last. GO13 Fig. 5 shows 3 … 20.
 FARTHEST = 30
@@ -182,20 +181,19 @@ def _(model: NextPositionModel, held_out: HeldOut) -> NextPositions:
     if len(visits.positions) == 0:
         raise InputError("nothing to predict: no sentence pair has links", bitext.source.path)
     total = np.zeros((9, 2 * FARTHEST + 1))
-    classifiers = model.classifiers if isinstance(model, NineClass) else []
-    of_classes = np.zeros((len(classifiers), 2 * FARTHEST + 1))
+    of_classes = np.zeros((len(model.classifiers), 2 * FARTHEST + 1))
     for part in scored_jumps(model, bitext.source, visits, held_out.annotations):
         lengths, jumps = part.logprobs.lengths, part.jumps
         all_rows = part.remaining if model.candidates == "remaining" else _rows(part.logprobs, jumps)
         total += np.concatenate([_sums(all_rows, lengths, jumps), _sums(part.remaining, lengths, jumps)[1:3]])
         text = bitext.source.select(part.sentences)
         annotations = held_out.annotations.only(model.needs).select(part.sentences)
-        for sums, classifier in zip(of_classes, classifiers, strict=True):
+        for sums, classifier in zip(of_classes, model.classifiers, strict=True):
             sums += _sums(_rows(classifier.jump_logprobs(text, annotations), jumps), lengths, jumps)[4]
     counts = (0, 1, 3, 5, 7)
     return NextPositions(
         *(row.astype(np.int64) if i in counts else row for i, row in enumerate(total)),
-        class_probability={c.part: sums for c, sums in zip(classifiers, of_classes, strict=True)},
+        class_probability={c.part: sums for c, sums in zip(model.classifiers, of_classes, strict=True)},
     )
 
 

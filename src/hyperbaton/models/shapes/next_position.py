@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -129,6 +129,17 @@ class JumpTraining(NamedTuple):
         return _core.JumpFeatures(keys, tagged=self.source.labels is not None)
 
 
+class JumpClassifier(Protocol):
+    """A part of a model that knows only classes of jumps."""
+
+    @property
+    def part(self) -> str:
+        """Its name."""
+
+    def jump_logprobs(self, source: Text, annotations: Annotations = NOTHING) -> JumpLogProbs:
+        """log p(class of the jump) for all jumps."""
+
+
 @dataclass(eq=False)
 class NextPositionModel(ReorderingModel):
     """Base of jump models: P(next source word | current one).
@@ -147,6 +158,11 @@ class NextPositionModel(ReorderingModel):
 
     shape: ClassVar = "next_position"
     uses: ClassVar = ("source_tags", "source_classes")
+
+    @property
+    def classifiers(self) -> Sequence[JumpClassifier]:
+        """The parts that know only classes of jumps, if it has such parts."""
+        return ()
 
     def fit(
         self,
