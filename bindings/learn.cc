@@ -65,6 +65,8 @@ void set_order(BoundProblem& problem, Array<std::uint32_t> order) {
   if (order.size() != problem.rows.size()) throw Error("there must be one place for each row");
   if (problem.rows.n_shards() != 1 || problem.log_prior)
     throw Error("rows in visit order must be one shard, without a prior");
+  for (const std::uint32_t id : view(order))
+    if (id >= order.size()) throw Error("a row is out of range");
   problem.order = std::move(order);
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.report.elements import Cell as TableCell
@@ -21,7 +21,7 @@ from hyperbaton.run.plan import Plan, make_plan
 from hyperbaton.run.results import gather
 from hyperbaton.run.stage import Stage, read_json
 from hyperbaton.run.translation import Translation, tune_name
-from papers.protocol import Cell, Result, Setting
+from papers.protocol import Cell, Computation, Result, Setting
 from papers.tables import table
 
 
@@ -73,6 +73,34 @@ class Experiment(Cell[ExperimentResult]):
     @abstractmethod
     def experiment(self, setting: Setting) -> JsonObject:
         """The experiment file."""
+
+
+class Compared(Protocol):
+    """Systems to compare, on files of the corpora."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def corpus_files(self, data: Path) -> Sequence[Path]:
+        """The files, as for cells."""
+
+
+@dataclass(frozen=True)
+class OtherWeights(Computation[ExperimentResult]):
+    """A comparison whose systems have the weights of others, which are tuned first."""
+
+    comparison: Compared
+
+    result_type: ClassVar[type[Result]] = ExperimentResult
+    translates: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return self.comparison.name
+
+    def corpus_files(self, data: Path) -> Sequence[Path]:
+        return self.comparison.corpus_files(data)
 
 
 class Experiments(Observer):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,12 +23,13 @@ from papers.corpora import KYOTO, TWLAW, made_once
 from papers.experiments import (
     Experiment,
     ExperimentResult,
+    OtherWeights,
     run_experiment,
     search_options,
     translation_table,
     tuned_weights,
 )
-from papers.protocol import Cell, Computation, Paper, PaperItem, Result, Results, Setting
+from papers.protocol import Cell, Paper, PaperItem, Result, Results, Setting
 from papers.tables import THEIRS, table
 
 Limit = int | str  # words of a jump, or "none"
@@ -236,20 +236,10 @@ class SystemComparison(JumpExperiment):
 
 
 @dataclass(frozen=True)
-class WithWeightsOfAll(Computation[ExperimentResult]):
+class WithWeightsOfAll(OtherWeights):
     """A comparison of jump models of few sentences, with the weights tuned with those of all (footnote 15)."""
 
     comparison: SystemComparison
-
-    result_type: ClassVar[type[Result]] = ExperimentResult
-    translates: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        return self.comparison.name
-
-    def corpus_files(self, data: Path) -> list[Path]:
-        return self.comparison.corpus_files(data)
 
     def work(self, setting: Setting) -> ExperimentResult:
         root = setting.output / f"runs-{self.name}"

@@ -14,7 +14,7 @@ from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.classes import FIRST_CLASS, WordClasses, word_classes
 from hyperbaton.evaluate.explain_blocks import BlockFeature, explain_blocks
 from hyperbaton.models.block_me import BlockMe
-from papers.experiments import Experiment, ExperimentResult, run_experiment, search_options, tuned_weights
+from papers.experiments import Experiment, ExperimentResult, OtherWeights, run_experiment, search_options, tuned_weights
 from papers.protocol import Computation, Result, Setting
 from papers.xi11.texts import COLUMNS, TEXTS, TRAINING, Part, text_files, text_folder
 
@@ -227,20 +227,10 @@ class SystemComparison(Experiment):
 
 
 @dataclass(frozen=True)
-class SharedWeights(Computation[ExperimentResult]):
+class SharedWeights(OtherWeights):
     """A comparison in which all rows have the weights of ME, from its best run on the development text."""
 
     comparison: Comparison
-
-    result_type: ClassVar[type[Result]] = ExperimentResult
-    translates: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        return self.comparison.name
-
-    def corpus_files(self, data: Path) -> list[Path]:
-        return self.comparison.corpus_files(data)
 
     def work(self, setting: Setting) -> ExperimentResult:
         root = setting.output / f"runs-{self.name}"

@@ -253,8 +253,7 @@ def _numbers(path: Path) -> Iterator[Damage]:
             least, most = np.iinfo(array.dtype).min, np.iinfo(array.dtype).max
             values = (most, least or most - 1, most // 2 + 1, most)
         places: list[Any] = [0, n // 2, n - 1, slice(None)]
-        # A part's arrays get one extreme number: the others are tested where the part is an artefact of its own.
-        for place, value in list(zip(places, values, strict=True))[-1 if len(where.parts) > 1 else 0 :] if n else ():
+        for place, value in zip(places, values, strict=True) if n else ():
             changed = array.copy()
             changed.reshape(-1)[place] = value
             yield f"{where} {place} {value}", partial(_write_array, where=where, array=changed)
@@ -285,10 +284,7 @@ ODD: dict[type, tuple[Any, ...]] = {
 
 
 def _fields(path: Path) -> Iterator[Damage]:
-    """Each field of each manifest with values of other types; of the arrays, the fields of one.
-
-    A part's fields get one value: the other values are tested where the part is an artefact of its own.
-    """
+    """Each field of each manifest with values of other types; of the arrays, the fields of one."""
     for file in sorted(path.rglob(MANIFEST)):
         manifest = json.loads(file.read_text(encoding="utf-8"))
         for keys in _places(manifest):
@@ -297,7 +293,7 @@ def _fields(path: Path) -> Iterator[Damage]:
             ):
                 continue
             value = reduce(operator.getitem, keys, manifest)
-            for odd in ODD[type(value)][: 1 if file.parent != path else None]:
+            for odd in ODD[type(value)]:
                 changed = copy.deepcopy(manifest)
                 reduce(operator.getitem, keys[:-1], changed)[keys[-1]] = odd
                 where = file.parent.relative_to(path)

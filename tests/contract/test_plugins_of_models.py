@@ -81,6 +81,9 @@ def test_algorithm_1_drops_the_rows_that_are_solved(parts: dict[str, Bitext], he
     literal = fitted("dual_mlr", parts, learner="dual_eg:literal=yes:max-passes=60")
     assert to_mapping(literal)["learner"] == "dual_eg:variance=0.1:max-passes=60:literal=yes"
     spelled = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:recheck=no:max-passes=60")
+    learner = plugin(spelled, "learner")
+    assert (learner.step, learner.initial, learner.recheck, learner.variance) == ("fixed", 1e-4, False, 0.1)
+    assert to_mapping(spelled)["learner"] == "dual_eg:variance=0.1:initial=0.0001:step=fixed:max-passes=60:recheck=no"
     kept = fitted("dual_mlr", parts, learner="dual_eg:step=fixed:initial=1e-4:max-passes=60:epsilon=0.001")
     first, second, third = (model.sample_logprobs(parts["test"], held_out) for model in (literal, spelled, kept))
     assert np.array_equal(first, second)

@@ -70,7 +70,7 @@ test = 10
 """
 Runs = dict[str, dict[str, "Done"]]
 KINDS = ("none", "stderr", "quiet")  # without a terminal, at one, at one with -q
-ONCE = "report small"  # draws for seconds what `run` has drawn at a terminal, too
+SAME = ("quiet", "report small")  # draws pictures for seconds
 SECONDS = re.compile(r"\t\d+(\.\d+)?")  # what `status` has measured
 
 
@@ -126,7 +126,7 @@ def run_all(python: Path, folder: Path) -> Runs:
             (own / f"raw.{side}").write_bytes((own / f"train.{side}").read_bytes())
         (own / "small.toml").write_text(RUN)
         for line in COMMANDS.strip().splitlines():
-            if kind == "none" or (line != ONCE and (kind != "quiet" or has_quiet(line.split()[0]))):
+            if (kind, line) != SAME and (kind != "quiet" or has_quiet(line.split()[0])):
                 runs[kind][line] = run(python, line, own, kind)
     return runs
 

@@ -25,7 +25,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.rows import TrainingRows
+from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.learn._learner import Learner, TrainingExamples, rows_at
 from hyperbaton.learn._models import LinearModel
 
@@ -99,8 +99,9 @@ class DualEg(Learner):
         places = end["kept"].astype(np.int64)
         training.chunks.clear()  # frees the rows before others are made
         numbers = cast(Array, training.order)[places]
-        resources = Resources.of(self.threads, None, training.scratch)
-        training.chunks.append(rows_at(cast(TrainingRows, training.source), numbers, resources))
+        kept = np.sort(numbers)
+        source, order = _Kept(cast(TrainingRows, training.source), kept), np.searchsorted(kept, numbers).astype(np.uint32)
+        training.chunks.append(rows_at(source, order, Resources.of(self.threads, None, training.scratch)))
         state = {
             "n_passes": len(by_pass["objective"]),
             "weights": cast(LinearModel, self.model_).weights.ravel(),
@@ -108,7 +109,18 @@ class DualEg(Learner):
             "dual": by_pass["objective"][-1],
             "removed_gap": end["removed"][0],
         }
-        return replace(training, labels=training.labels[places], order=numbers, state=state)
+        return replace(training, labels=training.labels[places], order=order, source=source, state=state)
+
+
+class _Kept(TrainingRows):
+    """Some rows, numbered anew in their order."""
+
+    def __init__(self, rows: TrainingRows, numbers: Array) -> None:
+        self.n_features, self.n_rows = rows.n_features, len(numbers)
+        self._rows, self._numbers = rows, numbers
+
+    def at(self, numbers: Array) -> Rows:
+        return self._rows.at(self._numbers[numbers])
 
 
 _START: dict[str, Any] = {"n_passes": 0, "weights": np.zeros(0), "log_alpha": np.zeros(0), "dual": 0.0, "removed_gap": 0.0}

@@ -117,12 +117,11 @@ class Neural(Aligner, NeedsTorch):
 
     def _states(self, texts: PairTexts) -> Sequence[TrainingStates | None]:
         """The states of the teachers and of the student, for these texts and options."""
-        arrays = [*texts.source, *texts.target, *texts[2:]]
-        inputs = {"texts": hash_arrays({str(i): array for i, array in enumerate(arrays)})}
-        options, places = {**to_mapping(self), "seed": self.seed}, self._places()
-        if not places:
+        if self.checkpoint is None:
             return [None] * (self.teachers + 1)
-        return [TrainingStates(place, NETWORK, options, inputs, self.seed) for place in places]
+        arrays, options = [*texts.source, *texts.target, *texts[2:]], {**to_mapping(self), "seed": self.seed}
+        inputs = {"texts": hash_arrays({str(i): array for i, array in enumerate(arrays)})}
+        return [TrainingStates(place, NETWORK, options, inputs, self.seed) for place in self._places()]
 
     def number_words(self, source: Text, target: Text) -> None:
         """Assign rows of the embeddings to the words and stems of normalised texts."""
