@@ -113,7 +113,7 @@ class DualEg(Learner):
 
 
 class _Kept(TrainingRows):
-    """Some rows, numbered anew in their order."""
+    """Some rows, with new numbers in the same order."""
 
     def __init__(self, rows: TrainingRows, numbers: Array) -> None:
         self.n_features, self.n_rows = rows.n_features, len(numbers)
