@@ -45,7 +45,10 @@ SIZES = {"9": TABLES[:0], "17": TABLES[:1], "25": TABLES}  # lexicalized tables 
 
 @dataclass(frozen=True)
 class Text:
-    """The location of a text, and how much of it is used; without `test`, the test text follows the tuning text."""
+    """The location of a text, and how much of it is used; without `test`, the test text follows the tuning text.
+
+    The tuning text is the split `dev` after `skip` lines.
+    """
 
     folder: str
     source: str
@@ -53,14 +56,19 @@ class Text:
     n_tune: int
     n_test: int
     test: str = ""
+    dev: str = "dev"
+    skip: int = 0
 
 
+KYOTO_TEST = "gold-links/ja-en-kftt/gold"
 TEXTS = {
     "arabic": Text("tatoeba-ar-en", "ar", 28_413, 500, 724),
     "tanaka": Text("tanaka-ja-en", "ja", 49_500, 500, 500, "tanaka-ja-en/devtest"),
     "laws": Text("twlaw-zh-en", "zh", 20_000, 400, 800, "twlaw-zh-en/devtest"),
-    "kyoto": Text("kyoto-ja-en", "ja", 20_000, 400, 653, "gold-links/ja-en-kftt/gold"),
-    "kyoto 100,000": Text("kyoto-ja-en", "ja", 100_000, 400, 653, "gold-links/ja-en-kftt/gold"),
+    "kyoto": Text("kyoto-ja-en", "ja", 20_000, 400, 653, KYOTO_TEST),
+    "kyoto 100,000": Text("kyoto-ja-en", "ja", 100_000, 400, 653, KYOTO_TEST),
+    # Other articles of the training split than the first 20,000 lines are from.
+    "kyoto articles": Text("kyoto-ja-en", "ja", 20_000, 400, 653, KYOTO_TEST, dev="train", skip=100_000),
 }
 
 
@@ -196,7 +204,8 @@ def prepare(data: Path, work: Path, text: Text, size: str, pop_limit: int) -> Tu
         _run("system", "-o", str(system), *parts)
     loaded = System.load(system)
     n = text.n_tune
-    dev = [lines(f"{text.folder}/dev.{side}") for side in (text.source, "en")]
+    end = text.skip + n if text.test else None
+    dev = [lines(f"{text.folder}/{text.dev}.{side}", end)[text.skip :] for side in (text.source, "en")]
     test = [side[n:] for side in dev]
     if text.test:
         test = [lines(f"{text.test}.{side}") for side in (text.source, "en")]

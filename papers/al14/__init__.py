@@ -2,7 +2,8 @@
 
 Cells `classification-SIZE-LEARNER`: each in its own process, so that its peak memory is measured separately; 100 passes
 each, as in the paper. Cells `generated-SAMPLES-LEARNER`: likewise on generated text with about SAMPLES samples, up to the
-paper's 47 million, for time and memory. Cells `translation-CORPUS`: systems that differ only in the reordering model.
+paper's 47 million, for time and memory. Cells `translation-CORPUS`: systems that differ only in the reordering model;
+`translation-CORPUS-whole`: some of them, trained on the whole text.
 """
 
 from __future__ import annotations
@@ -182,14 +183,21 @@ def train_and_test(folder: Path, learner: Learner, threads: int) -> TrainingResu
 
 @dataclass(frozen=True)
 class SystemComparison(Experiment):
-    """Table 3: systems that differ in the reordering model."""
+    """Table 3: systems that differ in the reordering model, trained on part of the text or on the whole."""
 
     corpus: str
     n_tuning_runs: int
+    systems: tuple[str, ...] = tuple(SYSTEMS)
+    n_train: int = 50_000
+
+    @property
+    def text(self) -> str:
+        """The corpus, and whether the whole of it is used."""
+        return self.corpus if self.n_train else f"{self.corpus}-whole"
 
     @property
     def name(self) -> str:
-        return f"translation-{self.corpus}"
+        return f"translation-{self.text}"
 
     def corpus_files(self, data: Path) -> list[Path]:
         return CORPORA[self.corpus].experiment_files(data)
@@ -197,15 +205,15 @@ class SystemComparison(Experiment):
     def experiment(self, setting: Setting) -> JsonObject:
         common = {"orientations": "msd", "direction": "bidirectional", "max-distance": 0, "max-length": MAX_LENGTH}
         return {
-            "corpus": CORPORA[self.corpus].experiment_corpus(setting, 50_000, n_generated=600, n_test=1000),
+            "corpus": CORPORA[self.corpus].experiment_corpus(setting, self.n_train, n_generated=600, n_test=1000),
             "lm": {"order": 3 if setting.quick else 5},
             "models": {
                 "msd": {"model": "lexicalized", **common},
-                **{name: {**row.model, **common} for name, row in CLASSIFIERS.items()},
+                **{name: {**row.model, **common} for name, row in CLASSIFIERS.items() if name in self.systems},
             },
             "evaluate": {"max-length": MAX_LENGTH, "max-distance": 0},
             "translation": {
-                "systems": {name: [name] for name in SYSTEMS},
+                "systems": {name: [name] for name in self.systems},
                 "limits": [6],
                 "baselines": ["msd"],
                 "tuning-runs": self.n_tuning_runs,
@@ -223,6 +231,7 @@ def _predictions(results: Mapping[str, ExperimentResult]) -> Table:
         rows: list[list[TableCell]] = [
             [title, *(number for side in ("", " (after)") for number in _prediction(by_model[f"{name}{side}"]))]
             for name, title in SYSTEMS.items()
+            if name in by_model
         ]
         groups.append((corpus, rows))
     columns = ["", "error rate (%)", "log p", "next phrase: error rate (%)", "log p"]
@@ -262,7 +271,8 @@ class Al14(Paper):
         """The cells of Table 3."""
         if self.setting.quick:
             return [SystemComparison("tatoeba", 1)]
-        return [SystemComparison(corpus, 3) for corpus in CORPORA]
+        whole = SystemComparison("twlaw", 1, ("msd", "dual", "dual-both"), n_train=0)
+        return [*(SystemComparison(corpus, 3) for corpus in CORPORA), whole]
 
     def cells(self) -> Sequence[Cell[Result]]:
         return [*self.trainings(), *self.comparisons()]
@@ -307,7 +317,7 @@ class Al14(Paper):
         return [table("table-2", "Primal and dual.", columns, groups)]
 
     def _translation(self, results: Results) -> list[Element]:
-        done = {cell.corpus: result for cell in self.comparisons() if (result := results.of(cell)) is not None}
+        done = {cell.text: result for cell in self.comparisons() if (result := results.of(cell)) is not None}
         if not done:
             return []
         ours = translation_table("table-3", "Translation.", done, SYSTEMS, "msd", ("BLEU", "RIBES", "TER"))

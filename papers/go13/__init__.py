@@ -103,7 +103,12 @@ VARIANTS = {
     "content-links": Variant(
         "links of our aligner, particles and articles dropped as in the paper",
         ("LINEAR+LEX", "SEQUENCE"),
-        limits=(10, "none"),
+        links="content",
+    ),
+    "content-rules": Variant(
+        "hierarchical translation with these links",
+        (BASELINE, "SEQUENCE", "HIER", "HIER+SEQUENCE"),
+        limits=(20,),
         links="content",
     ),
     "whole": Variant(

@@ -47,6 +47,30 @@ def test_more_time_gives_better_models_and_more_tuning(monkeypatch: pytest.Monke
     # Links that are there need not be made.
     linked = large.with_links([[]] * len(large))
     assert plan_training(linked, dev, 2.2).seconds != plans[1].seconds
+    assert plan_training(linked, dev, 2.2, aligning=True) == plans[1]
+
+
+def test_rules_are_planned_where_phrases_move_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hyperbaton.run.translator.MOST", MOST)
+    near, far = ([[(i, n(i)) for i in range(12)]] * 1000 for n in (lambda i: i, lambda i: 11 - i))
+    lines = ["a b c d e f g h i j k l"] * 1000
+    straight, reversed_ = (Bitext.of(lines, lines, links) for links in (near, far))
+    assert plan_training(straight, straight[:50], 10)[:2] == ("phrases", "sequence")
+    assert plan_training(reversed_, straight[:50], 10)[:2] == ("rules", "sequence")
+    assert plan_training(reversed_, straight[:50], 0.3).table == "phrases"  # too little time
+    assert plan_training(straight, straight[:50], 10, "rules")[:2] == ("rules", "sequence")
+    assert plan_training(straight, straight[:50], 0.1, "rules")[:3] == ("rules", "none", 1)
+    monkeypatch.setattr("hyperbaton.run.translator.MOST_MIB", 100)  # too much text for the memory
+    assert plan_training(reversed_, straight[:50], 10).table == "phrases"
+
+
+def test_a_translator_with_rules_translates_saves_and_explains(tmp_path: Path) -> None:
+    translator = Translator.train(TRAIN, DEV, minutes=0, model="rules", quiet=True)
+    assert translator.system.is_hierarchical and not translator.system.reordering
+    line = translator.translate(LINE)
+    assert translator.explain(LINE).record["translation"] == line
+    translator.save(tmp_path / "saved")
+    assert Translator.load(tmp_path / "saved").translate(LINE) == line
 
 
 def test_it_translates_saves_and_explains(translator: Translator, tmp_path: Path) -> None:

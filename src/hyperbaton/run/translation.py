@@ -118,8 +118,8 @@ class Translation:
         return [column for annotation, column in FROM_CORPUS.items() if annotation in annotations]
 
     def slowest(self, system: str, rates: Mapping[str, Rate], size: Size) -> str:
-        """The model of a system that takes longest."""
-        kinds = [model.model for model in self.models_of(system)]
+        """The model of a system that takes longest, or `rules`."""
+        kinds = [model.model for model in self.models_of(system)] + ["rules"] * (self.rules_of(system) is not None)
         return max(kinds, key=lambda kind: cost_of(rates, kind, size).seconds, default="")
 
     def resolved(self) -> JsonObject:

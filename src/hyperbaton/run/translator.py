@@ -1,12 +1,13 @@
 """The common case in one object: train a tuned translator from a bitext.
 
-`Translator.train` combines the stages of an experiment: links, phrases, a language model, Moses' hierarchical reordering
-table, a reordering model, and tuned weights. The model and the amount of tuning are chosen before anything is trained,
-from the size of the text and the minutes given, with the figures that `hyperbaton run` uses for planning (`RATES` of the
-stages). Time is never measured, so the same text and options give the same translator on every machine:
+`Translator.train` combines the stages of an experiment: links, phrases or hierarchical rules, a language model, a
+reordering model, and tuned weights; phrases also have Moses' hierarchical reordering table. What is trained is chosen from
+the links, the size of the text and the minutes given, with the figures that `hyperbaton run` uses for planning (`RATES` of
+the stages). Time is never measured, so the same text and options give the same translator on every machine:
 
-    the model       the first of `sequence`, `pair` and `dpr` whose training fits, together with the other parts and four
-                    iterations of tuning; none if none does (docs/results says what they add to the table)
+    rules           with `sequence` inside, if many phrases move far and all that fits, together with four iterations of
+                    tuning (docs/which-system.md has the measurements)
+    the model       otherwise, the first of `sequence`, `pair` and `dpr` whose training fits likewise; none if none does
     the tuning      as many iterations as fit in the remaining time, 1 to the default of `tune`
 
 A minute is processor time on a single core of a small machine.
@@ -37,9 +38,10 @@ from hyperbaton.decode.raw import RawTranslator
 from hyperbaton.decode.result import TRACED
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
-from hyperbaton.phrases import ReorderingType
+from hyperbaton.phrases import PhraseTable, ReorderingType, extract
 from hyperbaton.phrases.extraction import extract_phrases
 from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
+from hyperbaton.phrases.rules import RuleTable, extract_rules
 from hyperbaton.report.picture import TranslationPicture
 from hyperbaton.run.cost import WORDS, Size, cost_of
 from hyperbaton.run.stages import align as align_stage
@@ -53,11 +55,16 @@ from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
 log = logging.getLogger(__name__)
 
+RULES, INSIDE = "rules", "sequence"  # instead of phrases, and the jump model that scores their order
 BEST_FIRST = ("sequence", "pair", "dpr")  # reordering models used with the hierarchical table
+# Rules are used if at least this share of phrase pairs moves this far, in words: 0.40 in Japanese articles, where rules
+# translate better; 0.25 in Chinese laws and 0.006 in Arabic everyday sentences.
+FAR_SHARE, FAR, SAMPLED = 0.3, 5, 3000
+MOST_MIB = 8192  # for extracting rules
 TABLE = "hier-mslr-bidirectional-fe"
 FEWEST, MOST = 4, Tuning().iterations  # iterations of tuning: the least that a model must leave time for, and the maximum
 DEV_SHARE, MOST_DEV = 20, 1000  # without a development text: every 20th pair, at most this many
-AUTO, NO_MODEL = "auto", "none"
+AUTO, NO_MODEL, PHRASES = "auto", "none", "phrases"
 
 
 class Report(Protocol):
@@ -67,37 +74,57 @@ class Report(Protocol):
 
 
 class TrainingPlan(NamedTuple):
-    """The training that fits into the given time: a reordering model, or `none`, and iterations of tuning."""
+    """The training that fits into the given time: phrases or rules, a reordering model or `none`, iterations of tuning."""
 
+    table: str
     model: str
     iterations: int
     seconds: float  # of a single processor, estimated
 
 
-def plan_training(bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO) -> TrainingPlan:
-    """Choose a reordering model and the number of iterations, by the size of the texts and the time given.
+def plan_training(
+    bitext: Bitext, dev: Bitext, minutes: float, model: str = AUTO, *, aligning: bool | None = None
+) -> TrainingPlan:
+    """Choose phrases or rules, a reordering model and the number of iterations, by what moves, the sizes and the time.
 
-    >>> text = Bitext.of(["a b c d e f g h i j k l"] * 400, ["x"] * 400)
+    Arguments:
+        model: a reordering model by its name, `rules` or `none`, to choose it.
+        aligning: whether the time includes making the links of the bitext; by default, if it has none.
+
+    >>> text = Bitext.of(["a b c d e f g h i j k l"] * 400, ["x"] * 400, [[]] * 400)
     >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.15, 10)]
     ['none', 'sequence', 'sequence']
     """
     size = Size(-(-bitext.source.n_tokens // WORDS), -(-dev.source.n_tokens // WORDS), 0)
-    stages = [*([align_stage] if bitext.links is None else []), extract_stage, lm_stage]
-    others = sum(cost_of(stage.RATES, "", size).seconds for stage in stages)
+    aligning = bitext.links is None if aligning is None else aligning
+    common = sum(cost_of(stage.RATES, "", size).seconds for stage in [*([align_stage] if aligning else []), lm_stage])
 
-    def tuning(turns: int) -> float:
-        return cost_of(tune_stage.RATES, "", size, turns + 1).seconds
+    def plan(table: str, model: str) -> TrainingPlan:
+        extracting = cost_of(extract_stage.RATES, table, size)
+        training = 0.0 if model == NO_MODEL else cost_of(train_stage.RATES, model, size).seconds
+        before = common + extracting.seconds + training
+        tuning = [cost_of(tune_stage.RATES, table, size, n + 1).seconds for n in range(MOST + 1)]
+        turns = next((n for n in range(MOST, 1, -1) if before + tuning[n] <= 60 * minutes), 1)
+        return TrainingPlan(table, model, turns, before + tuning[turns])
 
-    def training(name: str) -> float:
-        return 0.0 if name == NO_MODEL else cost_of(train_stage.RATES, name, size).seconds
+    if model == RULES:
+        inside = plan(RULES, INSIDE)
+        return inside if inside.iterations >= FEWEST else plan(RULES, NO_MODEL)
+    if model != AUTO:
+        return plan(PHRASES, model)
+    plans = [plan(PHRASES, name) for name in BEST_FIRST]
+    if cost_of(extract_stage.RATES, RULES, size).mib <= MOST_MIB and _moves_far(bitext):
+        plans.insert(0, plan(RULES, INSIDE))
+    return next((found for found in plans if found.iterations >= FEWEST), plan(PHRASES, NO_MODEL))
 
-    seconds = 60 * minutes
-    if model == AUTO:
-        fits = (name for name in BEST_FIRST if others + training(name) + tuning(FEWEST) <= seconds)
-        model = next(fits, NO_MODEL)
-    rest = seconds - others - training(model)
-    turns = next((n for n in range(MOST, 1, -1) if tuning(n) <= rest), 1)
-    return TrainingPlan(model, turns, others + training(model) + tuning(turns))
+
+def _moves_far(bitext: Bitext) -> bool:
+    """Whether many phrase pairs of a sample are far from the one translated before; without links, none are known."""
+    if bitext.links is None:
+        return False
+    sample = bitext.select(np.unique(np.linspace(0, len(bitext) - 1, SAMPLED).astype(int)))
+    far = np.abs(extract(sample).distance_before) >= FAR
+    return bool(len(far)) and float(far.mean()) >= FAR_SHARE
 
 
 class Translator(TokenTranslator):
@@ -129,14 +156,14 @@ class Translator(TokenTranslator):
             dev: text to tune the weights on; by default, every 20th sentence pair of the bitext, at most 1,000. If the
                 bitext has languages, read it with `languages=bitext.text`.
             minutes: processor time to plan for, estimated from the size of the texts.
-            model: a reordering model by its name, or `none`, instead of the planned one.
+            model: a reordering model by its name, or `none`, with phrases, or `rules`, instead of what is planned.
             options: options of the search.
             text: processing of raw text, if the bitext was tokenized elsewhere.
             progress: called with the name of a stage, items done and the total; by default, shows bars at a terminal.
         """
         need_bitext(bitext, "Translator.train")
         Option("minutes", float, minimum=0).check(minutes)
-        if model not in (AUTO, NO_MODEL):
+        if model not in (AUTO, NO_MODEL, RULES):
             _ = MODELS[model]
         text = text or bitext.text
         if dev is None:
@@ -147,8 +174,6 @@ class Translator(TokenTranslator):
             log.warning("the bitext looks like raw text (%r): read it with languages, for example ('de', 'en')", word)
         if not len(bitext) or not len(dev):
             raise OptionError("there are no sentence pairs to learn from, or none to tune on; give more of them")
-        plan = plan_training(bitext, dev, minutes, model)
-        log.info("word order: %s; %d iterations of tuning; about %.0f s", *plan)
         with Bars(quiet or progress is not None) as bars:
 
             def stage(name: str) -> Progress:
@@ -157,7 +182,12 @@ class Translator(TokenTranslator):
                 return lambda done, total: progress(name, done, total)
 
             resources = Resources(n_threads(threads), stages=stage)
-            system = _train_system(bitext, plan.model, options, seed, resources)
+            if aligning := bitext.links is None:
+                progressing = resources.stage("align").progress
+                bitext = bitext.with_links(align(bitext, threads=resources.threads, progress=progressing))
+            plan = plan_training(bitext, dev, minutes, model, aligning=aligning)
+            log.info("%s; order by %s; %d iterations of tuning; about %.0f s", *plan)
+            system = _train_system(bitext, plan, options, seed, resources)
             if text is not None:
                 system = system.with_text(text)
             system = _tuned(system, dev, plan.iterations, seed, resources.stage("tune"))
@@ -207,20 +237,23 @@ def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
     return bitext.select(np.setdiff1d(np.arange(len(bitext)), dev)), bitext.select(dev)
 
 
-def _train_system(bitext: Bitext, model: str, options: Decoding | None, seed: int, resources: Resources) -> System:
-    threads = resources.threads
-    if bitext.links is None:
-        bitext = bitext.with_links(align(bitext, threads=threads, progress=resources.stage("align").progress))
-    extracted = extract_phrases(bitext, resources=resources.stage("extract"))
-    kind = ReorderingType.parse(TABLE)
-    rows = DistinctRows.of(probability_pieces(extracted.orientations, kind, resources.scratch, threads=threads))
+def _train_system(bitext: Bitext, plan: TrainingPlan, options: Decoding | None, seed: int, resources: Resources) -> System:
+    threads, reordering = resources.threads, dict[str, object]()
+    table: PhraseTable | RuleTable
+    extracting = resources.stage("extract")
+    if plan.table == RULES:
+        table = extract_rules(bitext, threads=threads, progress=extracting.progress, scratch=extracting.scratch)
+    else:
+        extracted = extract_phrases(bitext, resources=extracting)
+        kind = ReorderingType.parse(TABLE)
+        rows = DistinctRows.of(probability_pieces(extracted.orientations, kind, resources.scratch, threads=threads))
+        table, reordering["hier"] = extracted.table, ReorderingTable(kind, rows)
     estimating = resources.stage("language model").progress
     lm = LanguageModel.estimate(bitext.target, discount_fallback=True, threads=threads, progress=estimating)
-    reordering: dict[str, object] = {"hier": ReorderingTable(kind, rows)}
-    if model != NO_MODEL:
-        untrained = MODELS[model](seed=seed, threads=threads)
-        reordering[untrained.name] = untrained.fit(bitext, progress=resources.stage(f"train {model}").progress)
-    return System.of(extracted.table, [lm], reordering, options=options)
+    if plan.model != NO_MODEL:
+        untrained = MODELS[plan.model](seed=seed, threads=threads)
+        reordering[untrained.name] = untrained.fit(bitext, progress=resources.stage(f"train {plan.model}").progress)
+    return System.of(table, [lm], reordering, options=options)
 
 
 def _tuned(system: System, dev: Bitext, iterations: int, seed: int, resources: Resources) -> System:

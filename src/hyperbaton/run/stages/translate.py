@@ -22,7 +22,11 @@ from hyperbaton.run.translation import Translation, translate_name, tune_name
 MAX_WORDS = 2000
 
 AFTER = ("tune",)
-RATES = {"": Rate(0.4, 5, 70, 8, "test"), "block_me": Rate(0.4, 6, 70, 10, "test")}
+RATES = {
+    "": Rate(0.4, 5, 70, 8, "test"),
+    "block_me": Rate(0.4, 6, 70, 10, "test"),
+    "rules": Rate(0.4, 40, 100, 18, "test"),
+}
 
 
 def plan(plan: Plan) -> None:

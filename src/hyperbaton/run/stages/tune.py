@@ -19,7 +19,11 @@ from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
 AFTER = ("system",)
 DISTRIBUTED = "tuning"  # the optimizer runs here, and the workers of an executor translate
-RATES = {"": Rate(2, 9, 150, 6, "dev"), "block_me": Rate(2, 11, 150, 8, "dev")}
+RATES = {
+    "": Rate(2, 9, 150, 6, "dev"),
+    "block_me": Rate(2, 11, 150, 8, "dev"),
+    "rules": Rate(2, 60, 200, 18, "dev"),
+}
 
 
 def plan(plan: Plan) -> None:
