@@ -133,7 +133,6 @@ RuleOptions::Range RuleOptions::of_phrase(std::uint32_t phrase) {
     option.pair = row.pair;
     option.source = phrase;
     option.score = row.score;
-    option.estimate = row.estimate;
     add(option, target_of(row.pair), true);
   }
   range.last = static_cast<std::uint32_t>(options_.size());
@@ -207,7 +206,6 @@ void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool fr
     std::vector<float> values(input_.n_own());
     own_values(option.pair, target.size(), values.data());
     option.score = weighted(values);
-    option.estimate = option.score + estimate_words(target);
   }
 
   // Source words are visited in the order of their linked target words, each once.

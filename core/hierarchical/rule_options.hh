@@ -20,7 +20,6 @@ struct RuleOption {
   std::uint32_t source;  // source side in the table, kNoPhrase if it has none
   std::uint8_t n_gaps;
   float score;                     // weighted, of the rule's own values
-  float estimate;                  // with the language models' scores of its words
   std::uint32_t target, n_target;  // target symbols
   std::uint32_t visits, n_visits;  // source words and gaps in target order
   std::uint32_t n_prefix;          // number of target words before the first gap, which are already scored

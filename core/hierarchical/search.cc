@@ -7,8 +7,6 @@ namespace hyperbaton {
 
 namespace {
 
-// Candidates of a span that are scored at once; the other candidates are estimated from their rank among these.
-constexpr std::size_t kScoredFirst = 32;
 // Ranks in a cube, and cubes, are numbers of this many bits.
 constexpr unsigned kRankBits = 14, kCubeBits = 22;
 constexpr std::uint32_t kMaxRank = (1U << kRankBits) - 1, kMaxCubes = 1U << kCubeBits;
@@ -196,13 +194,6 @@ void ChartSearch::add_cube(RuleOptions::Range options, std::span<const Cell> gap
   cubes_.push_back(cube);
 }
 
-double ChartSearch::estimate(const Candidate& candidate) const {
-  const auto& cube = cubes_[candidate.cube];
-  double sum = options_[cube.options.first + candidate.ranks[0]].estimate;
-  for (std::size_t g = 0; g < cube.n_gaps; ++g) sum += hypotheses_[cube.gaps[g].first + candidate.ranks[1 + g]].best.score;
-  return sum;
-}
-
 ChartEdge ChartSearch::edge_of(const Candidate& candidate) const {
   const auto& cube = cubes_[candidate.cube];
   ChartEdge edge{
@@ -296,7 +287,6 @@ bool ChartSearch::score_candidate(Candidate& candidate, SourceSpan span) {
   if (combine(edge_of(candidate), span, open_states_.data() + candidate.state * n_state_, candidate.priority, nullptr))
     return true;
   open_states_.resize(open_states_.size() - n_state_);
-  candidate.state = kNone;
   return false;
 }
 
@@ -321,34 +311,6 @@ ChartSearch::Candidate ChartSearch::pop() {
   return candidate;
 }
 
-// Of many cubes only the most promising are scored at once. The others are assumed to gain as much on average.
-void ChartSearch::start_cubes(SourceSpan span) {
-  std::vector<Candidate> first(cubes_.size());
-  for (std::uint32_t c = 0; c < cubes_.size(); ++c) {
-    first[c] = {.priority = 0, .cube = c, .ranks = {0, 0, 0}, .state = kNone, .order = c};
-    first[c].priority = estimate(first[c]);
-  }
-  const std::size_t n = std::min(first.size(), kScoredFirst);
-  std::ranges::partial_sort(first, first.begin() + static_cast<std::ptrdiff_t>(n),
-                            [](const Candidate& a, const Candidate& b) { return kLaterCandidate(b, a); });
-  double gain = 0;
-  std::size_t n_scored = 0;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    auto& candidate = first[i];
-    const double estimated = candidate.priority;
-    if (i >= n) {
-      candidate.priority += n_scored ? gain / static_cast<double>(n_scored) : 0;
-      push(candidate);
-    } else if (score_candidate(candidate, span)) {
-      gain += candidate.priority - estimated;
-      ++n_scored;
-      push(candidate);
-    } else {
-      push_neighbours(candidate, 0);
-    }
-  }
-}
-
 ChartSearch::Cell ChartSearch::search(SourceSpan span) {
   if (cubes_.empty()) return {};
   counts_.cubes += static_cast<std::int64_t>(cubes_.size());
@@ -359,44 +321,41 @@ ChartSearch::Cell ChartSearch::search(SourceSpan span) {
   seen_.clear();
   n_pushed_ = 0;
   std::ranges::fill(slots_, 0U);
-  start_cubes(span);
-  for (std::size_t n_taken = 0; !queue_.empty() && n_taken < settings_.pop_limit;) {
-    auto candidate = pop();
-    if (candidate.state == kNone) {
-      const double estimated = candidate.priority;
-      if (!score_candidate(candidate, span)) {
-        candidate.priority = estimated;
-        push_neighbours(candidate, 0);
-      } else if (queue_.empty() || !kLaterCandidate(candidate, queue_.front())) {
-        take(candidate);
-        ++n_taken;
-        push_neighbours(candidate, candidate.priority - estimate(candidate));
-      } else {
-        push(candidate);
-      }
-      continue;
-    }
+  for (std::uint32_t c = 0; c < cubes_.size(); ++c) {
+    Candidate first{.priority = 0, .cube = c, .ranks = {0, 0, 0}, .state = kNone, .order = 0};
+    if (score_candidate(first, span))
+      push(first);
+    else
+      push_neighbours(first, span);
+  }
+  for (std::size_t n_taken = 0; !queue_.empty() && n_taken < settings_.pop_limit; ++n_taken) {
+    const auto candidate = pop();
     take(candidate);
-    ++n_taken;
-    push_neighbours(candidate, candidate.priority - estimate(candidate));
+    push_neighbours(candidate, span);
   }
   return keep(span);
 }
 
-void ChartSearch::push_neighbours(const Candidate& candidate, double gain) {
-  const auto& cube = cubes_[candidate.cube];
-  for (std::size_t d = 0; d < 1U + cube.n_gaps; ++d) {
-    const auto size = d == 0 ? cube.options.last - cube.options.first : cube.gaps[d - 1].size();
-    auto next = candidate;
-    if (++next.ranks[d] >= size || next.ranks[d] > kMaxRank) continue;
-    if (cube.n_gaps > 0) {  // in one dimension, a point is reached only once
-      std::uint64_t key = next.cube;
-      for (const auto rank : next.ranks) key = key << kRankBits | rank;
-      if (seen_.find_or_add(key).second) continue;
+void ChartSearch::push_neighbours(const Candidate& candidate, SourceSpan span) {
+  passed_.assign(1, candidate);
+  while (!passed_.empty()) {
+    const auto from = passed_.back();
+    passed_.pop_back();
+    const auto& cube = cubes_[from.cube];
+    for (std::size_t d = 0; d < 1U + cube.n_gaps; ++d) {
+      const auto size = d == 0 ? cube.options.last - cube.options.first : cube.gaps[d - 1].size();
+      auto next = from;
+      if (++next.ranks[d] >= size || next.ranks[d] > kMaxRank) continue;
+      if (cube.n_gaps > 0) {  // in one dimension, a point is reached only once
+        std::uint64_t key = next.cube;
+        for (const auto rank : next.ranks) key = key << kRankBits | rank;
+        if (seen_.find_or_add(key).second) continue;
+      }
+      if (score_candidate(next, span))
+        push(next);
+      else
+        passed_.push_back(next);
     }
-    next.state = kNone;
-    next.priority = estimate(next) + gain;
-    push(next);
   }
 }
 

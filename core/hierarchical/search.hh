@@ -72,10 +72,10 @@ class ChartSearch {
     std::uint8_t n_gaps;
   };
   struct Candidate {
-    double priority;  // its score, or an estimate
+    double priority;  // its score
     std::uint32_t cube;
     std::array<std::uint32_t, 1 + kMaxGaps> ranks;  // of the option, and of the hypotheses in the gaps
-    std::uint32_t state;                            // number of its state once scored, kNone before
+    std::uint32_t state;                            // number of its state
     std::uint32_t order;                            // of candidates with equal priorities
   };
   // A hypothesis of the current span.
@@ -95,18 +95,16 @@ class ChartSearch {
   void add_cube(RuleOptions::Range options, std::span<const Cell> gaps);
   // Turn the cubes into a cell.
   Cell search(SourceSpan span);
-  // The sum of a candidate's parts, without the language model and jump scores across their edges.
-  double estimate(const Candidate& candidate) const;
   ChartEdge edge_of(const Candidate& candidate) const;
   // Score a rule over hypotheses and fill in its state; false if a forced translation forbids it.
   bool combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values);
   bool score_candidate(Candidate& candidate, SourceSpan span);
   void push(const Candidate& candidate);
   Candidate pop();
-  void start_cubes(SourceSpan span);
   void take(const Candidate& candidate);
-  // `gain` is the difference between the candidate's score and its estimate, which is also assumed for its neighbours.
-  void push_neighbours(const Candidate& candidate, double gain);
+  // Score the candidates next to one, as Moses does, not only when they are taken: estimates without the language model
+  // across their edges hide good ones. Those that a forced translation forbids lead on to their own neighbours.
+  void push_neighbours(const Candidate& candidate, SourceSpan span);
   Cell keep(SourceSpan span);
 
   const std::uint32_t* state_of(std::uint32_t id) const { return states_.data() + id * n_state_; }
@@ -145,7 +143,7 @@ class ChartSearch {
 
   // For the current span.
   std::vector<Cube> cubes_;
-  std::vector<Candidate> queue_;
+  std::vector<Candidate> queue_, passed_;
   std::vector<std::uint32_t> open_states_;
   std::vector<Open> open_;
   std::vector<OpenArc> open_arcs_;
