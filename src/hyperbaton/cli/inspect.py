@@ -99,7 +99,8 @@ def _draw_translation(
         raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")
     translations = TokenTranslator(System.load(system), threads=common.n_threads).translate_batch(lines[-1:], NBest())
 
-    from hyperbaton.report.derivation import best_path, derivation_text, describe_derivation, draw_derivation
+    from hyperbaton.explore.sentence import sentence_object
+    from hyperbaton.report.derivation import best_path, derivation_text, draw_derivation
     from hyperbaton.report.figures import write_figure
 
     path = best_path(translations)
@@ -107,7 +108,7 @@ def _draw_translation(
         write_figure(draw_derivation(translations, path), output)
         say(f"wrote {output}", common.quiet)
     if as_json:
-        print_json(describe_derivation(translations, path))
+        print_json(sentence_object(translations, 0))
     elif output is None:
         print(derivation_text(translations, path), end="")
 

@@ -67,26 +67,6 @@ def best_path(translations: Translations) -> int:
     return 0
 
 
-def describe_derivation(translations: Translations, path: int) -> dict[str, object]:
-    """The content of `draw_derivation` as plain values; spans are half-open, `parent` is the number of the parent."""
-    return {
-        "source": translations.batch.source[0],
-        "target": translations.text[path],
-        "links": [list(link) for link in translations.links_of(path)],
-        "score": float(translations.scores[path]),
-        "parts": [
-            {
-                "source": list(part.segment.source),
-                "target": list(part.segment.target),
-                "kind": part.segment.kind,
-                "rule": list(_sides(translations, path, part)),
-                "parent": part.parent,
-            }
-            for part in parts_of(translations, path)
-        ],
-    }
-
-
 def _sides(translations: Translations, path: int, part: DrawnSegment) -> tuple[str, str]:
     segment = part.segment
     if segment.rule is not None:
