@@ -24,7 +24,7 @@ from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.diagnose import diagnose
 from hyperbaton.decode.moses import export_moses, import_moses
-from hyperbaton.decode.result import traces
+from hyperbaton.decode.records import traces
 from tests.oracles import decode as oracle
 from tests.program import hyperbaton_bytes
 
@@ -88,7 +88,7 @@ def test_verbs(saved: Path, tmp_path: Path) -> None:
     lines = listed.stdout.decode().splitlines()
     assert lines[0].startswith("0 ||| ") and lines[0].count(" ||| ") == 4
     traced = [json.loads(line) for line in (tmp_path / "trace").read_text(encoding="utf-8").splitlines()]
-    assert [t["pieces"][0]["translation"] for t in traced] == best.stdout.decode().splitlines()
+    assert [" ".join(t["pieces"][0]["target"]) for t in traced] == best.stdout.decode().splitlines()
     unknown = hyperbaton_bytes("translate", saved, "--weight", "Oops=1", text=text)
     assert unknown.returncode == 1 and b"no such model" in unknown.stderr
     assert hyperbaton_bytes("export", "moses", saved, tmp_path / "model").returncode == 0
@@ -105,14 +105,14 @@ def test_traces_add_up(system: System) -> None:
     translations = TokenTranslator(system, threads=1).translate_batch(LINES[:3], NBest(100))
     for trace in traces(translations):
         piece = trace["pieces"][0]
-        total = sum(sum(step["weighted"].values()) for step in piece["steps"])
+        total = sum(sum(phrase["weighted"].values()) for phrase in piece["phrases"])
         total += sum(
             w * v for name, values in piece["end"].items() for w, v in zip(system.weights[name], values, strict=True)
         )
         assert total == pytest.approx(piece["score"], abs=1e-4)
         assert piece["second_order"]["costs_more"] >= 0
-        order = [i for step in piece["steps"] for i in range(*step["span"])]
-        assert sorted(order) == list(range(len(piece["source"].split())))
+        order = [i for phrase in piece["phrases"] for i in range(*phrase["source"])]
+        assert sorted(order) == list(range(len(piece["source"])))
 
 
 def test_search_graph_holds_the_best_translation(system: System) -> None:

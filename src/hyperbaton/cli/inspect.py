@@ -14,6 +14,7 @@ from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.files import read_sentences, write_pieces
 from hyperbaton.decode import NBest, System, TokenTranslator
+from hyperbaton.decode.records import piece_record
 
 
 def inspect(
@@ -99,7 +100,6 @@ def _draw_translation(
         raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")
     translations = TokenTranslator(System.load(system), threads=common.n_threads).translate_batch(lines[-1:], NBest())
 
-    from hyperbaton.explore.sentence import sentence_object
     from hyperbaton.report.derivation import best_path, derivation_text, draw_derivation
     from hyperbaton.report.figures import write_figure
 
@@ -108,7 +108,7 @@ def _draw_translation(
         write_figure(draw_derivation(translations, path), output)
         say(f"wrote {output}", common.quiet)
     if as_json:
-        print_json(sentence_object(translations, 0))
+        print_json(piece_record(translations, 0))
     elif output is None:
         print(derivation_text(translations, path), end="")
 

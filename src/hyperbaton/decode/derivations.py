@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.request import Request
@@ -172,19 +171,6 @@ class Derivations(Translations):
         """The links of a translation, by source word."""
         first, last = self.word_links.offsets[path : path + 2]
         return sorted((int(i), int(j)) for i, j in self.word_links.points[first:last].tolist())
-
-    def records(self, piece: int, path: int) -> list[JsonObject]:
-        """The rules of a derivation, for people and programs; `parent` is the number of the parent rule."""
-        return [
-            {
-                "span": [step.begin, step.end],
-                "source": " ".join(use.source),
-                "target": " ".join(use.target),
-                "kind": use.kind,
-                "parent": use.parent,
-            }
-            for use, step in zip(self.rules(path), self.steps(path), strict=True)
-        ]
 
     def order(self, path: int) -> list[int]:
         """The linked source words in the order of their target words, each once."""

@@ -19,7 +19,8 @@ from hyperbaton.base.workers import Shared
 from hyperbaton.decode.annotated import AnnotatedLines
 from hyperbaton.decode.consensus import Consensus
 from hyperbaton.decode.options import Decoding
-from hyperbaton.decode.result import TRACED, Translations, traces
+from hyperbaton.decode.records import TRACED, traces
+from hyperbaton.decode.result import Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import NBest, TokenTranslator
 

@@ -14,7 +14,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Bitext, SentencePair
 from hyperbaton.decode import Translations
-from hyperbaton.decode.result import traces
+from hyperbaton.decode.records import traces
 from hyperbaton.report.derivation import best_path, derivation_text, draw_derivation
 from hyperbaton.report.figures import FAINT, INK, PAPER, Chart, distance_colour, style, svg_text, write_figure
 from hyperbaton.report.pair_text import Box, pair_text, read_pair, smallest
@@ -127,7 +127,7 @@ class PairPicture(Picture):
 class TranslationPicture(Picture):
     """How one sentence was translated: its phrases or rules as a drawing in a notebook, characters at a prompt.
 
-    `record` has the content as plain values: steps, features, and the best translation in another order.
+    `record` has the content as plain values: phrases, features, and the best translation in another order.
     """
 
     found: Translations
@@ -146,7 +146,7 @@ class TranslationPicture(Picture):
         lines = [f"{name:<20} {value:+9.3f}" for name, value in self.found.weighted(record["features"]).items()]
         other = record["second_order"]
         if other is not None:
-            words = "the same words" if other["translation"] == record["translation"] else other["translation"]
+            words = "the same words" if other["target"] == record["target"] else " ".join(other["target"])
             lines.append(f"in another order, {other['costs_more']:.3f} lower: {words}")
         return derivation_text(self.found, best_path(self.found)) + "".join(f"{line}\n" for line in lines)
 

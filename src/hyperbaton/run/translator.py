@@ -35,7 +35,7 @@ from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.text import raw_word
 from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
-from hyperbaton.decode.result import TRACED
+from hyperbaton.decode.records import TRACED
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, ReorderingType, extract
