@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import AnnotationError, InputError, OptionError, SentenceError
 from hyperbaton.base.options import option, options_of
-from hyperbaton.cli._common import need_as_many_lines
-from hyperbaton.cli._parameters import READS, Flag, Reads
+from hyperbaton.cli._common import need_as_many_lines, verify_artefacts
+from hyperbaton.cli._parameters import READS, Flag, Reads, SharedOptions, Verify
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import Decoding, System, annotate
@@ -26,12 +28,6 @@ Weights = Annotated[
 ]
 
 Copy = Annotated[bool, Flag("Copy all parts into the system instead of referring to them.")]
-
-SourceTags = Annotated[str | None, Flag("Tags of the source words, for models trained with tags."), READS]
-
-SourceTrees = Annotated[
-    str | None, Flag("Trees of the source sentences, bracketed or .conllu, for models that use them."), READS
-]
 
 _LEARN = ":learn="
 
@@ -80,30 +76,46 @@ def read_beside(path: str, source: str, n_lines: int) -> list[str]:
     return lines
 
 
-@contextmanager
-def naming_inputs(source: str | None, tags: str | None, trees: str | None) -> Iterator[None]:
-    """Name the file in errors about its sentences, and about tags and trees that do not match them.
+@dataclass(frozen=True)
+class SystemOptions(SharedOptions):
+    """Options of commands that translate a text with a system."""
 
-    `source` is None if sentences are not lines.
-    """
-    try:
-        yield
-    except AnnotationError as error:
-        path = tags if error.kind == "tags" else trees
-        raise InputError(error.what, None if path is None else shown(path), error.line) from error
-    except SentenceError as error:
-        if source is None:
-            raise
-        raise InputError(error.what, shown(source), error.line) from error
+    source_tags: Annotated[str | None, Flag("Tags of the source words, for models trained with tags."), READS] = None
+    source_trees: Annotated[
+        str | None, Flag("Trees of the source sentences, bracketed or .conllu, for models that use them."), READS
+    ] = None
+    verify: Verify = False
+    weight: Weights = None
 
+    def load(self, system: Path, *others: Path) -> System:
+        """The system with the given weights; the artefacts of all systems are verified if asked."""
+        verify_artefacts(self.verify, system, *others)
+        return System.load(system).with_weights(parse_weights(self.weight))
 
-def read_annotations(source: str, lines: Sequence[str], tags: str | None, trees: str | None) -> Annotations:
-    """The annotations of the sentences of a text, from the given files."""
-    return annotate(
-        lines,
-        tags=None if tags is None else read_beside(tags, source, len(lines)),
-        trees=None if trees is None else _read_trees_beside(trees, len(lines)),
-    )
+    def annotations(self, source: str, lines: Sequence[str]) -> Annotations:
+        """The annotations of the sentences of a text, from their files."""
+        tags, trees = self.source_tags, self.source_trees
+        return annotate(
+            lines,
+            tags=None if tags is None else read_beside(tags, source, len(lines)),
+            trees=None if trees is None else _read_trees_beside(trees, len(lines)),
+        )
+
+    @contextmanager
+    def naming_inputs(self, source: str | None) -> Iterator[None]:
+        """Name the file in errors about its sentences, and about tags and trees that do not match them.
+
+        `source` is None if sentences are not lines.
+        """
+        try:
+            yield
+        except AnnotationError as error:
+            path = self.source_tags if error.kind == "tags" else self.source_trees
+            raise InputError(error.what, None if path is None else shown(path), error.line) from error
+        except SentenceError as error:
+            if source is None:
+                raise
+            raise InputError(error.what, shown(source), error.line) from error
 
 
 def _read_trees_beside(path: str, n_lines: int) -> list[str]:

@@ -5,23 +5,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from hyperbaton.base.counted import counted
-from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
-from hyperbaton.cli._parameters import READS, Argument, Flag, Json, Verify
+from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._parameters import READS, Argument, Flag, Json
 from hyperbaton.cli._resources import ThreadOptions
-from hyperbaton.cli._system import (
-    DecodingFlags,
-    SourceTags,
-    SourceTrees,
-    Weights,
-    changed,
-    naming_inputs,
-    parse_weights,
-    read_annotations,
-    read_beside,
-)
+from hyperbaton.cli._system import DecodingFlags, SystemOptions, changed, read_beside
 from hyperbaton.corpus import Links, Text
 from hyperbaton.corpus.files import read_sentences
-from hyperbaton.decode import System
 from hyperbaton.decode.diagnose import JUMPS
 from hyperbaton.decode.diagnose import diagnose as run
 
@@ -36,10 +25,7 @@ def diagnose(
         Flag("Word links of SRC and REF: also test orientation models on phrase pairs extracted from them."),
         READS,
     ] = None,
-    source_tags: SourceTags = None,
-    source_trees: SourceTrees = None,
-    verify: Verify = False,
-    weight: Weights = None,
+    options: SystemOptions,
     flags: DecodingFlags,  # type: ignore[valid-type]
     common: ThreadOptions,
     as_json: Json = False,
@@ -54,9 +40,8 @@ def diagnose(
         hyperbaton diagnose system dev.zh dev.en --distortion-limit 6
         hyperbaton diagnose system dev.zh dev.en --links dev.links
     """
-    verify_artefacts(verify, system)
-    loaded = System.load(system).with_weights(parse_weights(weight))
-    with common.bars() as bars, naming_inputs(source, source_tags, source_trees):
+    loaded = options.load(system)
+    with common.bars() as bars, options.naming_inputs(source):
         lines = list(read_sentences(source, lenient=True))
         references = read_beside(reference, source, len(lines))
         diagnosis = run(
@@ -64,7 +49,7 @@ def diagnose(
             lines,
             references,
             changed(loaded, flags),
-            annotations=read_annotations(source, lines, source_tags, source_trees),
+            annotations=options.annotations(source, lines),
             links=None if links is None else Links.read(links, Text.of(lines), Text.of(references)),
             threads=common.n_threads,
             progress=bars.stage("diagnose"),

@@ -6,19 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 from hyperbaton.base.errors import OptionError
-from hyperbaton.cli._common import at_terminal, say, verify_artefacts
-from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Verify
+from hyperbaton.cli._common import at_terminal, say
+from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag
 from hyperbaton.cli._raw import Tokenized, warn_of_raw
 from hyperbaton.cli._resources import ExecutorOptions
-from hyperbaton.cli._system import (
-    DecodingFlags,
-    SourceTags,
-    SourceTrees,
-    Weights,
-    changed,
-    naming_inputs,
-    parse_weights,
-)
+from hyperbaton.cli._system import DecodingFlags, SystemOptions, changed
 from hyperbaton.corpus.files import writing_outputs
 from hyperbaton.decode import System
 from hyperbaton.decode.annotated import BATCH, AnnotatedLines, SourceText, words_of
@@ -30,8 +22,6 @@ def translate(
     system: Annotated[Path, Argument("SYSTEM", "A translation system."), READS],
     source: Annotated[str, Argument("SRC", "Source text."), READS] = "-",
     *,
-    source_tags: SourceTags = None,
-    source_trees: SourceTrees = None,
     nbest: Annotated[int, Flag("Write this many translations of each sentence, in Moses' format.", minimum=0)] = 0,
     distinct: Annotated[bool, Flag("With --nbest: omit duplicate translations.")] = False,
     alignment: Annotated[bool, Flag("With --nbest: show the phrase alignment.")] = False,
@@ -56,8 +46,7 @@ def translate(
     systems: Annotated[
         list[Path] | None, Flag("With --mbr: more systems, whose translations are pooled.", metavar="SYSTEM..."), READS
     ] = None,
-    verify: Verify = False,
-    weight: Weights = None,
+    options: SystemOptions,
     flags: DecodingFlags,  # type: ignore[valid-type]
     common: ExecutorOptions,
 ) -> None:
@@ -81,7 +70,7 @@ def translate(
         hyperbaton translate system test.zh --mbr 100 --systems rules > test.hyp
         hyperbaton translate system web.zh -o web.hyp --executor dask://HOST:8786
     """
-    if raw and (nbest or trace or links or search_graph or source_tags or source_trees):
+    if raw and (nbest or trace or links or search_graph or options.source_tags or options.source_trees):
         raise OptionError(
             "--raw writes only translations: leave out --nbest, --trace, --links, --search-graph and annotations"
         )
@@ -97,10 +86,9 @@ def translate(
     places = {name: path for name, path in named.items() if path is not None}
     wanted = TranslationOutputs(tuple(places), nbest, distinct, alignment, raw, html, consensus)
     with ExitStack() as stack:
-        stack.enter_context(naming_inputs(None if raw else source, source_tags, source_trees))
+        stack.enter_context(options.naming_inputs(None if raw else source))
         outputs = stack.enter_context(writing_outputs({f"--{name}": path for name, path in places.items()}))
-        verify_artefacts(verify, system, *(systems or []))
-        loaded = System.load(system).with_weights(parse_weights(weight))
+        loaded = options.load(system, *(systems or []))
         terms = None
         if glossary is not None:
             from hyperbaton.decode.raw import Glossary  # only here: most texts have none
@@ -108,7 +96,7 @@ def translate(
             terms = Glossary.read(glossary, loaded.text if raw else None)
         decoding = changed(loaded, flags)
         others = [(other, changed(other, flags)) for other in map(System.load, systems or [])]
-        text = SourceText(source, source_tags, source_trees, raw, decoding.markup)
+        text = SourceText(source, options.source_tags, options.source_trees, raw, decoding.markup)
         bars = common.bars(at_terminal(source, places.values()))
         resources = stack.enter_context(common.open(output, bars)).stage("translate")
         _report([] if terms is None else terms.take_conflicts(), common.quiet)

@@ -14,21 +14,10 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.base.progress import is_terminal
 from hyperbaton.base.store import MANIFEST, hash_arrays
-from hyperbaton.cli._common import print_json, print_table, say, verify_artefacts
-from hyperbaton.cli._parameters import READS, Argument, Flag, Force, Json, Seed, Verify, Writes
+from hyperbaton.cli._common import print_json, print_table, say
+from hyperbaton.cli._parameters import READS, Argument, Flag, Force, Json, Seed, Writes
 from hyperbaton.cli._resources import ExecutorOptions
-from hyperbaton.cli._system import (
-    Copy,
-    DecodingFlags,
-    SourceTags,
-    SourceTrees,
-    Weights,
-    changed,
-    naming_inputs,
-    parse_weights,
-    read_annotations,
-    read_beside,
-)
+from hyperbaton.cli._system import Copy, DecodingFlags, SystemOptions, changed, parse_weights, read_beside
 from hyperbaton.corpus.files import read_sentences, shown
 from hyperbaton.decode import System
 from hyperbaton.decode.system import KIND
@@ -47,8 +36,6 @@ def tune(
     options: Tuning,
     length: Length,
     flags: DecodingFlags,  # type: ignore[valid-type]
-    source_tags: SourceTags = None,
-    source_trees: SourceTrees = None,
     nbest: Annotated[int, Flag("Number of translations per sentence and iteration.", minimum=2)] = 100,
     lattice: Annotated[
         bool, Flag("Add every translation of the search graph that becomes best when one weight changes.")
@@ -65,8 +52,7 @@ def tune(
         list[str] | None,
         Flag("Do not tune this weight; NAME is a feature, or NAME_0, NAME_1, … one of its values.", metavar="NAME=V"),
     ] = None,
-    verify: Verify = False,
-    weight: Weights = None,
+    given: SystemOptions,
     copy: Copy = False,
     force: Force = False,
     seed: Seed = 0,
@@ -91,10 +77,9 @@ def tune(
     """
     check_artefact(output, KIND, force=force)
     quiet, bars = common.quiet, common.bars()
-    with common.open(output, bars) as resources, naming_inputs(source, source_tags, source_trees):
-        text = _read(source, references, source_tags, source_trees)
-        verify_artefacts(verify, system)
-        loaded = System.load(system).with_weights(parse_weights(weight))
+    with common.open(output, bars) as resources, given.naming_inputs(source):
+        text = _read(source, references, given)
+        loaded = given.load(system)
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
         progress = bars.stage("iteration")
@@ -141,12 +126,12 @@ def tune(
         raise TuningFailed(f"tuning failed: {choice.failure}; {output} has the best weights")
 
 
-def _read(source: str, references: list[str], tags: str | None, trees: str | None) -> DevelopmentText:
+def _read(source: str, references: list[str], given: SystemOptions) -> DevelopmentText:
     lines = list(read_sentences(source, lenient=True))
     if not lines:
         raise InputError("the file has no lines", shown(source))
     others = [read_beside(path, source, len(lines)) for path in references]
-    return DevelopmentText(lines, others, read_annotations(source, lines, tags, trees))
+    return DevelopmentText(lines, others, given.annotations(source, lines))
 
 
 def _inputs(system: Path, decoding: str) -> dict[str, str]:
