@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 
 from benchmarks._measure import existing
 
-from hyperbaton.corpus.detokenizers import unescaped
+from hyperbaton.corpus.detokenizers import Detokenizer, unescaped
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.corpus.processing import TextSide
 
@@ -56,7 +56,7 @@ def main() -> None:
     print("text\tlines\tequal %\tboundary F1 %\tsecond round %")
     for path, text in options.texts:
         side = TextSide.parse(text)
-        detokenize, tokenizer = side.make_detokenizer(), side.make_tokenizer()
+        detokenize, tokenizer = Detokenizer(side.language), side.make_tokenizer()
         n = n_equal = n_stable = n_right = n_made = n_own = 0
         differences: Counter[tuple[str, str]] = Counter()
         shown = options.show

@@ -171,7 +171,7 @@ def test_fenced_packages_have_one_door() -> None:
 
 def test_a_class_name_means_one_thing() -> None:
     """Plug-ins are named after their files, and options of stages are found as Options."""
-    registries = {"aligners", "detokenizers", "features", "learn", "metrics", "minimizers", "models", "smoothings"}
+    registries = {"aligners", "features", "learn", "metrics", "minimizers", "models", "smoothings"}
     registries |= {"taggers", "tokenizers"}
     homes: dict[str, list[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):

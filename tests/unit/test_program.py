@@ -159,7 +159,7 @@ def test_usage_errors_are_one_line() -> None:
     for words, message in (
         (["alig"], "unknown command 'alig' (did you mean align?); see 'hyperbaton --help'"),
         (["models"], "unknown command 'models'; use 'hyperbaton list models'"),
-        (["list", "model"], "KIND must be one of aligners, detokenizers, "),
+        (["list", "model"], "KIND must be one of aligners, features, "),
         (["--verbos"], "unknown option --verbos (did you mean --verbose?); see 'hyperbaton --help'"),
         (["translate"], "missing argument SYSTEM; see 'hyperbaton translate --help'"),
         (["train", "dpr", "a", "b", "c"], "missing option --output; see 'hyperbaton train --help'"),

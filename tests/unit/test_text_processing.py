@@ -7,7 +7,7 @@ import pytest
 from hyperbaton.base.store import group
 from hyperbaton.corpus import Text
 from hyperbaton.corpus.casing import Casing
-from hyperbaton.corpus.detokenizers import make_detokenizer
+from hyperbaton.corpus.detokenizers import Detokenizer
 from hyperbaton.corpus.processing import TextSide
 from hyperbaton.corpus.sentences import split_sentences
 
@@ -45,7 +45,7 @@ def test_sentences_end_where_they_do(language: str, text: str, n: int) -> None:
     ],
 )
 def test_detokenizers(language: str, tokens: str, text: str) -> None:
-    assert make_detokenizer(language)(tokens.split()) == text
+    assert Detokenizer(language)(tokens.split()) == text
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_detokenizers(language: str, tokens: str, text: str) -> None:
 )
 def test_raw_text_comes_back(side: str, text: str) -> None:
     made = TextSide.parse(side)
-    assert made.make_detokenizer()(made.as_trained(made.make_tokenizer()(text)[0])) == text
+    assert Detokenizer(made.language)(made.as_trained(made.make_tokenizer()(text)[0])) == text
 
 
 def test_truecasing_learns_inside_sentences() -> None:

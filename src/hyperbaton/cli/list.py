@@ -11,7 +11,6 @@ from hyperbaton.cli._parameters import Argument, Json
 # The registry of each kind; only the requested one is imported.
 KINDS: Mapping[str, str] = {
     "aligners": "align:ALIGNERS",
-    "detokenizers": "corpus.detokenizers:DETOKENIZERS",
     "features": "features:FEATURES",
     "learners": "learn:LEARNERS",
     "metrics": "metrics:METRICS",

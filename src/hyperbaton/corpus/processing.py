@@ -26,7 +26,6 @@ from hyperbaton.base.options import (
 )
 from hyperbaton.base.store import Arrays, Kind, group, read_artefact, save
 from hyperbaton.corpus.casing import CASINGS, Casing, capitalize
-from hyperbaton.corpus.detokenizers import Detokenizer, make_detokenizer
 from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.numbers import rewrite_number
 from hyperbaton.corpus.placeholders import Protecting, generalize
@@ -113,10 +112,6 @@ class TextSide(CheckedOptions):
         if self.casing == "lowercase":
             return [token.lower() for token in tokens]
         return list(tokens) if self.casing == "none" or self.learned is None else self.learned.truecase(tokens)
-
-    def make_detokenizer(self) -> Detokenizer:
-        """The detokenizer of this side."""
-        return make_detokenizer(self.language)
 
     def as_written(self, tokens: Sequence[str], *, capital: bool = True) -> list[str]:
         """The system's output tokens in the case of ordinary text; `capital` for the first word."""

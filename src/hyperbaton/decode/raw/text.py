@@ -22,7 +22,7 @@ from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.casing import starts_low
-from hyperbaton.corpus.detokenizers import unescaped
+from hyperbaton.corpus.detokenizers import Detokenizer, unescaped
 from hyperbaton.corpus.placeholders import PLACEHOLDERS, placeholder
 from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.sentences import UNSPACED, split_sentences
@@ -197,7 +197,7 @@ class RawText:
 
     def __init__(self, text: TextProcessing, max_words: int, *, tags: bool = False) -> None:
         self.text, self.max_words, self.reads_tags = text, max_words, tags
-        self.detokenize = text.target.make_detokenizer()
+        self.detokenize = Detokenizer(text.target.language)
         self.joint = "" if text.target.language in UNSPACED else " "
         self._tokenizer = text.source.make_tokenizer()
         self.tagger = text.source.make_tagger() if tags else None
