@@ -8,7 +8,7 @@ CHECKED := build/sanitize
 # What reads bytes that others wrote: the decoders, the readers of artefacts, tables and text, and the parsers of the service.
 TESTS ?= tests/property/test_decode.py tests/property/test_hierarchical.py tests/property/test_operations.py \
   tests/property/test_fuzz_moses.py tests/property/test_fuzz_readers.py tests/property/test_rules.py tests/property/test_lm.py \
-  tests/property/test_table.py tests/golden tests/unit/test_translate.py tests/unit/test_lattice.py tests/unit/test_rules_system.py \
+  tests/property/test_table.py tests/golden tests/unit/test_translate.py tests/unit/test_rules_system.py \
   tests/unit/test_damaged_artefacts.py tests/unit/test_reading_artefacts.py tests/unit/test_store.py \
   tests/unit/test_tables.py tests/unit/test_moses_tables.py tests/unit/test_lm.py tests/unit/test_bad_input.py \
   tests/unit/test_serve_attacks.py tests/unit/test_serve_dialects.py tests/unit/test_short_requests.py tests/unit/test_serve.py

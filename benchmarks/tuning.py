@@ -77,7 +77,6 @@ class Method:
     """An optimizer with its options, or fixed weights without one; with several runs, as by `tune --runs`."""
 
     optimizer: str = ""
-    lattice: bool = False
     runs: int = 1
 
 
@@ -85,7 +84,6 @@ UNTUNED: dict[str, Callable[[Floats], Floats]] = {"initial weights": np.array, "
 METHODS = {
     **dict.fromkeys(UNTUNED, Method()),
     "mert": Method("mert"),
-    "mert, lattices": Method("mert", lattice=True),
     "mira": Method("mira"),
     "mira, 4 orders": Method("mira:orders=4"),
     "mira, 8 orders": Method("mira:orders=8"),
@@ -161,7 +159,7 @@ def _measure(args: argparse.Namespace, text: str, size: str, method: str, seed: 
         choice = runs.on(DevelopmentText(prepared.tune[0], [prepared.tune[1]]), METHODS[method].runs)
         result = {"chosen": choice.chosen, "weights": {"best": choice.weights.tolist()}}
     else:
-        decoder = SystemDecoder(prepared.system, prepared.tune[0], lattice=METHODS[method].lattice, threads=args.threads)
+        decoder = SystemDecoder(prepared.system, prepared.tune[0], threads=args.threads)
         tuned = tune(decoder, decoder.start, [prepared.tune[1]], options, seed=seed, resources=Resources.of(args.threads))
         result = {
             "iterations": len(tuned.history),

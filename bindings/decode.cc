@@ -53,21 +53,6 @@ class BoundInput {
   DecodeInput input_;
 };
 
-struct BoundEnvelope {
-  Array2<double> directions;
-  std::size_t max_steps;
-  EnvelopeSettings settings() const {
-    return {
-        .directions = {directions.data(), directions.size()}, .n_features = directions.shape(1), .max_steps = max_steps};
-  }
-};
-
-// Settings without the directions of the envelope, which are views.
-struct BoundDecodeSettings {
-  DecodeSettings settings;
-  BoundEnvelope envelope;
-};
-
 nb::dict to_dict(Decoded&& decoded) {
   std::vector<std::int64_t> counts;
   for (const auto& count : decoded.counts) counts.insert(counts.end(), {count.hypotheses, count.spans, count.spans_cut});
@@ -153,42 +138,24 @@ HYPERBATON_BINDINGS(decode) {
           },
           nb::kw_only(), "n"_a, "distinct"_a, "factor"_a);
 
-  nb::class_<BoundEnvelope>(m, "EnvelopeSettings", "Directions (n, n_columns) whose best translations are also returned.")
+  nb::class_<DecodeSettings>(m, "DecodeSettings", "Settings of the search and of its results.")
       .def(
           "__init__",
-          [](BoundEnvelope* self, Array2<double> directions, std::size_t max_steps) {
-            if (max_steps < 1) throw Error("max_steps must be at least 1");
-            new (self) BoundEnvelope{.directions = std::move(directions), .max_steps = max_steps};
+          [](DecodeSettings* self, const SearchSettings& search, const NBestSettings& n_best, bool relax, bool graph,
+             unsigned n_threads) {
+            new (self)
+                DecodeSettings{.search = search, .n_best = n_best, .relax = relax, .graph = graph, .n_threads = n_threads};
           },
-          nb::kw_only(), "directions"_a, "max_steps"_a);
-
-  nb::class_<BoundDecodeSettings>(m, "DecodeSettings", "Settings of the search and of its results.")
-      .def(
-          "__init__",
-          [](BoundDecodeSettings* self, const SearchSettings& search, const NBestSettings& n_best,
-             const BoundEnvelope& envelope, bool relax, bool graph, unsigned n_threads) {
-            new (self) BoundDecodeSettings{.settings = {.search = search,
-                                                        .n_best = n_best,
-                                                        .envelope = {},
-                                                        .relax = relax,
-                                                        .graph = graph,
-                                                        .n_threads = n_threads},
-                                           .envelope = envelope};
-            self->settings.envelope = self->envelope.settings();
-          },
-          nb::kw_only(), "search"_a, "n_best"_a, "envelope"_a, "relax"_a, "graph"_a, "n_threads"_a);
+          nb::kw_only(), "search"_a, "n_best"_a, "relax"_a, "graph"_a, "n_threads"_a);
 
   m.def(
       "decode",
-      [](const BoundInput& input, const BoundDecodeSettings& settings, const std::optional<nb::callable>& progress) {
+      [](const BoundInput& input, const DecodeSettings& settings, const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
-        const auto& envelope = settings.settings.envelope;
-        if (!envelope.directions.empty() && envelope.n_features != input.input().n_values())
-          throw Error("a direction needs a value for each feature");
         Decoded decoded;
         {
           const nb::gil_scoped_release release;
-          decoded = decode(input.input(), settings.settings, report);
+          decoded = decode(input.input(), settings, report);
         }
         return to_dict(std::move(decoded));
       },

@@ -402,7 +402,6 @@ ROWS: tuple[tuple[str, int, str], ...] = (
     ("system -o new --phrases phrases --moses-ini x.ini", 1, "--moses-ini names the tables and language models"),
     ("translate system c/dev.source --max-span 3", 1, "--max-span: not an option of a system with phrases"),
     ("translate hiero c/dev.source --distortion-limit 3", 1, "--distortion-limit: not an option of a system with rules"),
-    (f"tune hiero {TEXTS} -o new --lattice -q", 1, "--lattice searches graphs of phrases"),
     ("inspect c/dev.source", 1, "a sentence pair needs SRC, TGT and LINKS; a translation needs SRC and --system"),
     ("inspect c/dev.source --system hiero --line 99", 1, "--line 99: c/dev.source has 6 lines"),
     ("inspect c/dev.source --system hiero -o new.txt", 1, "new.txt: the name of a picture must end in "),

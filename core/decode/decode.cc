@@ -1,8 +1,5 @@
 #include "decode/decode.hh"
 
-#include <algorithm>
-#include <iterator>
-
 #include "base/size.hh"
 
 namespace hyperbaton {
@@ -24,13 +21,12 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
   auto search_settings = settings.search;
   while (true) {
     Space space(input, sentence, search_settings.limits);
-    const bool keep_arcs = settings.n_best.n > 1 || settings.graph || !settings.envelope.directions.empty();
+    const bool keep_arcs = settings.n_best.n > 1 || settings.graph;
     Search search(space, search_settings, keep_arcs, poll);
     const bool complete = search.run();
     if (!result.relaxed) result.counts = search.counts();
     if (complete || result.relaxed || !settings.relax) {
       result.paths = best_paths(search, space, settings.n_best);
-      std::ranges::move(envelope_paths(search, space, settings.envelope), std::back_inserter(result.paths));
       for (const auto& path : result.paths) space.add_path_values(path.options, result.features);
       if (settings.graph) result.graph = search_graph(search);
       return result;

@@ -1,13 +1,12 @@
 // Translate sentences.
 #pragma once
 
-#include "decode/envelope.hh"
 #include "decode/graph.hh"
 #include "decode/nbest.hh"
 
 namespace hyperbaton {
 
-// Translations as columns, by sentence, best first; those of the envelope follow.
+// Translations as columns, by sentence, best first.
 struct Decoded {
   std::vector<std::int64_t> path_offsets;  // translations of sentence s are [path_offsets[s], path_offsets[s+1])
   std::vector<std::int64_t> step_offsets;  // steps of translation p are [step_offsets[p], step_offsets[p+1])
@@ -24,9 +23,8 @@ struct Decoded {
 struct DecodeSettings {
   SearchSettings search;
   NBestSettings n_best;
-  EnvelopeSettings envelope;  // translations to add after the n best
-  bool relax;                 // lift all limits on the order if no hypothesis covers a sentence
-  bool graph;                 // return the search graph
+  bool relax;  // lift all limits on the order if no hypothesis covers a sentence
+  bool graph;  // return the search graph
   unsigned n_threads;
 };
 

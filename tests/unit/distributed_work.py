@@ -126,7 +126,7 @@ def lists(system: System, folder: Path, executor: Executor | None, kill: KillOne
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tune_system, "PART", 5)
         how = {"workers": Workers(executor, folder), "progress": after_one(kill)}
-        decoder = SystemDecoder(system, LINES, n_best=5, lattice=True, **how)
+        decoder = SystemDecoder(system, LINES, n_best=5, **how)
         nbest = decoder(decoder.start * np.float64(1.1))
     return sha256(nbest.sentence.tobytes() + nbest.features.tobytes() + repr(nbest.hypotheses).encode()).digest()
 

@@ -24,7 +24,6 @@ from hyperbaton.models import Batch
 from hyperbaton.report.derivation import derivation_text, draw_derivation
 from hyperbaton.serve.dialects.moses import _phrases
 from hyperbaton.serve.engine import Engine, EngineRequest
-from hyperbaton.tune.system import SystemDecoder
 from tests.program import hyperbaton
 from tests.rule_tables import rule_table
 
@@ -184,8 +183,6 @@ def test_options_of_the_other_kind_are_refused(saved: Path, tmp_path: Path) -> N
     assert hyperbaton("translate", saved, tmp_path / "a", "--max-span", "3").returncode == 0
     with pytest.raises(OptionError, match="--max-span: not an option of a system with phrases"):
         check_applies(["max_span", "stack"], hierarchical=False)
-    with pytest.raises(OptionError, match="--lattice searches graphs of phrases"):
-        SystemDecoder(System.load(saved), [SOURCE], lattice=True)
 
 
 def test_reordering_models_cannot_be_exported(system: System, tmp_path: Path) -> None:

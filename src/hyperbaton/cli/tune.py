@@ -37,9 +37,6 @@ def tune(
     length: Length,
     flags: DecodingFlags,  # type: ignore[valid-type]
     nbest: Annotated[int, Flag("Number of translations per sentence and iteration.", minimum=2)] = 100,
-    lattice: Annotated[
-        bool, Flag("Add every translation of the search graph that becomes best when one weight changes.")
-    ] = False,
     runs: Annotated[
         int,
         Flag(
@@ -100,14 +97,13 @@ def tune(
             loaded,
             options,
             n_best=nbest,
-            lattice=lattice,
             decoding=decoding,
             fix=parse_weights(fix, "--fix"),
             length=length,
             seed=seed,
             resources=resources,
             folder=state,
-            inputs=_inputs(system, f"{decoding} {nbest} {lattice}"),
+            inputs=_inputs(system, f"{decoding} {nbest}"),
             report=report,
         )
         choice = tuning.on(text, runs)

@@ -35,24 +35,12 @@ if TYPE_CHECKING:
 class NBest:
     """Number of translations to return for each sentence; `distinct` counts only different ones.
 
-    To find distinct translations, at most `factor` times as many are considered; 0 considers all. They are followed by the
-    translations that are best somewhere along each of the `directions`, (n, n_weights) in the order of the system's dense
-    features, among the `max_steps` best steps of the search graph.
+    To find distinct translations, at most `factor` times as many are considered; 0 considers all.
     """
 
     n: int = 1
     distinct: bool = False
     factor: int = 20
-    directions: npt.NDArray[np.float64] | None = None
-    max_steps: int = 2000
-
-    def over(self, columns: dict[str, list[int]], sparse: Collection[str] = ()) -> npt.NDArray[np.float64]:
-        """The directions over the core's columns; `columns` are those of each feature, in the order of the system."""
-        order = [column for name, numbers in columns.items() if name not in sparse for column in numbers]
-        given = np.zeros((0, len(order))) if self.directions is None else self.directions
-        directions = np.zeros((len(given), sum(map(len, columns.values()))))
-        directions[:, order] = given
-        return directions
 
 
 class TokenTranslator(Display, Picklable):
@@ -212,13 +200,9 @@ class TokenTranslator(Display, Picklable):
             zones=request.zones,
             forced=request.forced,
         )
-        columns = feature_columns(self.system, search_input)
         settings = _core.DecodeSettings(
             search=_search_settings(self.options),
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
-            envelope=_core.EnvelopeSettings(
-                directions=n_best.over(columns, self.system.sparse), max_steps=n_best.max_steps
-            ),
             relax=relax,
             graph=graph,
             n_threads=self.threads,
@@ -226,7 +210,7 @@ class TokenTranslator(Display, Picklable):
         return Translations(
             system=self.system,
             batch=batch,
-            columns=columns,
+            columns=feature_columns(self.system, search_input),
             pieces=request.pieces.offsets,
             search_input=search_input,
             found_options=options,
@@ -244,8 +228,6 @@ class TokenTranslator(Display, Picklable):
         """Translations by the rules of a hierarchical system."""
         from hyperbaton.decode.derivations import Derivations, source_batch  # here, since most systems have phrases
 
-        if n_best.directions is not None:
-            raise OptionError("hierarchical systems do not support translations along directions")
         chart_input = self._chart_input(request, [*lms.items(), *self._reordering(source_batch(request))])
         arrays = _core.decode_chart(chart_input, self._cache, self._chart_settings(n_best, graph), progress)
         return Derivations.of(self.system, request, feature_columns(self.system, chart_input), arrays)

@@ -159,7 +159,6 @@ class TuningRuns:
     system: System
     options: Tuning
     n_best: int = 100
-    lattice: bool = False
     decoding: Decoding | None = None
     fix: Mapping[str, float | list[float]] = field(default_factory=dict)  # weights that are not tuned
     length: Length = field(default_factory=Length)
@@ -209,7 +208,6 @@ class TuningRuns:
             fix=self.fix,
             first=text.first,
             n_best=self.n_best,
-            lattice=self.lattice,
             options=self.decoding,
             threads=resources.threads,
             progress=resources.progress,

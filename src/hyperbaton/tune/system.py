@@ -55,10 +55,8 @@ class _Search(Picklable):
 class SystemDecoder:
     """Translates a text with a system whose weights are one flat array, in the order of the system's features.
 
-    `annotations` are those that the models need. With `lattice`, lists also contain translations of the search graph
-    along each dense feature: all translations that are best for some value of one weight, with the others unchanged.
-    `first` is the number of sentences before these in their file, for messages. `fix` are weights that are not tuned,
-    named as in `columns_of`. Progress counts sentences.
+    `annotations` are those that the models need. `first` is the number of sentences before these in their file, for
+    messages. `fix` are weights that are not tuned, named as in `columns_of`. Progress counts sentences.
     """
 
     def __init__(
@@ -70,7 +68,6 @@ class SystemDecoder:
         fix: Mapping[str, float | list[float]] | None = None,
         first: int = 0,
         n_best: int = 100,
-        lattice: bool = False,
         options: Decoding | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -80,13 +77,10 @@ class SystemDecoder:
         for n, line in enumerate(sentences, start=1):
             if line.count(" ") >= MAX_WORDS:
                 raise SentenceError(f"a sentence of more than {MAX_WORDS} words; tune without it", first + n)
-        if lattice and system.is_hierarchical:
-            raise OptionError("--lattice searches graphs of phrases; leave it out for a system with rules")
         self.system, self.fixed = fix_weights(system, fix or {})
         self.sentences, self.annotations, self.first = sentences, annotations, first
         self.resources = Resources.of(threads, progress, workers=workers)
-        n_dense = sum(system.dense_features.values())
-        self.wanted = NBest(n_best, directions=np.eye(n_dense)[~self.fixed[:n_dense]] if lattice else None)
+        self.wanted = NBest(n_best)
         self.options = replace(options or system.options, max_words=MAX_WORDS)
 
     @property
