@@ -140,30 +140,6 @@ def test_tuning_learns_sparse_weights(parts: Parts, optimizer: str, tmp_path: Pa
     assert np.array_equal(again.weights, tuned.weights)
 
 
-def test_lists_along_the_search_graph_have_sparse_features(parts: Parts) -> None:
-    lines = [" ".join(words) for words in parts.test.source][:20]
-    references = [[" ".join(words) for words in parts.test.target][:20]]
-    weights = np.random.default_rng(5).normal(0, 0.2, parts.model("hier-mslr").n_features).tolist()
-    how = {"n_best": 3, "options": Decoding(pop_limit=60), "threads": 1}
-    decoder = SystemDecoder(parts.system("hier-mslr", weights), lines, lattice=True, **how)
-    few, many = SystemDecoder(parts.system("hier-mslr", weights), lines, **how)(decoder.start), decoder(decoder.start)
-    assert len(many.hypotheses) > 1.5 * len(few.hypotheses)
-    # Nothing that was found along a feature is better than the best: the scores have sparse features in them.
-    n = many.features.shape[1]
-    assert many.sparse is not None
-    scores = many.features @ decoder.start[:n] + many.sparse @ decoder.start[n:]
-    first = np.flatnonzero(np.diff(many.sentence, prepend=-1))
-    assert (scores <= scores[first][many.sentence] + 2e-3).all()
-    tuned = tune(
-        decoder,
-        decoder.start,
-        references,
-        Tuning(optimizer="mira:passes=5:min-lists=2", iterations=2),
-        resources=Resources(1),
-    )
-    assert tuned.score >= tuned.history[0].score
-
-
 def test_unsupported_combinations_are_refused(parts: Parts) -> None:
     lines = [" ".join(words) for words in parts.test.source][:5]
     references = [[" ".join(words) for words in parts.test.target][:5]]

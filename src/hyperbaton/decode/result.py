@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Integers, gather
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.sparse import StepColumns
