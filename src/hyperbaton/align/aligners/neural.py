@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -54,7 +53,7 @@ class Neural(Aligner, NeedsTorch):
     teacher_size: int = option(256, "size of a teacher's LSTM layers in one direction", minimum=1, maximum=4096)
     teacher_epochs: int = option(6, "passes over the text to train a teacher", minimum=1)
     samples: int = option(
-        4096, "words beside those of a batch that stand for all in a teacher's softmax; 0: all", minimum=0
+        1024, "words beside those of a batch that stand for all in a teacher's softmax; 0: all", minimum=0
     )
     hidden: int = option(32, "size of the network's LSTM layers in one direction", minimum=1, maximum=1024)
     word_size: int = option(96, "size of its word embeddings", minimum=1, maximum=4096)
@@ -72,7 +71,8 @@ class Neural(Aligner, NeedsTorch):
     device: str = option("cpu", "where PyTorch computes", metavar="cpu|cuda|cuda:N")
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Neural:
-        side = _torch_side()
+        with importing("PyTorch", "torch", "torch"):
+            from hyperbaton.align.neural import training as side
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         vars(self).pop("network_", None)
@@ -173,9 +173,3 @@ class Neural(Aligner, NeedsTorch):
             posterior_floor=POSTERIOR_FLOOR,
             window_scale=WINDOW_SCALE,
         )
-
-
-def _torch_side() -> ModuleType:
-    with importing("PyTorch", "torch", "torch"):
-        from hyperbaton.align.neural import training
-    return training
