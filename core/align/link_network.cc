@@ -87,9 +87,8 @@ LinkNetwork::Window::Window(const HalfMatrices& arrays, const std::string& name,
 LinkNetwork::Window::Sums LinkNetwork::Window::operator()(const Grid& grid) const {
   constexpr std::size_t kTogether = Panels::kWidth;  // word pairs
   const std::size_t n_weights = kWindowSide * kWindowSide * n_inputs;
-  Sums sums{.width = grid.width(),
-            .size = (grid.n_rows() * grid.width() + kTogether - 1) / kTogether * kTogether,
-            .values = {}};
+  Sums sums{
+      .width = grid.width(), .size = (grid.n_rows() * grid.width() + kTogether - 1) / kTogether * kTogether, .values = {}};
   for (const float value : bias) sums.values.insert(sums.values.end(), sums.size, value);
   Panels neighbours(kTogether, n_weights);
   for (std::size_t first = 0; first < sums.size; first += kTogether) {
@@ -230,8 +229,7 @@ void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteri
   const auto last = outer_(inner);
   for (const auto direction : kBothDirections)
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < m; ++j)
-        sums[direction][i * m + j] += constants_.window_scale * last.row(direction, i)[j];
+      for (std::size_t j = 0; j < m; ++j) sums[direction][i * m + j] += constants_.window_scale * last.row(direction, i)[j];
   pair.replace(softmax(sums, nulls));
 }
 
