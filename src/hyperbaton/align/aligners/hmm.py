@@ -46,7 +46,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +101,12 @@ SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
 STEM_HMM_ITERATIONS = 2  # maximum for the training on stems
 
 
+def confidence_option(defaults: dict[str, float]) -> Any:
+    """The option `confidence`, with its default by the use of links."""
+    named = ", ".join(f"{value} for {name}" for name, value in defaults.items())
+    return option(None, f"lowest mean posterior of a link in one direction [default: {named}]", minimum=0, maximum=1)
+
+
 @dataclass(frozen=True)
 class Posteriors:
     """Links with p(the target word comes from the source word) and the reverse, in the columns of `values`."""
@@ -148,13 +154,7 @@ class Aligner(WordAligner):
     stem_weight: float = option(5.0, "pseudo-count of the translations of a word's stem", minimum=0)
     null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
     for_: str = option("links", "what the links are used for; sets the default of --confidence", choices=tuple(CONFIDENCES))
-    confidence: float | None = option(
-        None,
-        "lowest mean posterior of a link in one direction "
-        f"[default: {', '.join(f'{value} for {name}' for name, value in CONFIDENCES.items())}]",
-        minimum=0,
-        maximum=1,
-    )
+    confidence: float | None = confidence_option(CONFIDENCES)
     threshold: float | None = option(
         None, "keep every link with at least this mean posterior, instead of symmetrizing", minimum=0, maximum=1
     )
