@@ -2,8 +2,8 @@
 
     python -m benchmarks.links.tables SRC TGT --pairs 10000 --test TEXT --links eflomal=LINKS --settings '' '--confidence 0'
 
-One aligner is trained on the text; each setting (flags of `align` that choose links) and each file of --links gives a set
-of links. The columns:
+One aligner is trained on the text, or read from --model; each setting (flags of `align` that choose links) and each file
+of --links gives a set of links. The columns:
 
     links           links per source word
     unlinked        percentage of source and target words without a link
@@ -39,16 +39,18 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--test", required=True, help="source text to translate")
     parser.add_argument("--links", nargs="*", default=[], metavar="NAME=FILE", help="links of others")
+    parser.add_argument("--model", type=existing, help="a saved aligner, instead of one trained on the text")
     parser.add_argument("--learning", default="", help="flags of `align` for learning")
     parser.add_argument("--settings", nargs="*", default=[""], help="flags of `align` for choosing links")
     options = parser.parse_args()
     every = np.arange(options.pairs)
     source, target = (Text.read(path).select(every) for path in (options.source, options.target))
     bitext, test = Bitext(source, target), Text.read(options.test)
-    aligner = _with(Aligner(), options.learning).fit(bitext)
+    aligner = Aligner.load(options.model) if options.model else _with(Aligner(), options.learning).fit(bitext)
     print("setting", *COLUMNS, sep="\t")
     for setting in options.settings:
-        vars(aligner).update(vars(_with(Aligner(), f"{options.learning} {setting}")))
+        choosing = _with(Aligner(), setting)
+        vars(aligner).update({name: getattr(choosing, name) for name in Aligner.link_options})
         print(setting or "defaults", *row(bitext, aligner.align(bitext), test), sep="\t", flush=True)
     for name, _, path in (given.partition("=") for given in options.links):
         print(name, *row(bitext, read_links(path).select(every), test), sep="\t", flush=True)

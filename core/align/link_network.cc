@@ -80,19 +80,24 @@ LinkNetwork::Window::Window(const HalfMatrices& arrays, const std::string& name,
     bias[o] = from_half(stored_bias.values[o]);
     for (std::size_t input = 0; input < n_inputs; ++input)
       for (std::size_t k = 0; k < kArea; ++k)
-        weights[(k * n_inputs + input) * n_outputs + o] = from_half(stored.values[(o * n_inputs + input) * kArea + k]);
+        weights[(o * kArea + k) * n_inputs + input] = from_half(stored.values[(o * n_inputs + input) * kArea + k]);
   }
 }
 
-template <std::size_t n_outputs>
-std::array<float, n_outputs> LinkNetwork::Window::operator()(const Grid& grid, std::size_t i, std::size_t j) const {
-  std::array<float, n_outputs> sums;
-  std::copy_n(bias.begin(), n_outputs, sums.begin());
-  const float* weight = weights.data();
-  for (std::size_t row = 0; row < kWindowSide; ++row) {
-    const float* values = grid.row(i, j, row);
-    for (std::size_t k = 0; k < kWindowSide * n_inputs; ++k, weight += n_outputs)
-      for (std::size_t o = 0; o < n_outputs; ++o) sums[o] += weight[o] * values[k];
+LinkNetwork::Window::Sums LinkNetwork::Window::operator()(const Grid& grid) const {
+  constexpr std::size_t kTogether = Panels::kWidth;  // word pairs
+  const std::size_t n_weights = kWindowSide * kWindowSide * n_inputs;
+  Sums sums{
+      .width = grid.width(), .size = (grid.n_rows() * grid.width() + kTogether - 1) / kTogether * kTogether, .values = {}};
+  for (const float value : bias) sums.values.insert(sums.values.end(), sums.size, value);
+  Panels neighbours(kTogether, n_weights);
+  for (std::size_t first = 0; first < sums.size; first += kTogether) {
+    std::size_t k = 0;
+    for (std::size_t row = 0; row < kWindowSide; ++row)
+      for (std::size_t column = 0; column < kWindowSide; ++column)
+        for (std::size_t input = 0; input < n_inputs; ++input, ++k)
+          std::copy_n(grid.corners(input) + first + row * grid.width() + column, kTogether, &neighbours.at(0, k));
+    add_products(neighbours, {weights.data(), n_weights}, {sums.values.data() + first, sums.size}, bias.size());
   }
   return sums;
 }
@@ -171,19 +176,23 @@ void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteri
   std::array<std::vector<float>, 2> logs{std::vector<float>(n * m, log_floor), std::vector<float>(n * m, log_floor)};
   std::array<std::vector<float>, 2> nulls{std::vector<float>(m, 1), std::vector<float>(n, 1)};
   Grid inputs(n, m, 2), seen(n, m, kSeen), inner(n, m, kInner);
-  for (std::size_t i = 0; i < n; ++i)
+  for (std::size_t i = 0; i < n; ++i) {
+    const float* score = scores.data() + i * panels.width();
+    float* alike = seen.row(2, i);
+    for (std::size_t j = 0; j < m; ++j) alike[j] = math::sigmoid(score[j]);
+    std::copy_n(alike, m, inputs.row(0, i));
     for (std::size_t j = 0; j < m; ++j) {
-      inputs.at(i, j)[0] = seen.at(i, j)[2] = math::sigmoid(scores[i * panels.width() + j]);
       const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
       if (std::max(to_target, to_source) < constants_.smallest_posterior) continue;
       logs[kToTarget][i * m + j] = log_of(to_target);
       logs[kToSource][i * m + j] = log_of(to_source);
       nulls[kToTarget][j] -= to_target;
       nulls[kToSource][i] -= to_source;
-      inputs.at(i, j)[1] = (to_target + to_source) / 2;
-      seen.at(i, j)[3] = to_target;
-      seen.at(i, j)[4] = to_source;
+      inputs.row(1, i)[j] = (to_target + to_source) / 2;
+      seen.row(3, i)[j] = to_target;
+      seen.row(4, i)[j] = to_source;
     }
+  }
   for (const auto direction : kBothDirections) {
     const auto [a, b, c] = mix_[direction];
     const auto& side = encoded[direction == kToTarget];
@@ -194,31 +203,33 @@ void LinkNetwork::correct(const Encoded& encoded, std::size_t index, PairPosteri
     }
   }
   std::array<std::vector<float>, 2> sums{std::vector<float>(n * m), std::vector<float>(n * m)};
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < m; ++j) {
-      const auto near = window_.operator()<2>(inputs, i, j);
-      for (const auto direction : kBothDirections) {
-        const auto [a, b, c] = mix_[direction];
-        sums[direction][i * m + j] = a * scores[i * panels.width() + j] + b * logs[direction][i * m + j] +
-                                     c * logs[1 - direction][i * m + j] + constants_.window_scale * near[direction];
-      }
+  const auto near = window_(inputs);
+  for (const auto direction : kBothDirections) {
+    const auto [a, b, c] = mix_[direction];
+    for (std::size_t i = 0; i < n; ++i) {
+      const float *score = scores.data() + i * panels.width(), *around = near.row(direction, i);
+      const float *own = logs[direction].data() + i * m, *other = logs[1 - direction].data() + i * m;
+      float* sum = sums[direction].data() + i * m;
+      for (std::size_t j = 0; j < m; ++j)
+        sum[j] = a * score[j] + b * own[j] + c * other[j] + constants_.window_scale * around[j];
     }
+  }
   const auto corrected = softmax(sums, nulls);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < m; ++j) {
-      seen.at(i, j)[0] = corrected[kToTarget][j * n + i];
-      seen.at(i, j)[1] = corrected[kToSource][i * m + j];
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < m; ++j) seen.row(0, i)[j] = corrected[kToTarget][j * n + i];
+    std::copy_n(corrected[kToSource].data() + i * m, m, seen.row(1, i));
+  }
+  const auto hidden = inner_(seen);
+  for (std::size_t k = 0; k < kInner; ++k)
+    for (std::size_t i = 0; i < n; ++i) {
+      const float* value = hidden.row(k, i);
+      float* out = inner.row(k, i);
+      for (std::size_t j = 0; j < m; ++j) out[j] = math::tanh(value[j]);
     }
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < m; ++j) {
-      const auto values = inner_.operator()<kInner>(seen, i, j);
-      for (std::size_t k = 0; k < kInner; ++k) inner.at(i, j)[k] = math::tanh(values[k]);
-    }
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < m; ++j) {
-      const auto near = outer_.operator()<2>(inner, i, j);
-      for (const auto direction : kBothDirections) sums[direction][i * m + j] += constants_.window_scale * near[direction];
-    }
+  const auto last = outer_(inner);
+  for (const auto direction : kBothDirections)
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < m; ++j) sums[direction][i * m + j] += constants_.window_scale * last.row(direction, i)[j];
   pair.replace(softmax(sums, nulls));
 }
 

@@ -69,30 +69,35 @@ class LinkNetwork {
     float vector_scale;
   };
 
-  // Values of word pairs, zero outside the sentences.
+  // Values of word pairs, one kind after the other, with zeros around them.
   class Grid {
    public:
-    Grid(std::size_t n, std::size_t m, std::size_t n_values)
-        : width_(m + 2), n_values_(n_values), values_((n + 2) * width_ * n_values, 0) {}
-    float* at(std::size_t i, std::size_t j) { return values_.data() + ((i + 1) * width_ + j + 1) * n_values_; }
-    // The first of the three neighbours of (i, j) in row i − 1 + `row`.
-    const float* row(std::size_t i, std::size_t j, std::size_t row) const {
-      return values_.data() + ((i + row) * width_ + j) * n_values_;
-    }
+    Grid(std::size_t n, std::size_t m, std::size_t n_kinds)
+        : n_(n), width_(m + 2), size_((n + 2) * width_ + 2 + Panels::kWidth), values_(n_kinds * size_, 0) {}
+    std::size_t n_rows() const { return n_; }
+    std::size_t width() const { return width_; }
+    // The values of the pairs (i, 0) … (i, m − 1).
+    float* row(std::size_t kind, std::size_t i) { return values_.data() + kind * size_ + (i + 1) * width_ + 1; }
+    // The neighbours (i − 1, j − 1) of all pairs (i, j), which are at i · width() + j.
+    const float* corners(std::size_t kind) const { return values_.data() + kind * size_; }
 
    private:
-    std::size_t width_, n_values_;
+    std::size_t n_, width_, size_;
     std::vector<float> values_;
   };
 
   // Weighted sums of the values of 3 × 3 word pairs.
   struct Window {
+    // The sums around all word pairs: those around (i, j) are at i · width + j.
+    struct Sums {
+      std::size_t width, size;
+      std::vector<float> values;
+      const float* row(std::size_t output, std::size_t i) const { return values.data() + output * size + i * width; }
+    };
     Window(const HalfMatrices& arrays, const std::string& name, std::size_t n_outputs, std::size_t n_inputs);
-    // The sums around a word pair, `n_outputs` values.
-    template <std::size_t n_outputs>
-    std::array<float, n_outputs> operator()(const Grid& grid, std::size_t i, std::size_t j) const;
+    Sums operator()(const Grid& grid) const;
     std::size_t n_inputs;
-    std::vector<float> weights;  // by row, column, input, and output
+    std::vector<float> weights;  // by output, row, column, and input
     std::vector<float> bias;
   };
 

@@ -6,16 +6,16 @@
 
 namespace hyperbaton {
 
-// Convert to single precision.
+// Convert to single precision; without branches, so loops over it can be vectorised.
 inline float from_half(std::uint16_t half) {
+  constexpr std::uint32_t kExponent = 0x1f << 23, kBias = 112 << 23, kOne = 1 << 23;
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1f, fraction = half & 0x3ff;
-  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
-  if (exponent == 0) {  // fraction · 2^−24
-    const float value = static_cast<float>(fraction) * 0x1p-24f;
-    return sign ? -value : value;
-  }
-  return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fff) << 13, exponent = magnitude & kExponent;
+  // Without an exponent, the number is fraction · 2^−24 = (1 + fraction · 2^−10) · 2^−14 − 2^−14.
+  const bool small = exponent == 0, infinite = exponent == kExponent;
+  const std::uint32_t bits = magnitude + kBias + (small ? kOne : 0) + (infinite ? kBias : 0);
+  const float value = std::bit_cast<float>(bits) - std::bit_cast<float>(small ? kBias + kOne : 0);
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
 }
 
 // A stored number, which is read as if it were stored in double precision.

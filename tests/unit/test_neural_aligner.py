@@ -92,6 +92,12 @@ def test_the_seed_is_in_the_manifest(untrained: Neural, tmp_path: Path) -> None:
     assert Aligner.load(tmp_path / "model").seed == 7
 
 
+def test_links_for_phrases_leave_fewer_words_unlinked(bitext: Bitext, untrained: Neural) -> None:
+    phrases = copy.copy(untrained)
+    phrases.for_ = "phrases"
+    assert len(phrases.align(bitext, threads=1).points) > len(untrained.align(bitext, threads=1).points)
+
+
 def test_commands_use_a_saved_model(bitext: Bitext, untrained: Neural, saved: Path, tmp_path: Path) -> None:
     source, target = (tmp_path / name for name in ("text.zh", "text.en"))
     write_pieces(source, bitext.source.pieces())

@@ -2,7 +2,8 @@
 
     PYTHONPATH=src:. python -m benchmarks.align.neural.gpu packed/ja-en.npz -o trained --hidden 32 64 --device cuda
 
-reads a file written by `pack`, trains the teachers once and a student for each size, and writes their arrays for `score`.
+Without `--device` it computes on the CPU; OMP_NUM_THREADS=1 measures one processor.
+It reads a file written by `pack`, trains the teachers once and a student for each size, and writes arrays for `score`.
 Options of the aligner are its defaults, or those of `--set`; several students are trained in separate processes.
 """
 
@@ -51,8 +52,9 @@ def main() -> None:
         return Training(argparse.Namespace(**settings | {"hidden": hidden}), texts, 0)
 
     def tell(what: str, history: list[float]) -> None:
-        seconds = round(time.perf_counter() - start, 1)
-        print(json.dumps({"set": name, "network": what, "held_out": history, "seconds": seconds}), flush=True)
+        seconds, of_processors = round(time.perf_counter() - start, 1), round(time.process_time(), 1)
+        figures = {"held_out": history, "seconds": seconds, "processor_seconds": of_processors}
+        print(json.dumps({"set": name, "network": what, **figures}), flush=True)
 
     if not options.teachers:
         options.teachers = []

@@ -289,7 +289,7 @@ def train(
         held_out, training = order[:n_held_out], order[n_held_out:]
         n_tokens = int((data.lengths[training] + 2).sum())
         tokens = min(schedule.batch_tokens, max(_SMALLEST_BATCH, n_tokens // _FEWEST_BATCHES))
-        optimizer = torch.optim.AdamW(network.parameters(), lr=schedule.step, fused=bool(devices))
+        optimizer = torch.optim.AdamW(network.parameters(), lr=schedule.step, fused=True)
         best, history, first = {}, [], 0
         if states is not None and (last := states.last()) is not None:
             first, history = last.details["epoch"], list(last.details["history"])
@@ -390,7 +390,7 @@ def _restore(network: nn.Module, optimizer: torch.optim.Optimizer, arrays: Mappi
         for name, parameter in network.named_parameters():
             parameter.copy_(torch.from_numpy(np.array(arrays[f"now.{name}"])))
             optimizer.state[parameter] = {
-                "step": torch.tensor(float(arrays[f"steps.{name}"][0])),
+                "step": torch.tensor(float(arrays[f"steps.{name}"][0]), device=parameter.device),
                 "exp_avg": torch.from_numpy(np.array(arrays[f"first.{name}"])).to(parameter.device),
                 "exp_avg_sq": torch.from_numpy(np.array(arrays[f"second.{name}"])).to(parameter.device),
             }

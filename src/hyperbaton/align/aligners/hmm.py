@@ -46,7 +46,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +101,12 @@ SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
 STEM_HMM_ITERATIONS = 2  # maximum for the training on stems
 
 
+def confidence_option(defaults: dict[str, float]) -> Any:
+    """The option `confidence`, with its default by the use of links."""
+    named = ", ".join(f"{value} for {name}" for name, value in defaults.items())
+    return option(None, f"lowest mean posterior of a link in one direction [default: {named}]", minimum=0, maximum=1)
+
+
 @dataclass(frozen=True)
 class Posteriors:
     """Links with p(the target word comes from the source word) and the reverse, in the columns of `values`."""
@@ -148,13 +154,7 @@ class Aligner(WordAligner):
     stem_weight: float = option(5.0, "pseudo-count of the translations of a word's stem", minimum=0)
     null_probability: float = option(0.3, "probability that a word is aligned to nothing", minimum=0.001, maximum=0.999)
     for_: str = option("links", "what the links are used for; sets the default of --confidence", choices=tuple(CONFIDENCES))
-    confidence: float | None = option(
-        None,
-        "lowest mean posterior of a link in one direction "
-        f"[default: {', '.join(f'{value} for {name}' for name, value in CONFIDENCES.items())}]",
-        minimum=0,
-        maximum=1,
-    )
+    confidence: float | None = confidence_option(CONFIDENCES)
     threshold: float | None = option(
         None, "keep every link with at least this mean posterior, instead of symmetrizing", minimum=0, maximum=1
     )
@@ -177,10 +177,7 @@ class Aligner(WordAligner):
         n_before, n_own = self._stem_iterations(source, target), self.model1_iterations + self.hmm_iterations
         whole = Resources.of(threads, progress)
         after = whole.part(n_before, of=n_before + n_own, size=n_own)
-        stems = None
-        if n_before:
-            before = whole.part(0, of=n_before + n_own, size=n_before).progress
-            stems = self._stem_counts(source, target, threads, before)
+        before = whole.part(0, of=n_before + n_own, size=n_before).progress if n_before else None
         training = _core.AlignerTraining(
             source.core_tokens,
             target.core_tokens,
@@ -192,7 +189,7 @@ class Aligner(WordAligner):
                 freedom=self.freedom,
                 max_length=self.max_length,
             ),
-            prior=self._prior(source, target, stems),
+            prior=self._prior(source, target, threads, before),
             n_threads=whole.threads,
         )
         logprobs = []  # before each round: p(target | source), the reverse
@@ -204,8 +201,10 @@ class Aligner(WordAligner):
         self.model_ = training.take_model()
         return self
 
-    def _prior(self, source: Text, target: Text, stems: WordPairCounts | None) -> _core.AlignerPrior | None:
-        """The prior of the words of both normalised texts, with counts from stems."""
+    def _prior(
+        self, source: Text, target: Text, threads: int | None, progress: Progress | None
+    ) -> _core.AlignerPrior | None:
+        """The prior of the words of both normalised texts; `progress` is that of training on stems."""
         parts, jumps = [alike_words(self.vocabularies_, self.alike)] if self.alike else [], None
         if self.prior is not None:
             model = Aligner.load(self.prior)
@@ -220,10 +219,13 @@ class Aligner(WordAligner):
             weight = usual_weight(model.n_words_, self.n_words_) if self.prior_weight is None else self.prior_weight
             parts.append(translations(model.vocabularies_, self.vocabularies_, lexicon, weight))
             jumps = model.model_.jump_weights()
-        parts += [] if stems is None else [stems]
+        if self._stem_iterations(source, target):
+            parts.append(self._stem_counts(source, target, threads, progress))
         if not any(len(part.sources) for part in parts):
             return None
-        starts, targets, values = WordPairCounts.joined(parts).by_source(len(source.vocabulary))
+        counts = WordPairCounts.joined(parts)
+        del parts  # large
+        starts, targets, values = counts.by_source(len(source.vocabulary))
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
 
     def _stem_iterations(self, source: Text, target: Text) -> int:
@@ -251,6 +253,7 @@ class Aligner(WordAligner):
             for rule, text, forms in zip(stems.normalizations_, (source, target), stems.vocabularies_, strict=True)
         ]
         lexicon = stems.model_.lexicon(SMALLEST_STEM)
+        del stems.model_  # large
         return stem_translations((source, target), (numbers[0], numbers[1]), lexicon, self.stem_weight, SMALLEST_STEM)
 
     def files(self) -> dict[str, Path]:

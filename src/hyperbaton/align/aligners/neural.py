@@ -20,13 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
 
 from hyperbaton import _core
-from hyperbaton.align.aligners.hmm import CONFIDENCES, Aligner
+from hyperbaton.align.aligners.hmm import Aligner, confidence_option
 from hyperbaton.align.base import SMALLEST_SAVED
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
 from hyperbaton.base.arrays import Array
@@ -42,7 +41,7 @@ from hyperbaton.network.words import NeedsTorch, frequent_rows
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # rarer words and stems have no embedding
-_CONFIDENCE = 0.15  # chosen on hand-made links (docs/results/align.md)
+_CONFIDENCES = {"links": 0.15, "phrases": 0.05}  # chosen by error rates and table sizes (docs/results/align.md)
 _SIDES = ("source", "target")
 
 
@@ -54,7 +53,7 @@ class Neural(Aligner, NeedsTorch):
     teacher_size: int = option(256, "size of a teacher's LSTM layers in one direction", minimum=1, maximum=4096)
     teacher_epochs: int = option(6, "passes over the text to train a teacher", minimum=1)
     samples: int = option(
-        4096, "words beside those of a batch that stand for all in a teacher's softmax; 0: all", minimum=0
+        1024, "words beside those of a batch that stand for all in a teacher's softmax; 0: all", minimum=0
     )
     hidden: int = option(32, "size of the network's LSTM layers in one direction", minimum=1, maximum=1024)
     word_size: int = option(96, "size of its word embeddings", minimum=1, maximum=4096)
@@ -62,17 +61,13 @@ class Neural(Aligner, NeedsTorch):
     epochs: int = option(6, "passes over the text to train the network", minimum=1)
     max_words: int = option(30_000, "maximum number of words with embeddings, the most frequent", minimum=1)
     batch_tokens: int = option(8192, "maximum number of words in a batch; fewer for small texts", minimum=1)
-    confidence: float | None = option(
-        None,
-        f"lowest mean posterior of a link in one direction [default: {_CONFIDENCE}]",
-        minimum=0,
-        maximum=1,
-    )
-    confidences: ClassVar[dict[str, float]] = dict.fromkeys(CONFIDENCES, _CONFIDENCE)
+    confidence: float | None = confidence_option(_CONFIDENCES)
+    confidences: ClassVar[dict[str, float]] = _CONFIDENCES
     device: str = option("cpu", "where PyTorch computes", metavar="cpu|cuda|cuda:N")
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Neural:
-        side = _torch_side()
+        with importing("PyTorch", "torch", "torch"):
+            from hyperbaton.align.neural import training as side
         if fault := side.device_fault(self.device):
             raise OptionError(f"device {self.device}: {fault}")
         vars(self).pop("network_", None)
@@ -173,9 +168,3 @@ class Neural(Aligner, NeedsTorch):
             posterior_floor=POSTERIOR_FLOOR,
             window_scale=WINDOW_SCALE,
         )
-
-
-def _torch_side() -> ModuleType:
-    with importing("PyTorch", "torch", "torch"):
-        from hyperbaton.align.neural import training
-    return training

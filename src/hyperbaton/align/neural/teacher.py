@@ -3,8 +3,11 @@
     p(y_j | x, y without y_j) = Σ_i p(a_j = i | context_j, x) · p(y_j | x_i)
 
 in both directions, with null as one more origin i, whose word is predicted by the context. It learns three things at once:
-to predict the words, to choose the origin a_j as the hidden Markov models do (`guide`), and, after a quarter of the
-training, to link alike in both directions (`agree`). The alignment is p(a_j = i | x, y).
+to predict the words, to choose the origin a_j as the hidden Markov models do, and, after a quarter of the training, to
+link alike in both directions. The alignment is p(a_j = i | x, y).
+
+Both directions read the sentences with the same layers: a word as a target is predicted by what is before and after it,
+and as a source adds its own embedding to that.
 
 It is used only to train the student: it is large, and needs a softmax over all words for each word.
 """
@@ -22,21 +25,46 @@ from torch import Tensor, nn
 from hyperbaton.align.neural.pairs import Both, PairBatch, PairTask, Side
 from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
-from hyperbaton.network.training import FIRST, ReaderShape, SentenceReader
+from hyperbaton.network.training import FIRST, ReaderShape
 
+_GUIDE, _AGREE = 0.5, 0.3  # weights of losses
 _AGREE_FROM = 0.25  # the directions are trained to agree after this fraction of the training
 
 
 class TeacherShape(NamedTuple):
-    """Sizes and weights of losses; `sides` has the sizes of the source and target readers.
+    """Sizes; `sides` has those of the source and target readers.
 
     `samples` words stand for all in the softmax while training, beside those of the batch; 0: all words are in it.
     """
 
     sides: tuple[ReaderShape, ReaderShape]
     samples: int = 0
-    guide: float = 0.5
-    agree: float = 0.3
+
+
+class _ContextReader(nn.Module):
+    """The words of a side, and states that have read the words before and after each of them, but not the word."""
+
+    def __init__(self, shape: ReaderShape, dropout: float) -> None:
+        super().__init__()
+        inputs = shape.word_size + shape.label_size
+        self.word = nn.Embedding(shape.n_words, shape.word_size)
+        self.stem = nn.Embedding(shape.n_labels, shape.label_size)
+        self.before, self.after = (nn.LSTM(inputs, shape.hidden, 2, batch_first=True, dropout=dropout) for _ in range(2))
+        self.dropout = nn.Dropout(dropout)
+        for embedding in (self.word, self.stem):
+            nn.init.normal_(embedding.weight, std=0.1)
+
+    def forward(self, side: Side) -> tuple[Tensor, Tensor]:
+        """Words, (size, n, inputs), and states, (size, n, 2 · hidden)."""
+        tokens = side.seen
+        x = self.dropout(torch.cat([self.word(tokens.words), self.stem(tokens.labels)], -1))
+        before = self.before(x[:, :-2])[0]
+        place = torch.arange(x.shape[1], device=x.device)
+        mirror = torch.where(place < tokens.lengths[:, None], tokens.lengths[:, None] - 1 - place, place)
+        reverse = x.gather(1, mirror[..., None].expand_as(x))
+        after = self.after(reverse[:, :-2])[0]
+        back = (mirror[:, 1:-1] - 1).clamp(min=0, max=after.shape[1] - 1)
+        return x[:, 1:-1], self.dropout(torch.cat([before, after.gather(1, back[..., None].expand_as(after))], -1))
 
 
 class _Direction(nn.Module):
@@ -46,33 +74,26 @@ class _Direction(nn.Module):
         super().__init__()
         self.samples = samples
         self.register_buffer("frequencies", torch.exp(0.75 * unigrams), persistent=False)
-        inputs, state = target.word_size + target.label_size, 2 * source.hidden
-        self.source = SentenceReader(source, dropout)
-        self.word, self.stem = (
-            nn.Embedding(n, size) for n, size in ((target.n_words, target.word_size), (target.n_labels, target.label_size))
-        )
-        self.before, self.after = (nn.LSTM(inputs, target.hidden, 2, batch_first=True, dropout=dropout) for _ in range(2))
+        inputs, state, size = source.word_size + source.label_size, 2 * source.hidden, target.word_size
         self.dropout = nn.Dropout(dropout)
-        self.query, self.key, self.null = nn.Linear(state, state), nn.Linear(state, state), nn.Linear(state, 1)
-        self.from_word, self.from_state = nn.Linear(state, target.word_size), nn.Linear(state, target.word_size, bias=False)
-        self.from_context = nn.Linear(state, target.word_size)
-        self.output = nn.Linear(target.word_size, target.n_words)
-        self.source._initialise(self.word, self.stem)
+        self.query, self.key, self.null = nn.Linear(state, state), nn.Linear(inputs + state, state), nn.Linear(state, 1)
+        self.from_word, self.from_context = nn.Linear(inputs + state, size), nn.Linear(state, size)
+        self.output = nn.Linear(size, target.n_words)
         nn.init.constant_(self.null.bias, -1.0)
         nn.init.normal_(self.output.weight, std=0.1)
         with torch.no_grad():
             self.output.bias.copy_(unigrams)
 
-    def forward(self, source: Side, target: Side) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, source: Side, target: Side, read_source: tuple[Tensor, Tensor], context: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """log p(y_j), log p(a_j = i | x, y) and the scores of p(a_j = i), the latter two (size, n + 1, m)."""
-        inputs = self.source.inputs(source.seen.words, source.seen.labels)
-        states, inputs = self.source.states(inputs, source.seen.lengths)[:, 1:-1], inputs[:, 1:-1]
-        context = self._context(target)
-        scores = torch.einsum("bik,bjk->bij", self.key(states), self.query(context)) / math.sqrt(context.shape[-1])
+        read = torch.cat(read_source, -1)
+        scores = torch.einsum("bik,bjk->bij", self.key(read), self.query(context)) / math.sqrt(context.shape[-1])
         scores = torch.cat([scores, self.null(context)[:, None, :, 0]], 1)
         outside = ~torch.nn.functional.pad(source.inside, (0, 1), value=True)
         prior = scores.masked_fill(outside[:, :, None], -1e4).log_softmax(1)
-        origins = self.dropout(torch.tanh(self.from_word(inputs) + self.from_state(states)))
+        origins = self.dropout(torch.tanh(self.from_word(read)))
         words = target.tokens.words[:, 1:-1]
         candidates = self._candidates(words)
         weights, bias = self.output.weight[words], self.output.bias[words]
@@ -83,19 +104,6 @@ class _Direction(nn.Module):
         joint = prior + torch.cat([emissions, null_emissions[:, None]], 1)
         logprobs = torch.logsumexp(joint, 1)
         return logprobs, joint - logprobs[:, None], prior
-
-    def _context(self, side: Side) -> Tensor:
-        """States that have read the tokens before and after each word, but not the word, (size, m, state)."""
-        tokens = side.seen
-        x = self.dropout(torch.cat([self.word(tokens.words), self.stem(tokens.labels)], -1))
-        before = self.before(x[:, :-2])[0]
-        place = torch.arange(x.shape[1], device=x.device)
-        mirror = torch.where(place < tokens.lengths[:, None], tokens.lengths[:, None] - 1 - place, place)
-        reverse = x.gather(1, mirror[..., None].expand_as(x))
-        after = self.after(reverse[:, :-2])[0]
-        back = (mirror[:, 1:-1] - 1).clamp(min=0, max=after.shape[1] - 1)
-        both: Tensor = self.dropout(torch.cat([before, after.gather(1, back[..., None].expand_as(after))], -1))
-        return both
 
     def _candidates(self, words: Tensor) -> tuple[Tensor, Tensor] | None:
         """Words that stand for all in a sum over words, with log weights; None: all words.
@@ -129,17 +137,20 @@ class _Direction(nn.Module):
 
 
 class Teacher(nn.Module):
-    """Both directions."""
+    """Both directions, which share what reads the sentences."""
 
     def __init__(self, shape: TeacherShape, unigrams: tuple[Tensor, Tensor], dropout: float = 0.0) -> None:
         super().__init__()
+        self.source, self.target = (_ContextReader(side, dropout) for side in shape.sides)
         self.to_target = _Direction(*shape.sides, unigrams[1], shape.samples, dropout)
         self.to_source = _Direction(*shape.sides[::-1], unigrams[0], shape.samples, dropout)
 
     def forward(self, batch: PairBatch) -> tuple[Tensor, Both, Both]:
         """−Σ log p of all words, log posteriors, and log priors."""
         source, target = batch.source, batch.target
-        to_target, to_source = self.to_target(source, target), self.to_source(target, source)
+        read = self.source(source), self.target(target)
+        to_target = self.to_target(source, target, read[0], read[1][1])
+        to_source = self.to_source(target, source, read[1], read[0][1])
         loss = -(to_target[0] * target.inside).sum() - (to_source[0] * source.inside).sum()
         posteriors, priors = (Both(to_target[k], to_source[k].transpose(1, 2)) for k in (1, 2))
         return loss, posteriors, priors
@@ -168,10 +179,9 @@ class TeacherTask(PairTask):
 
     def loss(self, network: Teacher, batch: PairBatch, done: float) -> tuple[Tensor, int]:
         total, posteriors, priors = network(batch)
-        if self.shape.guide:
-            total = total + self.shape.guide * batch.cross_entropy(batch.models, priors)
-        if self.shape.agree and done > _AGREE_FROM:
-            total = total + self.shape.agree * _disagreement(posteriors, batch)
+        total = total + _GUIDE * batch.cross_entropy(batch.models, priors)
+        if done > _AGREE_FROM:
+            total = total + _AGREE * _disagreement(posteriors, batch)
         return total, batch.n_words
 
 

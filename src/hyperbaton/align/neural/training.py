@@ -14,7 +14,7 @@ from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.network.training import FIRST, ReaderShape, Schedule, Task, device_fault, train
+from hyperbaton.network.training import FIRST, ReaderShape, Schedule, device_fault, train
 
 if TYPE_CHECKING:
     from hyperbaton.base.training_states import TrainingStates
@@ -60,7 +60,9 @@ class Training:
         """Train a teacher, whose seed depends on its number; returns its arrays, and minus its held-out loss after each
         epoch."""
         schedule = self._schedule(self.options.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
-        return self._run(self._lesson(), replace(schedule, seed=schedule.seed + number), progress, states)
+        schedule = replace(schedule, seed=schedule.seed + number)
+        report = Resources(self.threads, progress).report
+        return train(self._lesson(), schedule, n_threads=self.threads, states=states, progress=report)
 
     def learn(
         self,
@@ -74,7 +76,8 @@ class Training:
         sides = self.shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
         task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, networks)
         schedule = self._schedule(options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
-        arrays, history = self._run(task, schedule, progress, states)
+        report = Resources(self.threads, progress).report
+        arrays, history = train(task, schedule, n_threads=self.threads, states=states, progress=report)
         return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
 
     def _lesson(self) -> TeacherTask:
@@ -82,12 +85,6 @@ class Training:
         return TeacherTask(
             self.texts, TeacherShape(self.shapes(size, size // 4 or 1, size), self.options.samples), _LONGEST
         )
-
-    def _run(
-        self, task: Task, schedule: Schedule, progress: Progress | None, states: TrainingStates | None
-    ) -> tuple[dict[str, Array], list[float]]:
-        report = Resources(self.threads, progress).report
-        return train(task, schedule, n_threads=self.threads, states=states, progress=report)
 
     def shapes(self, word_size: int, stem_size: int, hidden: int) -> tuple[ReaderShape, ReaderShape]:
         """Sizes of networks that read the two sides."""
