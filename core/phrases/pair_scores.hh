@@ -1,4 +1,5 @@
-// Scores of phrase pairs: stored for each pair, or relative frequencies beside stored lexical weights.
+// Scores of phrase pairs: stored for each pair, as the numbers of distinct rows of scores, or relative frequencies beside
+// stored lexical weights.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +7,28 @@
 #include <cstdint>
 #include <span>
 
-#include "base/small_numbers.hh"
+#include "base/numbers_view.hh"
 
 namespace hyperbaton {
+
+// Mostly small numbers: number i is small[i], or large[k] if i is rows[k]; the rows increase, and small is 0 there.
+struct SmallNumbersView {
+  NumbersView small;
+  std::span<const std::int64_t> rows;
+  std::span<const std::uint32_t> large;
+
+  std::size_t size() const { return small.size(); }
+  std::uint32_t operator[](std::size_t i) const {
+    const auto number = static_cast<std::uint32_t>(small[i]);
+    return number != 0 ? number : large_at(static_cast<std::int64_t>(i));
+  }
+
+ private:
+  std::uint32_t large_at(std::int64_t row) const {
+    const auto found = std::ranges::lower_bound(rows, row);
+    return found != rows.end() && *found == row ? large[to_size(found - rows.begin())] : 0;
+  }
+};
 
 // Counts of phrase pairs, and of the phrases of both sides.
 struct PhraseCountsView {
@@ -23,7 +43,10 @@ struct PairNumbers {
 class PairScores {
  public:
   // n scores for each pair.
-  PairScores(std::span<const float> stored, std::size_t n) : stored_(stored), n_(n), counted_(false) {}
+  PairScores(std::span<const float> stored, std::size_t n) : stored_(stored), n_(n) {}
+  // n scores for each distinct row; pair k has row numbers[k].
+  PairScores(std::span<const float> rows, std::size_t n, const NumbersView& numbers)
+      : stored_(rows), numbers_(numbers), n_(n), numbered_(true) {}
   // Moses' four: p(s|t), lex(s|t), p(t|s), lex(t|s). The lexical weights, two for each pair, are stored.
   PairScores(std::span<const float> lexical, const PhraseCountsView& counts)
       : stored_(lexical), counts_(counts), n_(4), counted_(true) {}
@@ -32,7 +55,10 @@ class PairScores {
   // Write the scores of a pair.
   void copy(const PairNumbers& numbers, float* out) const {
     if (!counted_) {
-      std::ranges::copy(stored_.subspan(numbers.pair * n_, n_), out);
+      const auto row = numbered_ ? numbers_[numbers.pair] : numbers.pair;
+      if ((row + 1) * n_ > stored_.size()) [[unlikely]]
+        throw_damaged("a number is out of range");
+      std::ranges::copy(stored_.subspan(row * n_, n_), out);
       return;
     }
     const auto joint = static_cast<double>(counts_.pairs[numbers.pair]);
@@ -44,9 +70,10 @@ class PairScores {
 
  private:
   std::span<const float> stored_;
+  NumbersView numbers_;
   PhraseCountsView counts_{};
   std::size_t n_;
-  bool counted_;
+  bool numbered_ = false, counted_ = false;
 };
 
 }  // namespace hyperbaton

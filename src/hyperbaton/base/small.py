@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from hyperbaton.base.arrays import Array, Integers
 from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout
+from hyperbaton.base.packed import PackedNumbers, core_numbers
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.store import check_numbers
 
@@ -35,7 +36,7 @@ class SmallNumbers(ArrayFields):
     rows: npt.NDArray[np.int64]
     large: npt.NDArray[np.uint32]
 
-    LAYOUT: ClassVar[Layout] = {"small": "u1 n", "rows": "i8 n_large", "large": "u4 n_large"}
+    LAYOUT: ClassVar[Layout] = {"small": "u1|packed n", "rows": "i8 n_large", "large": "u4 n_large"}
 
     @classmethod
     def of(cls, pieces: Iterable[Array], scratch: Scratch | None = None) -> SmallNumbers:
@@ -76,11 +77,15 @@ class SmallNumbers(ArrayFields):
 
     @property
     def core(self) -> _core.SmallNumbers:
-        return _core.SmallNumbers(small=self.small, rows=self.rows, large=self.large)
+        return _core.SmallNumbers(small=core_numbers(self.small), rows=self.rows, large=self.large)
 
     def sum(self) -> int:
         """The sum of all numbers."""
-        return int(self.small.sum(dtype=np.int64) + self.large.sum(dtype=np.int64))
+        return int(self.small[:].sum(dtype=np.int64) + self.large.sum(dtype=np.int64))
+
+    def packed(self) -> Self:
+        """The numbers, all of them packed."""
+        return replace(self, small=PackedNumbers.of(self[:]), rows=self.rows[:0], large=self.large[:0])
 
     def check(self) -> None:
         """Raise DamagedError unless the rows of the large numbers are valid and increase."""

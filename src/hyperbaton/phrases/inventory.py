@@ -15,6 +15,7 @@ from hyperbaton.base.arrays import Array, Integers, offsets_of
 from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.packed import core_numbers
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
@@ -52,9 +53,9 @@ class Phrases(ArrayFields):
     vocabulary: Vocabulary
 
     LAYOUT: ClassVar[Layout] = {
-        "begins": "u4 n",
-        "lengths": "u1 n",
-        "words": "u4 n_words",
+        "begins": "u4|packed n",
+        "lengths": "u1|packed n",
+        "words": "u4|packed n_words",
         **within("vocabulary", Vocabulary.LAYOUT),
     }
     PARTS: ClassVar = {"vocabulary": Vocabulary}
@@ -70,7 +71,7 @@ class Phrases(ArrayFields):
 
     @property
     def core(self) -> _core.PhraseArrays:
-        return _core.PhraseArrays(self.begins, self.lengths, self.words)
+        return _core.PhraseArrays(core_numbers(self.begins), core_numbers(self.lengths), core_numbers(self.words))
 
     def __getitem__(self, phrase: int) -> str:
         """A phrase as text. Its numbers come from arrays that may be damaged."""
@@ -123,7 +124,7 @@ class Phrases(ArrayFields):
 
     def side_by_side(self, scratch: Scratch | None = None) -> Phrases:
         """The phrases without overlap, if that takes fewer words than the text that contains them."""
-        if int(self.lengths.sum(dtype=np.int64)) >= len(self.words):
+        if int(self.lengths[:].sum(dtype=np.int64)) >= len(self.words):
             return self
         scratch = scratch or Scratch()
         begins, words = Column(scratch, np.uint32), Column(scratch, np.uint32)
@@ -324,7 +325,7 @@ def merge_phrases(
     numbers = [whole[begin:end] for begin, end in pairwise(ends)]
     merged_begins, merged_lengths = scratch.array(ends[-1], np.uint32), scratch.array(ends[-1], np.uint8)
     n = _core.merge_phrases(
-        phrases=[_core.PhraseArrays(*run, words) for run in zip(begins, lengths, strict=True)],
+        phrases=[Phrases(*run, words, vocabulary).core for run in zip(begins, lengths, strict=True)],
         spelling=vocabulary.spelling,
         begins=merged_begins,
         lengths=merged_lengths,

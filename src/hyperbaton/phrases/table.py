@@ -21,6 +21,7 @@ from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
+from hyperbaton.base.packed import PackedNumbers, core_numbers, stored, stored_numbers
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
@@ -35,6 +36,7 @@ from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.pair_values import (
     CountedScores,
     CountRows,
+    DistinctRows,
     Floats,
     LinkSetColumn,
     LinkSets,
@@ -96,11 +98,12 @@ class PhraseTable(Display, Picklable):
     LAYOUT: ClassVar[Layout] = {
         **within("source", Phrases.LAYOUT),
         **within("target", Phrases.LAYOUT),
-        "offsets": "i8 source.n+1",
-        "targets": "u4 n_pairs",
-        "scores?": "f4 n_pairs *",  # or the lexical weights of computed ones
+        "offsets": "i8|packed source.n+1",
+        "targets": "u4|packed n_pairs",
+        "scores?": "f4 n_pairs *",  # or distinct rows, or the lexical weights of computed ones
+        **within("score_rows?", DistinctRows.LAYOUT, n="n_pairs"),
         "lexical?": "f4 n_pairs 2",
-        "counts?": "f4 n_pairs 3",  # or those of phrases and pairs
+        "counts?": "f4 n_pairs *",  # or those of phrases and pairs
         **within(
             "phrase_counts?",
             PhraseCounts.LAYOUT,
@@ -128,7 +131,7 @@ class PhraseTable(Display, Picklable):
         """Raise DamagedError unless all offsets and numbers fit; for code that reads the whole table without the core."""
         for phrases in (self.source, self.target):
             phrases.check()
-        check_offsets(self.offsets, len(self))
+        check_offsets(np.asarray(self.offsets, np.int64), len(self))
         check_numbers(self.targets, len(self.target), "target phrase")
         self.counts.check()
         self.links.check()
@@ -142,10 +145,10 @@ class PhraseTable(Display, Picklable):
         return _core.TableArrays(
             source=source.core,
             target=target.core,
-            offsets=self.offsets,
-            targets=self.targets,
-            link_sets=self.links.numbers,
-            link_offsets=self.links.offsets,
+            offsets=core_numbers(self.offsets),
+            targets=core_numbers(self.targets),
+            link_sets=core_numbers(self.links.numbers),
+            link_offsets=core_numbers(self.links.offsets),
             links=self.links.points,
         )
 
@@ -285,12 +288,21 @@ class PhraseTable(Display, Picklable):
         counts = self.counts.renumbered(source_numbers, target_numbers, offsets, targets)
         return PhraseTable(source, target, offsets, targets, self.scores.over(counts), counts, links, self.lengths)
 
+    def packed(self) -> PhraseTable:
+        """The table with packed numbers, for translating."""
+        offsets, targets, links = PackedNumbers.of(self.offsets), PackedNumbers.of(self.targets), self.links.packed()
+        counts = self.counts.packed(offsets, targets)
+        scores = self.scores.packed() if isinstance(self.scores, PlainScores) else self.scores.over(counts)
+        return PhraseTable(
+            self.source.packed(), self.target.packed(), offsets, targets, scores, counts, links, self.lengths
+        )
+
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         return {
             **self.source.arrays(f"{prefix}.source"),
             **self.target.arrays(f"{prefix}.target"),
-            f"{prefix}.offsets": self.offsets,
-            f"{prefix}.targets": self.targets,
+            f"{prefix}.offsets": stored(self.offsets),
+            f"{prefix}.targets": stored(self.targets),
             **self.scores.arrays(prefix),
             **self.counts.arrays(prefix),
             **self.links.arrays(f"{prefix}.links"),
@@ -303,7 +315,7 @@ class PhraseTable(Display, Picklable):
 
         A table can be large, so only its sizes are checked. The core checks every number that it reads.
         """
-        offsets, targets = arrays["offsets"], arrays["targets"]
+        offsets, targets = stored_numbers(arrays["offsets"]), stored_numbers(arrays["targets"])
         counts, scores = _stored_values(arrays, offsets, targets)
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
@@ -330,10 +342,15 @@ class PhraseTable(Display, Picklable):
 
 
 def _stored_values(arrays: Arrays, offsets: Offsets, targets: Array) -> tuple[CountRows, ScoreRows]:
+    counts: CountRows
     if "counts" in arrays:
-        return PlainCounts(arrays["counts"]), PlainScores(arrays["scores"])
-    counts = PhraseCounts.restored(group(arrays, "phrase_counts"), offsets, targets)
-    return counts, PlainScores(arrays["scores"]) if "scores" in arrays else CountedScores(counts, arrays["lexical"])
+        counts = PlainCounts(arrays["counts"])
+    else:
+        counts = PhraseCounts.restored(group(arrays, "phrase_counts"), offsets, targets)
+        if "lexical" in arrays:
+            return counts, CountedScores(counts, arrays["lexical"])
+    rows = group(arrays, "score_rows")
+    return counts, PlainScores(DistinctRows.from_arrays(rows) if rows else arrays["scores"])
 
 
 STORED = Kind(KIND, within(KIND, PhraseTable.LAYOUT))

@@ -39,7 +39,8 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import ReorderingType
 from hyperbaton.phrases.extraction import extract_phrases
-from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
+from hyperbaton.phrases.pair_values import DistinctRows
+from hyperbaton.phrases.reordering import probability_pieces
 from hyperbaton.report.picture import TranslationPicture
 from hyperbaton.run.cost import WORDS, Size, cost_of
 from hyperbaton.run.stages import align as align_stage

@@ -1,0 +1,79 @@
+"""Columns of whole numbers: arrays, or numbers packed into few bits each.
+
+Most packed numbers take the same number of bits; the few larger ones are stored separately (`core/base/numbers_view.hh`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperbaton import _core
+from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.picklable import Picklable
+
+
+@dataclass(frozen=True)
+class PackedNumbers(Picklable):
+    """Packed numbers below 2³², which are read as from an array.
+
+    >>> numbers = PackedNumbers.of(np.array([3, 1, 70, 2]))
+    >>> len(numbers), int(numbers[-2]), numbers[1:3].tolist(), numbers[np.array([3, 0])].tolist()
+    (4, 70, [1, 70], [2, 3])
+    """
+
+    words: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, numbers: Array) -> Any:
+        """Pack numbers; the result takes the place of an array, so it has no other type."""
+        return cls(_core.pack_numbers(np.ascontiguousarray(numbers, np.uint32)))
+
+    @cached_property
+    def core(self) -> _core.Numbers:
+        return _core.Numbers(self.words)
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+    def __getitem__(self, key: Any) -> Any:
+        rows = np.arange(*key.indices(len(self))) if isinstance(key, slice) else np.asarray(key, np.int64)
+        if rows.size and not -len(self) <= rows.min() <= rows.max() < len(self):
+            raise IndexError(f"a row that is not among {len(self)}")
+        return self.core.at(np.where(rows < 0, rows + len(self), rows).ravel()).reshape(rows.shape)[()]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        return np.asarray(self[:], dtype)
+
+
+def stored_numbers(array: Array) -> Any:
+    """A column as it was stored; words of 64 bits are packed numbers."""
+    return PackedNumbers(array) if array.dtype == np.uint64 else array
+
+
+def stored(numbers: Array | PackedNumbers) -> Array:
+    """The array that is stored for a column."""
+    return numbers.words if isinstance(numbers, PackedNumbers) else numbers
+
+
+def core_numbers(numbers: Array | PackedNumbers) -> _core.Numbers:
+    """A column for the core."""
+    return numbers.core if isinstance(numbers, PackedNumbers) else _core.Numbers(numbers)
+
+
+def by_frequency(numbers: Integers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    """The numbers in use, most frequent first, and the place of each number among them.
+
+    >>> order, places = by_frequency(np.array([4, 2, 2, 0]))
+    >>> order.tolist(), places.tolist()
+    ([2, 0, 4], [2, 0, 0, 1])
+    """
+    counts = np.bincount(numbers)
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    places = np.zeros(len(counts), np.uint32)
+    places[order] = np.arange(len(order))
+    return order, places[numbers]
