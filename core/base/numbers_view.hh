@@ -1,9 +1,10 @@
 // Columns of whole numbers in memory: plain arrays, or packed into few bits each.
 //
 // Most packed numbers take the same number of bits. The few larger ones are stored separately, with their rows, and their
-// low bits are all ones. In words of 64 bits, the lowest bit first: the number of numbers; the number of large ones; the
-// bits of a number, of a row and of a large one, a byte each; then the numbers, the rows, which increase, and the large
-// numbers, each in whole words.
+// low bits are all ones. If that is smaller, 64 consecutive numbers are stored as the differences from the least of them,
+// their base. In words of 64 bits, the lowest bit first: the number of numbers; the number of large ones; the bits of a
+// number, of a row, of a large one and of a base, a byte each; then the numbers, the rows, which increase, the large
+// numbers, and the bases if they have any bits, each in whole words.
 #pragma once
 
 #include <algorithm>
@@ -59,16 +60,20 @@ class NumbersView {
   // Packed numbers; throws if the words are damaged.
   static NumbersView packed(std::span<const std::uint64_t> words);
 
+  // Numbers with the same base.
+  static constexpr std::size_t kBlock = 64;
+
   std::size_t size() const { return small_.size(); }
   std::uint64_t operator[](std::size_t i) const {
     if (i >= small_.size()) [[unlikely]]
       throw_damaged("a number is out of range");
-    const auto number = small_[i];
-    return number == small_.mask() && rows_.size() > 0 ? large_at(i, number) : number;
+    auto number = small_[i];
+    if (number == small_.mask() && rows_.size() > 0) number = large_at(i, number);
+    return bases_.size() > 0 ? number + bases_[i / kBlock] : number;
   }
   // The array of plain numbers of 32 bits; empty for others.
   std::span<const std::uint32_t> plain() const {
-    if (small_.width() != 32 || rows_.size() > 0) return {};
+    if (small_.width() != 32 || rows_.size() > 0 || bases_.size() > 0) return {};
     return {reinterpret_cast<const std::uint32_t*>(small_.bytes()), small_.size()};
   }
 
@@ -85,7 +90,7 @@ class NumbersView {
     return first < rows_.size() && rows_[first] == i ? large_[first] : otherwise;
   }
 
-  BitColumn small_, rows_, large_;
+  BitColumn small_, rows_, large_, bases_;
 };
 
 // Row i of values whose offsets may be packed: values[offsets[i] .. offsets[i+1]).

@@ -5,14 +5,7 @@ namespace hyperbaton {
 std::vector<std::uint32_t> phrase_ranks(const PhrasesView& phrases, const ByteOrder& order) {
   auto ranks = order.ranks;
   ranks.push_back(order.terminator);
-  const auto rank = [&](std::size_t p, std::size_t i) {
-    return i < phrases.length(p) ? ranks.at(phrases.word(p, i)) : order.terminator;
-  };
-  for (std::size_t p = 1; p < phrases.size(); ++p) {
-    std::size_t i = 0;
-    while (i < phrases.length(p) && rank(p - 1, i) == rank(p, i)) ++i;
-    if (rank(p - 1, i) >= rank(p, i)) throw Error("the source phrases are not in byte order");
-  }
+  PhraseFinder(ranks, phrases).check_order();
   return ranks;
 }
 
@@ -37,6 +30,14 @@ std::size_t PhraseFinder::first_from(IndexRange phrases, std::size_t place, std:
       phrases.last = middle;
   }
   return phrases.first;
+}
+
+void PhraseFinder::check_order() const {
+  for (std::size_t p = 1; p < phrases_.size(); ++p) {
+    std::size_t i = 0;
+    while (i < phrases_.length(p) && rank(p - 1, i) == rank(p, i)) ++i;
+    if (rank(p - 1, i) >= rank(p, i)) throw Error("the source phrases are not in byte order: build the table again");
+  }
 }
 
 IndexRange PhraseFinder::narrow(IndexRange phrases, std::size_t n, WordId word) const {

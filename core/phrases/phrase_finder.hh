@@ -16,6 +16,8 @@ std::vector<std::uint32_t> phrase_ranks(const PhrasesView& phrases, const ByteOr
 class PhraseFinder {
  public:
   PhraseFinder(std::span<const std::uint32_t> ranks, const PhrasesView& phrases);
+  // Throw unless the phrases are in byte order.
+  void check_order() const;
   // All phrases.
   IndexRange all() const { return {0, phrases_.size()}; }
   // Of phrases with the same first n words, those with this word next.

@@ -40,6 +40,13 @@ def test_few_large_numbers_do_not_widen_the_others() -> None:
     np.testing.assert_array_equal(packed[:], numbers)
 
 
+def test_numbers_near_each_other_are_stored_as_differences() -> None:
+    numbers = np.cumsum(np.tile(np.arange(3), 3_000)).astype(np.uint32) + 2**31
+    packed = PackedNumbers.of(numbers)
+    assert packed.words.nbytes < 1.1 * len(numbers)
+    np.testing.assert_array_equal(packed[:], numbers)
+
+
 @pytest.mark.parametrize("words", [[], [1, 0], [2**40, 0, 8], [64, 0, 33], [64, 0, 2], [3, 4, 1], [1, 1, 257]])
 def test_invalid_headers_are_damage(words: list[int]) -> None:
     with pytest.raises(HyperbatonError, match="damaged: packed numbers"):
