@@ -152,26 +152,25 @@ HYPERBATON_BINDINGS(table) {
               numbers[i] = static_cast<std::uint32_t>(self.view()[static_cast<std::size_t>(rows.data()[i])]);
             return to_numpy(std::move(numbers));
           },
-          "rows"_a, "The numbers in some rows.");
-
-  nb::class_<NumberArrays>(m, "SmallNumbers",
-                           "Mostly small numbers: one byte each, and the rows and values of larger ones.")
+          "rows"_a, "The numbers in some rows.")
       .def(
-          "__init__",
-          [](NumberArrays* self, const NumberColumn& small, const Ints& rows, const Words& large) {
-            if (rows.size() != large.size()) throw Error("there must be a row for each large number");
-            new (self) NumberArrays{.small = small, .rows = rows, .large = large};
+          "slice",
+          [](const NumberColumn& self, std::size_t begin, std::size_t end) {
+            if (begin > end || end > self.view().size()) throw Error("rows are out of range");
+            std::vector<std::uint32_t> numbers(end - begin);
+            for (std::size_t i = begin; i < end; ++i) numbers[i - begin] = static_cast<std::uint32_t>(self.view()[i]);
+            return to_numpy(std::move(numbers));
           },
-          nb::kw_only(), "small"_a, "rows"_a, "large"_a);
+          "begin"_a, "end"_a, "The numbers in consecutive rows.");
 
   nb::class_<ScoreArrays>(m, "PairScores", "Scores of phrase pairs: stored, or computed from counts and lexical weights.")
       .def(nb::init<Array2<float>>(), "stored"_a)
       .def(nb::init<Array2<float>, NumberColumn>(), "rows"_a, "numbers"_a)
       .def(
           "__init__",
-          [](ScoreArrays* self, const Array2<float>& lexical, const NumberArrays& pairs, const NumberArrays& source,
-             const NumberArrays& target) {
-            if (lexical.shape(1) != 2 || lexical.shape(0) != pairs.small.view().size())
+          [](ScoreArrays* self, const Array2<float>& lexical, const NumberColumn& pairs, const NumberColumn& source,
+             const NumberColumn& target) {
+            if (lexical.shape(1) != 2 || lexical.shape(0) != pairs.view().size())
               throw Error("there must be two lexical weights for each pair");
             new (self)
                 ScoreArrays{.stored = lexical, .numbers = {}, .counts = CountArrays{.pairs = pairs, .source = source, .target = target}};

@@ -66,22 +66,11 @@ struct TableArrays {
   }
 };
 
-// Mostly small numbers, with their arrays.
-struct NumberArrays {
-  NumberColumn small;
-  Ints rows;
-  Words large;
-
-  SmallNumbersView numbers() const { return {.small = small.view(), .rows = view(rows), .large = view(large)}; }
-};
-
 // Counts of phrase pairs, and of the phrases of both sides.
 struct CountArrays {
-  NumberArrays pairs, source, target;
+  NumberColumn pairs, source, target;
 
-  PhraseCountsView counts() const {
-    return {.pairs = pairs.numbers(), .source = source.numbers(), .target = target.numbers()};
-  }
+  PhraseCountsView counts() const { return {.pairs = pairs.view(), .source = source.view(), .target = target.view()}; }
 };
 
 // Scores of phrase pairs: all of them, distinct rows and the number of each pair's, or the lexical weights and counts from
@@ -99,8 +88,8 @@ struct ScoreArrays {
   // Whether there is a number for each pair and phrase of a table.
   bool fits(const PairsView& pairs) const {
     const auto n = numbers ? numbers->view().size() : stored.shape(0);
-    return n == pairs.targets.size() && (!counts || (counts->source.small.view().size() == pairs.source.size() &&
-                                                     counts->target.small.view().size() == pairs.target.size()));
+    return n == pairs.targets.size() && (!counts || (counts->source.view().size() == pairs.source.size() &&
+                                                     counts->target.view().size() == pairs.target.size()));
   }
 };
 

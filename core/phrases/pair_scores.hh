@@ -11,28 +11,9 @@
 
 namespace hyperbaton {
 
-// Mostly small numbers: number i is small[i], or large[k] if i is rows[k]; the rows increase, and small is 0 there.
-struct SmallNumbersView {
-  NumbersView small;
-  std::span<const std::int64_t> rows;
-  std::span<const std::uint32_t> large;
-
-  std::size_t size() const { return small.size(); }
-  std::uint32_t operator[](std::size_t i) const {
-    const auto number = static_cast<std::uint32_t>(small[i]);
-    return number != 0 ? number : large_at(static_cast<std::int64_t>(i));
-  }
-
- private:
-  std::uint32_t large_at(std::int64_t row) const {
-    const auto found = std::ranges::lower_bound(rows, row);
-    return found != rows.end() && *found == row ? large[to_size(found - rows.begin())] : 0;
-  }
-};
-
 // Counts of phrase pairs, and of the phrases of both sides.
 struct PhraseCountsView {
-  SmallNumbersView pairs, source, target;
+  NumbersView pairs, source, target;
 };
 
 // The numbers of a phrase pair and of its phrases.
@@ -62,9 +43,9 @@ class PairScores {
       return;
     }
     const auto joint = static_cast<double>(counts_.pairs[numbers.pair]);
-    out[0] = static_cast<float>(joint / counts_.target[numbers.target]);
+    out[0] = static_cast<float>(joint / static_cast<double>(counts_.target[numbers.target]));
     out[1] = stored_[2 * numbers.pair];
-    out[2] = static_cast<float>(joint / counts_.source[numbers.source]);
+    out[2] = static_cast<float>(joint / static_cast<double>(counts_.source[numbers.source]));
     out[3] = stored_[2 * numbers.pair + 1];
   }
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.base.packed import PackedNumbers, by_frequency
-from hyperbaton.base.small import SmallNumbers
+from hyperbaton.base.scratch import Scratch
 
 # Mostly small numbers, as well as numbers of any width.
 NUMBERS = st.integers(0, 32).flatmap(lambda bits: st.lists(st.integers(0, 2**bits - 1) | st.integers(0, 7), max_size=80))
@@ -25,11 +25,18 @@ def test_packed_numbers_are_read_as_from_an_array(plain: list[int], begin: int, 
     assert len(packed) == len(plain)
     assert list(packed) == plain
     assert [int(packed[k]) for k in range(-len(plain), 0)] == plain
-    small = SmallNumbers.of([array])
-    assert small.packed()[:].tolist() == plain
-    assert small.packed()[np.arange(len(plain))[::-2]].tolist() == plain[::-2]
     order, places = by_frequency(array % 100)
     assert order[places].tolist() == [number % 100 for number in plain]
+
+
+@given(st.lists(NUMBERS, max_size=4), st.sampled_from([None, 8]))
+def test_pieces_are_read_as_written(pieces: list[list[int]], memory: int | None) -> None:
+    plain = [number for piece in pieces for number in piece]
+    packed = PackedNumbers.of_pieces((np.array(piece, np.int64) for piece in pieces), Scratch(memory))
+    again = PackedNumbers(np.array(packed.words))
+    assert again[:].tolist() == plain
+    assert again[np.arange(len(plain))[::-2]].tolist() == plain[::-2]
+    assert packed.words.nbytes <= len(plain) + 8 * sum(number > 254 for number in plain) + 6 * 8
 
 
 def test_few_large_numbers_do_not_widen_the_others() -> None:

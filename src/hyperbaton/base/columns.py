@@ -45,6 +45,7 @@ class ArrayFields:
     def from_arrays(cls, arrays: Arrays) -> Self:
         """The inverse of `arrays`, names without the prefix."""
         values: dict[str, Array | ArrayFields] = {}
+        layout = getattr(cls, "LAYOUT", {})
         for field in fields(cls):  # type: ignore[arg-type]
             required = field.default is MISSING
             if field.name in cls.PARTS:
@@ -53,7 +54,7 @@ class ArrayFields:
                     values[field.name] = cls.PARTS[field.name].from_arrays(part)
             elif required:
                 array = arrays[field.name]
-                values[field.name] = stored_numbers(array) if "|packed" in cls.LAYOUT[field.name] else array
+                values[field.name] = stored_numbers(array) if "packed" in layout.get(field.name, "packed") else array
         return cls(**values)
 
 

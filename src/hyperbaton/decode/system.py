@@ -65,21 +65,20 @@ LARGEST_WEIGHT = 1e9  # keeps sums of scores finite
 SAMPLE = 100_000  # source phrases whose words show whether a model knows the language
 
 
-class PhraseIndex(NamedTuple):
+@dataclass(frozen=True)
+class PhraseIndex(ArrayFields):
     """What finds source phrases: the rank of each word in their order, and the number of words of the longest phrase."""
 
     ranks: npt.NDArray[np.uint32]
-    max_length: int
+    max_length: int = 0
+
+    LAYOUT: ClassVar[Layout] = {"ranks": "u4 n_ranks"}
 
     @classmethod
     def of(cls, table: PhraseTable) -> PhraseIndex:
         source = table.source
         ranks = _core.phrase_ranks(source.core, source.vocabulary.spelling)
         return cls(ranks, int(source.lengths[:].max(initial=1)))
-
-    def packed(self) -> PhraseIndex:
-        """The same: it is small."""
-        return self
 
 
 class Packing(NamedTuple):
@@ -329,9 +328,7 @@ class System(Display, Picklable):
     def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
         """Write the system as an artefact that refers to parts read from artefacts; `copy` copies them."""
         folder = Path(path)
-        arrays: dict[str, Array] = (
-            self.index.arrays("rules") if isinstance(self.index, RuleIndex) else {"ranks": self.index.ranks}
-        )
+        arrays: dict[str, Array] = self.index.arrays("index")
         writers: dict[str, Callable[[Path], None]] = {}
         references: dict[str, dict[str, str]] = {}
         reordering: list[dict[str, object]] = []
@@ -394,6 +391,7 @@ class System(Display, Picklable):
     @classmethod
     def _read(cls, artefact: Artefact) -> System:
         folder, details = artefact.path, artefact.details
+        longest = details["max_source_length"]
         located: list[SystemPart] = []
 
         def locate(name: str, file: str, is_artefact: bool) -> Location:
@@ -424,9 +422,9 @@ class System(Display, Picklable):
             reordering,
             {},
             from_mapping(Decoding, artefact.options),
-            index=PhraseIndex(artefact["ranks"], details["max_source_length"])
-            if details["max_source_length"]
-            else RuleIndex.from_arrays(artefact.group("rules")),
+            index=PhraseIndex(artefact["index.ranks"], longest)
+            if longest
+            else RuleIndex.from_arrays(artefact.group("index")),
             lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
             located=tuple(located),
             packed=Packing(**details["packed"]) if "packed" in details else None,
@@ -454,12 +452,8 @@ def _layout(manifest: Manifest) -> Layout:
     """The arrays of a system, except for those of parts that it refers to."""
     details = manifest["details"]
     words = "u4 table.target.vocabulary.n_words"
-    index = (
-        {"ranks": "u4 table.source.vocabulary.n_words+1"}
-        if details["max_source_length"]
-        else within("rules", RuleIndex.LAYOUT)
-    )
-    layout = {**index, **{f"lm.{i}.words": words for i in range(len(details["lms"]))}}
+    index = PhraseIndex if details["max_source_length"] else RuleIndex
+    layout = within("index", index.LAYOUT) | {f"lm.{i}.words": words for i in range(len(details["lms"]))}
     if "text" in details:
         layout |= _processing().LAYOUT
     if TRANSLATION not in details["references"]:

@@ -18,11 +18,10 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers, gather
 from hyperbaton.base.columns import ArrayFields
-from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.forms import Layout
 from hyperbaton.base.packed import PackedNumbers, by_frequency, core_numbers
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.small import SmallNumbers
-from hyperbaton.base.store import Arrays, check_finite, check_numbers, check_offsets, group
+from hyperbaton.base.store import Arrays, check_numbers, check_offsets
 from hyperbaton.corpus.text import Offsets
 
 Floats = npt.NDArray[np.float32]
@@ -152,10 +151,6 @@ class PlainCounts(PlainRows):
         """No counts: nothing is computed from them."""
         return PlainCounts(np.zeros((len(self), 0), np.float32))
 
-    def check(self) -> None:
-        """Raise DamagedError unless all counts are numbers."""
-        check_finite(self.values, "a count")
-
     def arrays(self, prefix: str) -> dict[str, Array]:
         return {f"{prefix}.counts": self.values}
 
@@ -195,23 +190,19 @@ class PhraseCounts(ComputedRows):
     `pairs`, `source` and `target` are the counts of pairs and of the phrases of each side; `offsets` and `targets` are
     those of the phrase table.
 
-    >>> two, one = SmallNumbers.of([np.array([1, 2])]), SmallNumbers.of([np.array([3])])
+    >>> two, one = PackedNumbers.of(np.array([1, 2])), PackedNumbers.of(np.array([3]))
     >>> counts = PhraseCounts(two, one, two, np.array([0, 2]), np.array([0, 1], np.uint32))
     >>> counts[:].tolist(), float(counts[1, 2])
     ([[1.0, 3.0, 1.0], [2.0, 3.0, 2.0]], 2.0)
     """
 
-    pairs: SmallNumbers
-    source: SmallNumbers
-    target: SmallNumbers
+    pairs: PackedNumbers
+    source: PackedNumbers
+    target: PackedNumbers
     offsets: Offsets
     targets: npt.NDArray[np.uint32]
 
-    LAYOUT: ClassVar[Layout] = {
-        **within("pairs", SmallNumbers.LAYOUT, n="n_pairs"),
-        **within("source", SmallNumbers.LAYOUT, n="n_source_phrases"),
-        **within("target", SmallNumbers.LAYOUT, n="n_target_phrases"),
-    }
+    LAYOUT: ClassVar[Layout] = {"pairs": "packed n", "source": "packed n", "target": "packed n"}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -227,33 +218,24 @@ class PhraseCounts(ComputedRows):
     def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> PhraseCounts:
         """The counts of the pairs where `keep` is true, which have these offsets and target phrases."""
         pieces = (self.pairs[rows][keep[rows]] for rows in scratch.rows(len(self), row_bytes=8))
-        return replace(self, pairs=SmallNumbers.of(pieces, scratch), offsets=offsets, targets=targets)
+        return replace(self, pairs=PackedNumbers.of_pieces(pieces, scratch), offsets=offsets, targets=targets)
 
     def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> PhraseCounts:
         """The counts of the same pairs, with only the phrases that have these numbers."""
-        own, others = SmallNumbers.of([self.source[source]]), SmallNumbers.of([self.target[target]])
-        return PhraseCounts(self.pairs, own, others, offsets, targets)
+        counts = PackedNumbers.of(self.source[source]), PackedNumbers.of(self.target[target])
+        return PhraseCounts(self.pairs, *counts, offsets, targets)
 
     def packed(self, offsets: Offsets, targets: Array) -> PhraseCounts:
         """The packed counts of the same pairs, which have these offsets and target phrases."""
-        return PhraseCounts(self.pairs.packed(), self.source.packed(), self.target.packed(), offsets, targets)
-
-    def check(self) -> None:
-        """Raise DamagedError unless all rows fit; for code that reads all of them without the core."""
-        for numbers in (self.pairs, self.source, self.target):
-            numbers.check()
+        pairs, source, target = (PackedNumbers.of(getattr(self, name)) for name in self.LAYOUT)
+        return PhraseCounts(pairs, source, target, offsets, targets)
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        sides = {"pairs": self.pairs, "source": self.source, "target": self.target}
-        return {
-            name: array
-            for side, numbers in sides.items()
-            for name, array in numbers.arrays(f"{prefix}.phrase_counts.{side}").items()
-        }
+        return {f"{prefix}.phrase_counts.{name}": getattr(self, name).words for name in self.LAYOUT}
 
     @classmethod
     def restored(cls, arrays: Arrays, offsets: Offsets, targets: Array) -> PhraseCounts:
-        pairs, source, target = (SmallNumbers.from_arrays(group(arrays, name)) for name in ("pairs", "source", "target"))
+        pairs, source, target = (PackedNumbers(arrays[name]) for name in cls.LAYOUT)
         return cls(pairs, source, target, offsets, targets)
 
 
@@ -306,7 +288,8 @@ ScoreRows = PlainScores | CountedScores
 class LinkSets(ArrayFields):
     """Inner links of phrase pairs: pair k has set `numbers[k]`, and set s is `points[offsets[s]:offsets[s + 1]]`.
 
-    `points` (m, 2) are positions inside the phrases. Sets are numbered in the order of their first occurrence.
+    `points` (m, 2) are positions inside the phrases. Sets are numbered in the order of their first occurrence, or by how
+    frequent they are.
 
     >>> links = LinkSets.of(np.array([0, 1, 3, 4]), np.array([[0, 0], [0, 0], [1, 1], [0, 0]], np.uint8))
     >>> links.numbers.tolist(), links[1].tolist()
@@ -343,19 +326,10 @@ class LinkSets(ArrayFields):
         return replace(self, numbers=scratch.select(self.numbers, keep))
 
     def without_unused(self) -> LinkSets:
-        """The links without sets that no pair has; the others are renumbered."""
-        in_use, first = np.unique(self.numbers, return_index=True)
-        in_use = in_use[np.argsort(first)].astype(np.int64)
-        where, offsets = gather(self.offsets, in_use)
-        numbers = np.zeros(len(self.offsets) - 1, np.uint32)
-        numbers[in_use] = np.arange(len(in_use), dtype=np.uint32)
-        return LinkSets(numbers[self.numbers], offsets, self.points[where])
-
-    def packed(self) -> LinkSets:
-        """The links with packed numbers, the most frequent set first."""
-        order, numbers = by_frequency(self.numbers[:])
+        """The links without sets that no pair has, the most frequent set first."""
+        order, numbers = by_frequency(self.numbers)
         where, offsets = gather(self.offsets, order)
-        return LinkSets(PackedNumbers.of(numbers), PackedNumbers.of(offsets), self.points[where])
+        return LinkSets(numbers, offsets, self.points[where])
 
     def check(self) -> None:
         """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""

@@ -27,8 +27,7 @@ from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
-from hyperbaton.base.small import SmallNumbers
-from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
+from hyperbaton.base.store import Arrays, Kind, check_finite, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.base.workers import Shared, load_arrays, save_arrays
 from hyperbaton.corpus.lengths import N_CLASSES, TextLengths
 from hyperbaton.corpus.text import Offsets
@@ -104,13 +103,7 @@ class PhraseTable(Display, Picklable):
         **within("score_rows?", DistinctRows.LAYOUT, n="n_pairs"),
         "lexical?": "f4 n_pairs 2",
         "counts?": "f4 n_pairs *",  # or those of phrases and pairs
-        **within(
-            "phrase_counts?",
-            PhraseCounts.LAYOUT,
-            n_pairs="n_pairs",
-            n_source_phrases="source.n",
-            n_target_phrases="target.n",
-        ),
+        **within("phrase_counts?", PhraseCounts.LAYOUT),
         **within("links", LinkSets.LAYOUT, n_pairs="n_pairs"),
         "lengths?": f"i8 {N_CLASSES} 2",
     }
@@ -133,7 +126,8 @@ class PhraseTable(Display, Picklable):
             phrases.check()
         check_offsets(np.asarray(self.offsets, np.int64), len(self))
         check_numbers(self.targets, len(self.target), "target phrase")
-        self.counts.check()
+        if isinstance(self.counts, PlainCounts):
+            check_finite(self.counts.values, "a count")
         self.links.check()
 
     @cached_property
@@ -231,7 +225,7 @@ class PhraseTable(Display, Picklable):
         forward = PairCounts(joint, Owners(pairs.offsets), pairs.targets, len(pairs.source), len(pairs.target), scratch)
         backward = forward.reversed()
         of_sources, of_targets = (
-            SmallNumbers.of((each.given_totals[rows] for rows in scratch.rows(each.n_given, 16)), scratch)
+            PackedNumbers.of_pieces((each.given_totals[rows] for rows in scratch.rows(each.n_given, 16)), scratch)
             for each in (forward, backward)
         )
         counts = PhraseCounts(joint, of_sources, of_targets, pairs.offsets, pairs.targets)
