@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperbaton.base.errors import HyperbatonError
+from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.packed import PackedNumbers, by_frequency
 from hyperbaton.base.scratch import Scratch
 
@@ -56,5 +56,5 @@ def test_numbers_near_each_other_are_stored_as_differences() -> None:
 
 @pytest.mark.parametrize("words", [[], [1, 0], [2**40, 0, 8], [64, 0, 33], [64, 0, 2], [3, 4, 1], [1, 1, 257]])
 def test_invalid_headers_are_damage(words: list[int]) -> None:
-    with pytest.raises(HyperbatonError, match="damaged: packed numbers"):
+    with pytest.raises(DamagedError, match="packed numbers"):
         len(PackedNumbers(np.array(words, np.uint64)))

@@ -210,7 +210,7 @@ def _pruned(folder: Path) -> None:
         ("table.targets", _lexicon),
         ("table.targets", _translations),
         ("table.offsets", _translations),
-        ("table.phrase_counts.pairs.small", _pruned),
+        ("table.phrase_counts.pairs", _pruned),
     ],
 )
 def test_numbers_that_python_reads_are_checked(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers
+from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
 
@@ -48,7 +49,10 @@ class PackedNumbers(Picklable):
 
     @cached_property
     def core(self) -> _core.Numbers:
-        return _core.Numbers(self.words)
+        try:
+            return _core.Numbers(self.words)
+        except HyperbatonError as error:
+            raise DamagedError(str(error)) from error
 
     def __len__(self) -> int:
         return len(self.core)
