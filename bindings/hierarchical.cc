@@ -118,7 +118,8 @@ HYPERBATON_BINDINGS(hierarchical) {
       .def(
           "__init__",
           [](BoundGrammar* self, const TableArrays& table, const ScoreArrays& scores, const NumberColumn& symbols,
-             const NumberColumn& children, const NumberColumn& ends, std::size_t n_target_words, WordId source_gap, const std::vector<WordId>& target_gaps) {
+             const NumberColumn& children, const NumberColumn& ends, std::size_t n_target_words, WordId source_gap,
+             const std::vector<WordId>& target_gaps) {
             if (target_gaps.size() != kMaxGaps) throw Error("there must be two target words for gaps");
             const auto pairs = table.pairs();
             if (pairs.offsets.size() != pairs.source.size() + 1 || !scores.fits(pairs) ||

@@ -76,8 +76,7 @@ class BoundPairRows {
   nb::bytes format(const Array2<double>& scores, const Array2<float>& counts, std::size_t first, std::size_t last) {
     const auto pairs = table_.pairs();
     if (last >= pairs.offsets.size() || first > last) throw Error("source phrases are out of range");
-    if (scores.shape(0) != pairs.offsets[last] - pairs.offsets[first] ||
-        scores.shape(1) != n_scores_)
+    if (scores.shape(0) != pairs.offsets[last] - pairs.offsets[first] || scores.shape(1) != n_scores_)
       throw Error("scores do not match the pairs");
     if (counts.size() != 0 && (counts.shape(0) != scores.shape(0) || counts.shape(1) != 3))
       throw Error("counts do not match the pairs");
@@ -172,8 +171,9 @@ HYPERBATON_BINDINGS(table) {
              const NumberColumn& target) {
             if (lexical.shape(1) != 2 || lexical.shape(0) != pairs.view().size())
               throw Error("there must be two lexical weights for each pair");
-            new (self)
-                ScoreArrays{.stored = lexical, .numbers = {}, .counts = CountArrays{.pairs = pairs, .source = source, .target = target}};
+            new (self) ScoreArrays{.stored = lexical,
+                                   .numbers = {},
+                                   .counts = CountArrays{.pairs = pairs, .source = source, .target = target}};
           },
           nb::kw_only(), "lexical"_a, "pairs"_a, "source"_a, "target"_a);
 
@@ -344,8 +344,9 @@ HYPERBATON_BINDINGS(table) {
           "Offsets and points of all sets, by number.");
 
   nb::class_<TableArrays>(m, "TableArrays", "The arrays of a phrase table, for the calls that need all of them.")
-      .def(nb::init<PhraseArrays, PhraseArrays, NumberColumn, NumberColumn, NumberColumn, NumberColumn, Array2<std::uint8_t>>(), nb::kw_only(),
-           "source"_a, "target"_a, "offsets"_a, "targets"_a, "link_sets"_a, "link_offsets"_a, "links"_a)
+      .def(nb::init<PhraseArrays, PhraseArrays, NumberColumn, NumberColumn, NumberColumn, NumberColumn,
+                    Array2<std::uint8_t>>(),
+           nb::kw_only(), "source"_a, "target"_a, "offsets"_a, "targets"_a, "link_sets"_a, "link_offsets"_a, "links"_a)
       .def(
           "lexical_weights",
           [](const TableArrays& self, const LexicalArrays& lexical, unsigned n_threads) {

@@ -49,7 +49,8 @@ struct Widths {
 
 NumbersView NumbersView::packed(std::span<const std::uint64_t> words) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 33;
-  if (words.size() < kHeader || words[0] > kMost || words[1] > words[0]) throw_damaged("packed numbers have an invalid header");
+  if (words.size() < kHeader || words[0] > kMost || words[1] > words[0])
+    throw_damaged("packed numbers have an invalid header");
   const auto width = [&](unsigned k) { return static_cast<unsigned>(words[2] >> 8 * k & 0xff); };
   const std::array<std::size_t, 4> sizes{words[0], words[1], words[1], width(3) > 0 ? n_blocks(words[0]) : 0};
   std::array<BitColumn, 4> columns;

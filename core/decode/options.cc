@@ -63,7 +63,8 @@ class Collector {
 
   RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
     const auto pairs_of_phrase = input_.table.pairs_of(phrase);
-    const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first), end = static_cast<std::int64_t>(pairs_of_phrase.last);
+    const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first),
+               end = static_cast<std::int64_t>(pairs_of_phrase.last);
     const bool many = end - begin > kMany && !input_.forced.any();
     values_.clear();
     first_ranked_ = begin;

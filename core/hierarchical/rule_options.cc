@@ -100,7 +100,8 @@ bool RuleOptions::possible(std::span<const WordId> target) const {
 RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
   const auto& table = input_.grammar.table;
   const auto pairs_of_phrase = table.pairs_of(phrase);
-  const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first), end = static_cast<std::int64_t>(pairs_of_phrase.last);
+  const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first),
+             end = static_cast<std::int64_t>(pairs_of_phrase.last);
   const bool many = end - begin > kMany && !forced_;
   if (many)
     if (auto known = cache_.find(phrase)) return known;
