@@ -37,7 +37,7 @@ class ArrayFields:
         return arrays
 
     def packed(self) -> Self:
-        """The same with those columns packed that may be, as the layout says."""
+        """Pack the columns that may be packed, as the layout says."""
         may_be = [name for name, declared in self.LAYOUT.items() if "|packed" in declared]
         return replace(self, **{name: PackedNumbers.of(getattr(self, name)) for name in may_be})  # type: ignore[type-var]
 
