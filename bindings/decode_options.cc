@@ -15,7 +15,7 @@ using Floats = Array<float>;
 struct LookupTable {
   TableArrays table;
   ScoreArrays scores;
-  Words index;
+  Words ranks;
   std::size_t n_target_words;
 
   PairsView pairs() const { return table.pairs(); }
@@ -41,7 +41,7 @@ LookupInput input_of(const LookupTable& table, const std::vector<WeightedLm>& lm
           .table = pairs,
           .n_target_words = table.n_target_words,
           .scores = scores,
-          .index = PhraseIndex(view(table.index), pairs.source),
+          .finder = PhraseFinder(view(table.ranks), pairs.source),
           .lms = lms,
           .weights = view(weights),
           .demands = {},
@@ -63,30 +63,18 @@ Array2<T> borrowed(const std::vector<T>& values, std::size_t width) {
 HYPERBATON_BINDINGS(decode_options) {
   using namespace nb::literals;
 
-  m.def(
-      "build_phrase_index",
-      [](const PhraseArrays& phrases) {
-        std::vector<std::uint32_t> index;
-        {
-          const nb::gil_scoped_release release;
-          index = build_phrase_index(phrases.phrases());
-        }
-        return to_numpy(std::move(index));
-      },
-      "phrases"_a, "Hash slots that find the number of a phrase.");
-
   nb::class_<LookupTable>(m, "LookupTable", "A phrase table for look-ups by the decoder.")
       .def(
           "__init__",
-          [](LookupTable* self, const TableArrays& table, ScoreArrays scores, Words index, std::size_t n_target_words) {
-            new (self) LookupTable{.table = table, .scores = scores, .index = index, .n_target_words = n_target_words};
+          [](LookupTable* self, const TableArrays& table, ScoreArrays scores, Words ranks, std::size_t n_target_words) {
+            new (self) LookupTable{.table = table, .scores = scores, .ranks = ranks, .n_target_words = n_target_words};
             const auto pairs = self->pairs();
             if (pairs.offsets.size() != pairs.source.size() + 1 || !scores.fits(pairs) ||
                 pairs.links.numbers.size() != pairs.targets.size())
               throw Error("the arrays of the phrase table do not match: build the system again");
-            PhraseIndex(view(index), pairs.source);
+            PhraseFinder(view(ranks), pairs.source);
           },
-          nb::kw_only(), "table"_a, "scores"_a, "index"_a, "n_target_words"_a);
+          nb::kw_only(), "table"_a, "scores"_a, "ranks"_a, "n_target_words"_a);
 
   nb::class_<RankCache>(m, "RankCache", "The best pairs of frequent phrases, for one table, limit and set of weights.")
       .def(nb::init<>());

@@ -14,8 +14,8 @@ namespace {
 // A rule table with its arrays.
 struct BoundGrammar {
   TableArrays table;
-  Array2<float> scores;
-  std::vector<Words> trie;
+  ScoreArrays scores;
+  std::vector<NumberColumn> trie;
   Grammar grammar;
 };
 
@@ -110,33 +110,33 @@ HYPERBATON_BINDINGS(hierarchical) {
           trie = build_rule_trie(sources.phrases(), gap);
         }
         return std::tuple(to_numpy(std::move(trie.symbols)), to_numpy(std::move(trie.children)),
-                          to_numpy(std::move(trie.phrases)));
+                          to_numpy(std::move(trie.ends)));
       },
-      "sources"_a, "gap"_a, "Source sides of rules as a trie: symbols, children and phrases of its nodes.");
+      "sources"_a, "gap"_a, "Source sides of rules as a trie: symbols, children and ends of its nodes.");
 
   nb::class_<BoundGrammar>(m, "Grammar", "A rule table for the chart decoder.")
       .def(
           "__init__",
-          [](BoundGrammar* self, const TableArrays& table, Array2<float> scores, Words symbols, Words children,
-             Words phrases, std::size_t n_target_words, WordId source_gap, const std::vector<WordId>& target_gaps) {
+          [](BoundGrammar* self, const TableArrays& table, const ScoreArrays& scores, const NumberColumn& symbols,
+             const NumberColumn& children, const NumberColumn& ends, std::size_t n_target_words, WordId source_gap,
+             const std::vector<WordId>& target_gaps) {
             if (target_gaps.size() != kMaxGaps) throw Error("there must be two target words for gaps");
             const auto pairs = table.pairs();
-            if (pairs.offsets.size() != pairs.source.size() + 1 || scores.shape(0) != pairs.targets.size() ||
+            if (pairs.offsets.size() != pairs.source.size() + 1 || !scores.fits(pairs) ||
                 pairs.links.numbers.size() != pairs.targets.size())
               throw Error("the arrays of the rule table do not match: build the system again");
-            const RuleTrie trie(view(symbols), view(children), view(phrases));
+            const RuleTrie trie(symbols.view(), children.view(), ends.view());
             new (self) BoundGrammar{.table = table,
                                     .scores = scores,
-                                    .trie = {symbols, children, phrases},
+                                    .trie = {symbols, children, ends},
                                     .grammar = {.table = pairs,
-                                                .scores = {scores.data(), scores.size()},
-                                                .n_scores = scores.shape(1),
+                                                .scores = scores.scores(),
                                                 .n_target_words = n_target_words,
                                                 .source_gap = source_gap,
                                                 .gaps = {target_gaps[0], target_gaps[1]},
                                                 .trie = trie}};
           },
-          nb::kw_only(), "table"_a, "scores"_a, "symbols"_a, "children"_a, "phrases"_a, "n_target_words"_a, "source_gap"_a,
+          nb::kw_only(), "table"_a, "scores"_a, "symbols"_a, "children"_a, "ends"_a, "n_target_words"_a, "source_gap"_a,
           "target_gaps"_a);
 
   nb::class_<ChartSettings>(m, "ChartSettings", "Settings of the chart search and of its results.")

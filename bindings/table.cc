@@ -9,6 +9,7 @@
 #include "phrases/inventory.hh"
 #include "phrases/moses_rows.hh"
 #include "phrases/moses_text.hh"
+#include "phrases/phrase_finder.hh"
 #include "phrases/score.hh"
 #include "phrases/significance.hh"
 #include "texts.hh"
@@ -75,8 +76,7 @@ class BoundPairRows {
   nb::bytes format(const Array2<double>& scores, const Array2<float>& counts, std::size_t first, std::size_t last) {
     const auto pairs = table_.pairs();
     if (last >= pairs.offsets.size() || first > last) throw Error("source phrases are out of range");
-    if (static_cast<std::int64_t>(scores.shape(0)) != pairs.offsets[last] - pairs.offsets[first] ||
-        scores.shape(1) != n_scores_)
+    if (scores.shape(0) != pairs.offsets[last] - pairs.offsets[first] || scores.shape(1) != n_scores_)
       throw Error("scores do not match the pairs");
     if (counts.size() != 0 && (counts.shape(0) != scores.shape(0) || counts.shape(1) != 3))
       throw Error("counts do not match the pairs");
@@ -125,31 +125,60 @@ class BoundSourceRows {
 HYPERBATON_BINDINGS(table) {
   using namespace nb::literals;
 
-  nb::class_<NumberArrays>(m, "SmallNumbers",
-                           "Mostly small numbers: one byte each, and the rows and values of larger ones.")
+  m.def(
+      "pack_numbers",
+      [](const Words& numbers) {
+        std::vector<std::uint64_t> words;
+        {
+          const nb::gil_scoped_release release;
+          words = pack_numbers(view(numbers));
+        }
+        return to_numpy(std::move(words));
+      },
+      "numbers"_a, "Whole numbers in the fewest bits.");
+
+  nb::class_<NumberColumn>(m, "Numbers", "A column of whole numbers: 64-bit words are packed numbers.")
+      .def(nb::init<Array<std::uint64_t>>(), "packed"_a.noconvert())
+      .def(nb::init<Array<std::uint8_t>>(), "plain"_a.noconvert())
+      .def(nb::init<Words>(), "plain"_a.noconvert())
+      .def(nb::init<Ints>(), "plain"_a.noconvert())
+      .def("__len__", [](const NumberColumn& self) { return self.view().size(); })
       .def(
-          "__init__",
-          [](NumberArrays* self, const Bytes& small, const Ints& rows, const Words& large) {
-            if (rows.size() != large.size()) throw Error("there must be a row for each large number");
-            new (self) NumberArrays{.small = small, .rows = rows, .large = large};
+          "at",
+          [](const NumberColumn& self, const Ints& rows) {
+            std::vector<std::uint32_t> numbers(rows.size());
+            for (std::size_t i = 0; i < numbers.size(); ++i)
+              numbers[i] = static_cast<std::uint32_t>(self.view()[static_cast<std::size_t>(rows.data()[i])]);
+            return to_numpy(std::move(numbers));
           },
-          nb::kw_only(), "small"_a, "rows"_a, "large"_a);
+          "rows"_a, "The numbers in some rows.")
+      .def(
+          "slice",
+          [](const NumberColumn& self, std::size_t begin, std::size_t end) {
+            if (begin > end || end > self.view().size()) throw Error("rows are out of range");
+            std::vector<std::uint32_t> numbers(end - begin);
+            for (std::size_t i = begin; i < end; ++i) numbers[i - begin] = static_cast<std::uint32_t>(self.view()[i]);
+            return to_numpy(std::move(numbers));
+          },
+          "begin"_a, "end"_a, "The numbers in consecutive rows.");
 
   nb::class_<ScoreArrays>(m, "PairScores", "Scores of phrase pairs: stored, or computed from counts and lexical weights.")
       .def(nb::init<Array2<float>>(), "stored"_a)
+      .def(nb::init<Array2<float>, NumberColumn>(), "rows"_a, "numbers"_a)
       .def(
           "__init__",
-          [](ScoreArrays* self, const Array2<float>& lexical, const NumberArrays& pairs, const NumberArrays& source,
-             const NumberArrays& target) {
-            if (lexical.shape(1) != 2 || lexical.shape(0) != pairs.small.size())
+          [](ScoreArrays* self, const Array2<float>& lexical, const NumberColumn& pairs, const NumberColumn& source,
+             const NumberColumn& target) {
+            if (lexical.shape(1) != 2 || lexical.shape(0) != pairs.view().size())
               throw Error("there must be two lexical weights for each pair");
-            new (self)
-                ScoreArrays{.stored = lexical, .counts = CountArrays{.pairs = pairs, .source = source, .target = target}};
+            new (self) ScoreArrays{.stored = lexical,
+                                   .numbers = {},
+                                   .counts = CountArrays{.pairs = pairs, .source = source, .target = target}};
           },
           nb::kw_only(), "lexical"_a, "pairs"_a, "source"_a, "target"_a);
 
   nb::class_<PhraseArrays>(m, "PhraseArrays", "The arrays of phrases: their places in a text and lengths, and the text.")
-      .def(nb::init<Words, Array<std::uint8_t>, Words>(), "begins"_a, "lengths"_a, "words"_a);
+      .def(nb::init<NumberColumn, NumberColumn, NumberColumn>(), "begins"_a, "lengths"_a, "words"_a);
 
   m.def(
       "lexical_counts",
@@ -168,9 +197,18 @@ HYPERBATON_BINDINGS(table) {
       "Row offsets by source word, target words and counts of linked word pairs.");
 
   m.def(
-      "byte_ranks",
-      [](const Spelling& spelling) { return to_numpy(byte_order(view(spelling.bytes), view(spelling.offsets)).ranks); },
-      "spelling"_a, "The rank of each word in the byte order of lines that start with a phrase.");
+      "phrase_ranks",
+      [](const PhraseArrays& phrases, const Spelling& spelling) {
+        std::vector<std::uint32_t> ranks;
+        {
+          const nb::gil_scoped_release release;
+          ranks = phrase_ranks(phrases.phrases(), byte_order(view(spelling.bytes), view(spelling.offsets)));
+        }
+        return to_numpy(std::move(ranks));
+      },
+      "phrases"_a, "spelling"_a,
+      "The rank of each word in the byte order of lines that start with a phrase, and last that of a phrase's end. The "
+      "phrases must be in this order.");
 
   m.def(
       "number_phrases",
@@ -306,8 +344,9 @@ HYPERBATON_BINDINGS(table) {
           "Offsets and points of all sets, by number.");
 
   nb::class_<TableArrays>(m, "TableArrays", "The arrays of a phrase table, for the calls that need all of them.")
-      .def(nb::init<PhraseArrays, PhraseArrays, Ints, Words, Words, Ints, Array2<std::uint8_t>>(), nb::kw_only(),
-           "source"_a, "target"_a, "offsets"_a, "targets"_a, "link_sets"_a, "link_offsets"_a, "links"_a)
+      .def(nb::init<PhraseArrays, PhraseArrays, NumberColumn, NumberColumn, NumberColumn, NumberColumn,
+                    Array2<std::uint8_t>>(),
+           nb::kw_only(), "source"_a, "target"_a, "offsets"_a, "targets"_a, "link_sets"_a, "link_offsets"_a, "links"_a)
       .def(
           "lexical_weights",
           [](const TableArrays& self, const LexicalArrays& lexical, unsigned n_threads) {

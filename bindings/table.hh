@@ -30,64 +30,66 @@ inline std::span<const InnerLink> view_inner(const Array2<std::uint8_t>& points)
   return {reinterpret_cast<const InnerLink*>(points.data()), points.shape(0)};
 }
 
+// A column of whole numbers, plain or packed, whose array is kept alive while the core uses it.
+class NumberColumn {
+ public:
+  template <class T>
+  explicit NumberColumn(const Array<T>& plain) : array_(nb::cast(plain)), view_(bindings::view(plain)) {}
+  explicit NumberColumn(const Array<std::uint64_t>& packed)
+      : array_(nb::cast(packed)), view_(NumbersView::packed(bindings::view(packed))) {}
+  const NumbersView& view() const { return view_; }
+
+ private:
+  nb::object array_;
+  NumbersView view_;
+};
+
 // The arrays of phrases, kept alive while the core uses them.
 struct PhraseArrays {
-  Words begins;
-  Array<std::uint8_t> lengths;
-  Words words;
+  NumberColumn begins, lengths, words;
 
-  PhrasesView phrases() const { return {.begins = view(begins), .lengths = view(lengths), .words = view(words)}; }
+  PhrasesView phrases() const { return {.begins = begins.view(), .lengths = lengths.view(), .words = words.view()}; }
 };
 
 // The arrays of a phrase table.
 struct TableArrays {
   PhraseArrays source, target;
-  Ints offsets;
-  Words targets;
-  Words link_sets;
-  Ints link_offsets;
+  NumberColumn offsets, targets, link_sets, link_offsets;
   Array2<std::uint8_t> links;
 
   PairsView pairs() const {
     return {.source = source.phrases(),
             .target = target.phrases(),
-            .offsets = view(offsets),
-            .targets = view(targets),
-            .links = {view(link_sets), view(link_offsets), view_inner(links)}};
+            .offsets = offsets.view(),
+            .targets = targets.view(),
+            .links = {link_sets.view(), link_offsets.view(), view_inner(links)}};
   }
-};
-
-// Mostly small numbers, with their arrays.
-struct NumberArrays {
-  Array<std::uint8_t> small;
-  Ints rows;
-  Words large;
-
-  SmallNumbersView numbers() const { return {.small = view(small), .rows = view(rows), .large = view(large)}; }
 };
 
 // Counts of phrase pairs, and of the phrases of both sides.
 struct CountArrays {
-  NumberArrays pairs, source, target;
+  NumberColumn pairs, source, target;
 
-  PhraseCountsView counts() const {
-    return {.pairs = pairs.numbers(), .source = source.numbers(), .target = target.numbers()};
-  }
+  PhraseCountsView counts() const { return {.pairs = pairs.view(), .source = source.view(), .target = target.view()}; }
 };
 
-// Scores of phrase pairs: all of them, or the lexical weights and counts from which the others are computed.
+// Scores of phrase pairs: all of them, distinct rows and the number of each pair's, or the lexical weights and counts from
+// which the others are computed.
 struct ScoreArrays {
   Array2<float> stored;
+  std::optional<NumberColumn> numbers = std::nullopt;
   std::optional<CountArrays> counts = std::nullopt;
 
   PairScores scores() const {
     const std::span<const float> values(stored.data(), stored.size());
-    return counts ? PairScores(values, counts->counts()) : PairScores(values, stored.shape(1));
+    if (counts) return {values, counts->counts()};
+    return numbers ? PairScores(values, stored.shape(1), numbers->view()) : PairScores(values, stored.shape(1));
   }
   // Whether there is a number for each pair and phrase of a table.
   bool fits(const PairsView& pairs) const {
-    return stored.shape(0) == pairs.targets.size() && (!counts || (counts->source.small.size() == pairs.source.size() &&
-                                                                   counts->target.small.size() == pairs.target.size()));
+    const auto n = numbers ? numbers->view().size() : stored.shape(0);
+    return n == pairs.targets.size() && (!counts || (counts->source.view().size() == pairs.source.size() &&
+                                                     counts->target.view().size() == pairs.target.size()));
   }
 };
 

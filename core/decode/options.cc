@@ -44,12 +44,15 @@ class Collector {
     const std::span<const Demand> demands(first_demand, last_demand);
     const auto n = static_cast<int>(words.size());
     for (int begin = 0; begin < n; ++begin) {
+      auto phrases = input_.finder.all();
       for (int end = begin + 1; end <= std::min(n, begin + std::clamp(settings_.max_length, 1, kMaxPhraseLength)); ++end) {
         if (std::ranges::any_of(demands, [&](const Demand& d) { return d.begin < end && begin < d.end; })) break;
-        const auto phrase = words.subspan(to_size(begin), to_size(end - begin));
-        const auto number = std::ranges::find(phrase, kUnknownWord) == phrase.end() ? input_.index.find(phrase) : kNoPhrase;
+        const auto length = to_size(end - begin);
+        phrases = input_.finder.narrow(phrases, length - 1, words[to_size(end) - 1]);
+        const auto number = input_.finder.ending(phrases, length);
         const bool any = number != kNoPhrase && add_phrase(s, {begin, end}, number);
         if (!any && end == begin + 1) add_unknown(s, begin);
+        if (phrases.size() == 0) break;
       }
       for (const auto& demand : demands)
         if (demand.begin == begin) add_demand(s, demand);
@@ -59,8 +62,9 @@ class Collector {
   TranslationOptions take() { return std::move(options_); }
 
   RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
-    const auto begin = static_cast<std::int64_t>(input_.table.first_of(phrase));
-    const auto end = begin + static_cast<std::int64_t>(input_.table.targets_of(phrase).size());
+    const auto pairs_of_phrase = input_.table.pairs_of(phrase);
+    const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first),
+               end = static_cast<std::int64_t>(pairs_of_phrase.last);
     const bool many = end - begin > kMany && !input_.forced.any();
     values_.clear();
     first_ranked_ = begin;
@@ -92,8 +96,9 @@ class Collector {
     return sum;
   }
 
+  // Valid until the next call.
   std::span<const WordId> target_of(std::int64_t pair) const {
-    const auto words = input_.table.target[input_.table.targets[to_size(pair)]];
+    const auto words = input_.table.target.read(input_.table.targets[to_size(pair)], room_);
     if (words.size() > kMaxPhraseLength) throw_damaged("a target phrase is too long");
     for (const auto word : words)
       if (word >= input_.n_target_words) throw_damaged("a target phrase has a word that is not in the vocabulary");
@@ -147,7 +152,7 @@ class Collector {
                 [](Link a, Link b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
       add(s, span, phrase, row, target);
     }
-    return !input_.table.targets_of(phrase).empty();
+    return input_.table.pairs_of(phrase).size() > 0;
   }
 
   void add_unknown(std::size_t s, int position) {
@@ -193,6 +198,7 @@ class Collector {
   RankCache& cache_;
   TranslationOptions options_;
   std::vector<float> features_;
+  mutable std::vector<WordId> room_;
   std::int64_t first_ranked_ = 0;  // the first pair of the phrase that was ranked last
   std::vector<float> values_;      // the table's features of its pairs
 };

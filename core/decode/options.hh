@@ -16,7 +16,7 @@
 #include "corpus/text.hh"
 #include "lm/ngram_model.hh"
 #include "phrases/pair_scores.hh"
-#include "phrases/phrase_index.hh"
+#include "phrases/phrase_finder.hh"
 #include "phrases/score.hh"
 
 namespace hyperbaton {
@@ -90,7 +90,7 @@ struct LookupInput {
   PairsView table;
   std::size_t n_target_words;  // of the table's vocabulary
   PairScores scores;
-  PhraseIndex index;
+  PhraseFinder finder;
   std::span<const WeightedLm> lms;
   std::span<const float> weights;  // of the table's scores and own features
   Demands demands;
@@ -142,9 +142,9 @@ std::vector<std::uint8_t> mark_best(const PairsView& table, const LookupSettings
   parallel_chunks(table.source.size(), 1 << 12, settings.n_threads, progress, [&](std::size_t begin, std::size_t end) {
     auto ranker = make_ranker();
     for (std::size_t phrase = begin; phrase < end; ++phrase) {
-      const auto n = table.targets_of(phrase).size();
-      if (settings.table_limit == 0 || n <= settings.table_limit) {
-        std::fill_n(best.data() + (n > 0 ? table.first_of(phrase) : 0), n, std::uint8_t{1});
+      const auto pairs = table.pairs_of(phrase);
+      if (settings.table_limit == 0 || pairs.size() <= settings.table_limit) {
+        std::fill_n(best.data() + pairs.first, pairs.size(), std::uint8_t{1});
         continue;
       }
       const auto ranked = ranker.rank(static_cast<std::uint32_t>(phrase));

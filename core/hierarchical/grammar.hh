@@ -24,8 +24,7 @@ inline constexpr float kGlueValue = 0.999896315728952F;  // log 2.718, the score
 
 struct Grammar {
   PairsView table;
-  std::span<const float> scores;  // n_scores probabilities for each rule
-  std::size_t n_scores;
+  PairScores scores;
   std::size_t n_target_words;
   WordId source_gap;                  // the source word that marks a gap
   std::array<WordId, kMaxGaps> gaps;  // the target words that mark gaps, in source order
@@ -50,7 +49,7 @@ struct ChartInput {
   ForcedView forced;
 
   // Number of a rule's own values: scores of the table, own features, glue.
-  std::size_t n_own() const { return grammar.n_scores + kOwnFeatures + 1; }
+  std::size_t n_own() const { return grammar.scores.n() + kOwnFeatures + 1; }
   // Columns of values: language models, other features, then the rule's.
   std::size_t first_own() const { return lms.size() + features.n_values(); }
   std::size_t n_values() const { return first_own() + n_own(); }

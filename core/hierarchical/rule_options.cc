@@ -33,20 +33,22 @@ float RuleOptions::weighted(std::span<const float> values) const {
 
 std::span<const WordId> RuleOptions::target_of(std::int64_t pair) const {
   const auto& table = input_.grammar.table;
-  const auto words = table.target[table.targets[to_size(pair)]];
+  const auto words = table.target.read(table.targets[to_size(pair)], room_);
   for (const auto word : words)
     if (word >= input_.grammar.n_target_words) throw_damaged("a rule has a word that is not in the vocabulary");
   return words;
 }
 
-void RuleOptions::own_values(std::int64_t pair, std::size_t n_words, float* values) const {
-  const std::size_t n = input_.grammar.n_scores;
+void RuleOptions::own_values(std::int64_t pair, std::uint32_t source, std::size_t n_words, float* values) const {
+  const auto& grammar = input_.grammar;
+  const std::size_t n = grammar.scores.n();
   std::fill_n(values, input_.n_own(), 0.0F);
   if (pair >= 0) {
-    const auto row = input_.grammar.scores.subspan(to_size(pair) * n, n);
+    const auto row = to_size(pair);
+    grammar.scores.copy({.pair = row, .source = source, .target = grammar.table.targets[row]}, values);
     // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
-    std::ranges::transform(
-        row, values, [](float p) { return std::min(std::max(kLogFloor, static_cast<float>(math::log(p))), -kLogFloor); });
+    for (auto& value : std::span(values, n))
+      value = std::min(std::max(kLogFloor, static_cast<float>(math::log(value))), -kLogFloor);
   }
   // As in Moses, the sentence's start and end are words, too.
   const bool is_edge = pair == kStartPair || pair == kEndPair;
@@ -60,7 +62,7 @@ void RuleOptions::add_own_values(const RuleOption& option, float* columns) const
   std::size_t n_words = 0;
   for (const auto& symbol : target(option)) n_words += symbol.is_gap ? 0 : 1;
   values_.resize(input_.n_own());
-  own_values(option.pair, n_words, values_.data());
+  own_values(option.pair, option.source, n_words, values_.data());
   for (std::size_t i = 0; i < values_.size(); ++i) columns[i] += values_[i];
 }
 
@@ -97,8 +99,9 @@ bool RuleOptions::possible(std::span<const WordId> target) const {
 
 RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
   const auto& table = input_.grammar.table;
-  const auto begin = static_cast<std::int64_t>(table.first_of(phrase));
-  const auto end = begin + static_cast<std::int64_t>(table.targets_of(phrase).size());
+  const auto pairs_of_phrase = table.pairs_of(phrase);
+  const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first),
+             end = static_cast<std::int64_t>(pairs_of_phrase.last);
   const bool many = end - begin > kMany && !forced_;
   if (many)
     if (auto known = cache_.find(phrase)) return known;
@@ -108,7 +111,7 @@ RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
     const auto target = target_of(pair);
     if (!possible(target)) continue;
     const auto n_words = std::ranges::count_if(target, [&](WordId word) { return gap_number(word) < 0; });
-    own_values(pair, to_size(n_words), values_.data());
+    own_values(pair, phrase, to_size(n_words), values_.data());
     const float score = weighted(values_);
     ranked.push_back({.pair = pair, .score = score, .estimate = score + estimate_words(target)});
   }
@@ -160,11 +163,11 @@ RuleOptions::Range RuleOptions::of_demand(std::size_t demand) {
 }
 
 std::size_t RuleOptions::n_source_symbols(const RuleOption& option) const {
-  return option.source == kNoPhrase ? 0 : input_.grammar.table.source[option.source].size();
+  return option.source == kNoPhrase ? 0 : input_.grammar.table.source.length(option.source);
 }
 
 bool RuleOptions::source_is_gap(const RuleOption& option, std::size_t symbol) const {
-  return input_.grammar.table.source[option.source][symbol] == input_.grammar.source_gap;
+  return input_.grammar.table.source.word(option.source, symbol) == input_.grammar.source_gap;
 }
 
 std::vector<Link> RuleOptions::links(const RuleOption& option) const {
@@ -196,15 +199,14 @@ void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool fr
   }
   option.n_target = static_cast<std::uint32_t>(symbols_.size()) - option.target;
   if (from_table) {
-    const auto source = input_.grammar.table.source[option.source];
-    option.n_gaps = static_cast<std::uint8_t>(std::ranges::count(source, input_.grammar.source_gap));
+    for (std::size_t i = 0; i < n_source_symbols(option); ++i) option.n_gaps += source_is_gap(option, i);
     const auto n_target_gaps =
         std::ranges::count_if(std::span(symbols_).subspan(option.target), [](const RuleSymbol& s) { return s.is_gap; });
     if (option.n_gaps > kMaxGaps || gaps_seen != (1U << option.n_gaps) - 1 || n_target_gaps != option.n_gaps)
       throw_damaged("a rule has unpaired gaps");
   } else {
     std::vector<float> values(input_.n_own());
-    own_values(option.pair, target.size(), values.data());
+    own_values(option.pair, option.source, target.size(), values.data());
     option.score = weighted(values);
   }
 

@@ -73,7 +73,7 @@ class RuleOptions {
 
  private:
   std::span<const WordId> target_of(std::int64_t pair) const;
-  void own_values(std::int64_t pair, std::size_t n_words, float* values) const;
+  void own_values(std::int64_t pair, std::uint32_t source, std::size_t n_words, float* values) const;
   float weighted(std::span<const float> values) const;
   float estimate_words(std::span<const WordId> target) const;
   bool possible(std::span<const WordId> target) const;
@@ -98,6 +98,7 @@ class RuleOptions {
   U64Map by_phrase_;
   std::vector<Range> ranges_;
   mutable std::vector<float> values_;
+  mutable std::vector<WordId> room_;
 };
 
 }  // namespace hyperbaton

@@ -24,8 +24,8 @@ RuleTrieArrays build_rule_trie(const PhrasesView& sources, WordId gap) {
   for (; !level.empty(); level.swap(next), next.clear()) {
     for (auto [begin, end, depth] : level) {
       trie.children.push_back(static_cast<std::uint32_t>(trie.symbols.size()));
-      trie.phrases.push_back(kNoPhrase);
-      while (begin < end && sources[sorted[begin]].size() == depth) trie.phrases.back() = sorted[begin++];
+      trie.ends.push_back(0);
+      while (begin < end && sources[sorted[begin]].size() == depth) trie.ends.back() = sorted[begin++] + 1;
       while (begin < end) {
         const auto here = symbol(sources[sorted[begin]][depth]);
         auto last = begin;
@@ -41,7 +41,8 @@ RuleTrieArrays build_rule_trie(const PhrasesView& sources, WordId gap) {
 }
 
 std::uint32_t RuleTrie::word_child(std::uint32_t node, WordId word) const {
-  auto first = children_[node], last = children_[node + 1];
+  const auto end = child(node + 1);
+  auto first = child(node), last = end;
   const auto wanted = word + 1;
   while (first < last) {
     const auto middle = first + (last - first) / 2;
@@ -50,7 +51,7 @@ std::uint32_t RuleTrie::word_child(std::uint32_t node, WordId word) const {
     else
       last = middle;
   }
-  return first < children_[node + 1] && at(first) == wanted ? first : kNoNode;
+  return first < end && at(first) == wanted ? first : kNoNode;
 }
 
 }  // namespace hyperbaton

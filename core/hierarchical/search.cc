@@ -31,7 +31,7 @@ std::vector<std::string> ChartInput::column_names() const {
   std::vector<std::string> names;
   for (const auto& lm : lms) names.push_back(lm.name);
   std::ranges::copy(features.column_names(), std::back_inserter(names));
-  names.insert(names.end(), grammar.n_scores, std::string(kTableFeature));
+  names.insert(names.end(), grammar.scores.n(), std::string(kTableFeature));
   names.insert(names.end(), kOwnFeatureNames.begin(), kOwnFeatureNames.end());
   names.emplace_back(kGlueFeature);
   return names;

@@ -46,7 +46,7 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
     const auto row = pairs.targets_of(source);
     const auto place = std::ranges::lower_bound(row, target);
     if (place == row.end() || *place != target) return -kInfinity;
-    const auto pair = to_size(pairs.offsets[source] + (place - row.begin()));
+    const auto pair = pairs.offsets[source] + to_size(place - row.begin());
     return std::max(logprobs[pair], composed[pair]);
   };
   // Halves have shorter source phrases: pairs with the same source length are independent of each other.
@@ -66,7 +66,7 @@ std::vector<double> composed_logprobs(const PairsView& pairs, std::span<const do
       for (std::size_t at = begin; at < end; ++at) {
         sources.cut(phrases[at], source_cuts);
         if (source_cuts.empty()) continue;
-        auto pair = to_size(pairs.offsets[phrases[at]]);
+        auto pair = pairs.offsets[phrases[at]];
         for (const auto target : pairs.targets_of(phrases[at])) {
           targets.cut(target, target_cuts);
           double most = -kInfinity;

@@ -314,8 +314,8 @@ std::size_t merge_phrases(std::span<const PhrasesView> runs, const ByteOrder& or
     const auto [ranks, phrase, r] = heads.front();
     if (n == 0 || !std::ranges::equal(phrase, last)) {
       last = phrase;
-      out.begins[n] = runs[r].begins[next[r]];
-      out.lengths[n++] = runs[r].lengths[next[r]];
+      out.begins[n] = static_cast<std::uint32_t>(runs[r].begins[next[r]]);
+      out.lengths[n++] = static_cast<std::uint8_t>(runs[r].lengths[next[r]]);
     }
     numbers[r][next[r]] = static_cast<std::uint32_t>(n - 1);
     if (++next[r] < runs[r].size())

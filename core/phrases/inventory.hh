@@ -8,6 +8,7 @@
 
 #include "align/lexical.hh"
 #include "base/heap.hh"
+#include "base/numbers_view.hh"
 #include "base/parallel.hh"
 #include "base/slices.hh"
 
@@ -23,16 +24,27 @@ struct SpansView {
 
 // Phrases at places of a text, where they may overlap: phrase p is words[begins[p] .. begins[p] + lengths[p]).
 struct PhrasesView {
-  std::span<const std::uint32_t> begins;
-  std::span<const std::uint8_t> lengths;
-  std::span<const WordId> words;
+  NumbersView begins, lengths, words;
   std::size_t size() const { return lengths.size(); }
-  std::span<const WordId> operator[](std::size_t p) const {
-    if (p >= begins.size() || p >= lengths.size()) [[unlikely]]
-      throw_damaged("a number is out of range");
-    if (std::size_t{begins[p]} + lengths[p] > words.size()) [[unlikely]]
+  std::size_t length(std::size_t p) const { return lengths[p]; }
+  // A word of a phrase that is long enough.
+  WordId word(std::size_t p, std::size_t i) const { return static_cast<WordId>(words[begins[p] + i]); }
+  // The words of a phrase, in the text, or in `room` if the text is packed.
+  std::span<const WordId> read(std::size_t p, std::vector<WordId>& room) const {
+    const std::size_t begin = begins[p], n = lengths[p];
+    if (begin + n > words.size()) [[unlikely]]
       throw_damaged("a phrase is outside its text");
-    return words.subspan(begins[p], lengths[p]);
+    if (const auto text = words.plain(); !text.empty()) return text.subspan(begin, n);
+    room.resize(n);
+    for (std::size_t i = 0; i < n; ++i) room[i] = static_cast<WordId>(words[begin + i]);
+    return room;
+  }
+  // The words of a phrase if the text is not packed.
+  std::span<const WordId> operator[](std::size_t p) const {
+    std::vector<WordId> room;
+    const auto phrase = read(p, room);
+    if (!room.empty()) throw Error("packed phrases cannot be read in place");
+    return phrase;
   }
 };
 

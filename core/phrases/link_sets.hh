@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/slices.hh"
+#include "base/numbers_view.hh"
 
 namespace hyperbaton {
 
@@ -18,13 +18,11 @@ static_assert(sizeof(InnerLink) == 2, "inner links are stored as pairs of bytes"
 
 // Set s is points[offsets[s] .. offsets[s+1]); pair k has set numbers[k].
 struct LinkSetsView {
-  std::span<const std::uint32_t> numbers;
-  std::span<const std::int64_t> offsets;
+  NumbersView numbers, offsets;
   std::span<const InnerLink> points;
   std::span<const InnerLink> operator[](std::size_t pair) const {
-    if (pair >= numbers.size()) [[unlikely]]
-      throw_damaged("a number is out of range");
-    return slice(points, offsets, numbers[pair]);
+    const auto range = range_of(offsets, numbers[pair], points.size());
+    return points.subspan(range.first, range.size());
   }
 };
 

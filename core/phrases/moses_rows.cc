@@ -109,16 +109,17 @@ char* ScoreWriter::write(char* text, std::span<const double> scores) {
 }
 
 std::string_view PairRows::format(const PairNumbersView& numbers, std::size_t first, std::size_t last) {
-  const auto base = to_size(pairs_.offsets[first]), n_scores = scores_.n_scores();
+  const auto base = pairs_.offsets[first], n_scores = scores_.n_scores();
   const auto& [scores, counts] = numbers;
   text_.clear();
   for (std::size_t p = first; p < last; ++p) {
     source_.clear();
-    source_.close(write_words(source_.room(words_room(pairs_.source[p], source_words_)), pairs_.source[p], source_words_));
-    auto k = to_size(pairs_.offsets[p]);
-    for (const auto target : pairs_.targets_of(p)) {
+    const auto phrase = pairs_.source.read(p, room_);
+    source_.close(write_words(source_.room(words_room(phrase, source_words_)), phrase, source_words_));
+    const auto pairs = pairs_.pairs_of(p);
+    for (auto k = pairs.first; k < pairs.last; ++k) {
       if (k < base || (k - base + 1) * n_scores > scores.size()) throw_damaged("offsets of phrase pairs do not increase");
-      const auto words = pairs_.target[target];
+      const auto words = pairs_.target.read(pairs_.targets[k], room_);
       const auto links = with_links_ ? pairs_.links_of(k) : std::span<const InnerLink>{};
       char* at = text_.room(source_.view().size() + words_room(words, target_words_) + scores_.room() +
                             links.size() * kMaxLink + 3 * kMaxNumber + 4 * kBar.size() + kRowEnd.size() + 1);
@@ -138,7 +139,6 @@ std::string_view PairRows::format(const PairNumbersView& numbers, std::size_t fi
       }
       *at++ = '\n';
       text_.close(at);
-      ++k;
     }
   }
   return text_.view();
@@ -147,8 +147,9 @@ std::string_view PairRows::format(const PairNumbersView& numbers, std::size_t fi
 std::string_view SourceRows::format(std::span<const double> scores, std::size_t first, std::size_t last) {
   text_.clear();
   for (std::size_t p = first; p < last; ++p) {
-    char* at = text_.room(words_room(sources_[p], words_) + scores_.room() + kBar.size() + 1);
-    at = write_words(at, sources_[p], words_);
+    const auto phrase = sources_.read(p, room_);
+    char* at = text_.room(words_room(phrase, words_) + scores_.room() + kBar.size() + 1);
+    at = write_words(at, phrase, words_);
     at = write_text(at, kBar);
     at = scores_.write(at, scores.subspan((p - first) * scores_.n_scores(), scores_.n_scores()));
     *at++ = '\n';

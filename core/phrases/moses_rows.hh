@@ -80,6 +80,7 @@ class PairRows {
   bool with_links_;
   ScoreWriter scores_;
   TextBuffer text_, source_;
+  std::vector<WordId> room_;
 };
 
 // Rows `source ||| scores` of tables that depend only on the source phrase.
@@ -96,6 +97,7 @@ class SourceRows {
   SpelledWords words_;
   ScoreWriter scores_;
   TextBuffer text_;
+  std::vector<WordId> room_;
 };
 
 }  // namespace hyperbaton

@@ -121,7 +121,7 @@ std::vector<LexicalWeights> lexical_weights(const PairsView& pairs, const Lexica
   parallel_chunks(pairs.source.size(), kPairsAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     LexicalWeigher weigh(lexical);
     for (std::size_t p = begin; p < end; ++p) {
-      auto k = to_size(pairs.offsets[p]);
+      auto k = pairs.offsets[p];
       for (const auto target : pairs.targets_of(p)) {
         weights[k] = weigh(pairs.source[p], pairs.target[target], pairs.links_of(k));
         ++k;
@@ -146,7 +146,7 @@ LexicalScores lexical_scores(const PairsView& pairs, Groups samples, const Sampl
     LexicalWeigher weigh(lexical);
     for (std::size_t p = begin; p < end; ++p) {
       const auto src = pairs.source[p];
-      auto k = to_size(pairs.offsets[p]);
+      auto k = pairs.offsets[p];
       for (const auto target : pairs.targets_of(p)) {
         const auto tgt = pairs.target[target];
         frequent.reset(text, slice(samples.order, samples.offsets, k), src.size());

@@ -42,12 +42,18 @@ bool links_less(std::span<const InnerLink> a, std::span<const InnerLink> b, Orde
 
 struct PairsView {
   PhrasesView source, target;
-  std::span<const std::int64_t> offsets;  // pairs by source phrase
-  std::span<const std::uint32_t> targets;
+  NumbersView offsets;  // pairs by source phrase
+  NumbersView targets;
   LinkSetsView links;
-  // The target phrases of a source phrase, and the number of the first of these pairs.
-  std::span<const std::uint32_t> targets_of(std::size_t phrase) const { return slice(targets, offsets, phrase); }
-  std::size_t first_of(std::size_t phrase) const { return to_size(targets_of(phrase).data() - targets.data()); }
+  // The pairs of a source phrase.
+  IndexRange pairs_of(std::size_t phrase) const { return range_of(offsets, phrase, targets.size()); }
+  // Their target phrases if these are not packed.
+  std::span<const std::uint32_t> targets_of(std::size_t phrase) const {
+    const auto pairs = pairs_of(phrase);
+    const auto plain = targets.plain();
+    if (pairs.last > plain.size()) throw Error("packed phrase pairs cannot be read in place");
+    return plain.subspan(pairs.first, pairs.size());
+  }
   std::span<const InnerLink> links_of(std::size_t pair) const { return links[pair]; }
 };
 

@@ -72,7 +72,7 @@ Occurring count_occurring(const PairsView& pairs, TokensView source, TokensView 
                       for (const auto p : src) {
                         add_one(result.source[p]);
                         const auto options = pairs.targets_of(p);
-                        const auto first = to_size(pairs.offsets[p]);
+                        const auto first = pairs.offsets[p];
                         // Both lists are sorted: look up the members of the shorter one in the longer one.
                         if (options.size() <= tgt.size()) {
                           for (std::size_t k = 0; k < options.size(); ++k)

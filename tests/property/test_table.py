@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hyperbaton import _core
+from hyperbaton.base.errors import HyperbatonError
 from hyperbaton.corpus import Bitext
+from hyperbaton.decode import Decoding, System, TokenTranslator
+from hyperbaton.decode.annotated import AnnotatedLines
 from hyperbaton.phrases import (
     Inventory,
     PairOrientations,
@@ -149,3 +154,33 @@ def test_nothing_to_extract() -> None:
     table = PhraseTable.build(bitext, extract(bitext))
     assert len(table) == 0
     assert b"".join(phrase_table_pieces(table)) == b""
+
+
+@given(bitexts())
+@settings(max_examples=60, deadline=None)
+def test_packed_tables_have_the_same_pairs_and_find_them(bitext: Bitext) -> None:
+    table = PhraseTable.build(bitext, extract(bitext, 3))
+    packed = table.packed()
+    packed.check()
+    assert (list(packed.source), list(packed.target)) == (list(table.source), list(table.target))
+    for name in ("sources", "targets", "offsets", "scores", "counts"):
+        np.testing.assert_array_equal(getattr(packed, name), getattr(table, name))
+    for k in range(len(table)):
+        assert packed.links[k].tolist() == table.links[k].tolist()
+    system = System.of(table, options=Decoding(table_limit=0))
+    lines = AnnotatedLines.parse([" ".join(words) for words in bitext.source], markup=False)
+    for searched in (system, replace(system, table=packed)):
+        found = TokenTranslator(searched, threads=1).search(lines).found_options
+        assert {pair for pair in found.pair.tolist() if pair >= 0} == set(range(len(table)))
+
+
+@given(bitexts())
+@settings(max_examples=30, deadline=None)
+def test_source_phrases_in_another_order_are_refused(bitext: Bitext) -> None:
+    source = PhraseTable.build(bitext, extract(bitext)).source
+    ranks = _core.phrase_ranks(source.core, source.vocabulary.spelling)
+    assert sorted(ranks.tolist()) == list(range(len(source.vocabulary) + 1))
+    if len(source) > 1:
+        swapped = replace(source, begins=source.begins[::-1].copy(), lengths=source.lengths[::-1].copy())
+        with pytest.raises(HyperbatonError, match="not in byte order"):
+            _core.phrase_ranks(swapped.core, swapped.vocabulary.spelling)

@@ -64,8 +64,8 @@ def test_a_bounded_share_of_the_mutations() -> None:
         ("table.links.offsets", SPAN.max),
         ("table.links.points", 255),
         ("table.links.numbers", 2**32 - 1),
-        ("index", 0),  # no free place: a search must end
-        ("index", 12_345_678),
+        ("index.ranks", 0),
+        ("index.ranks", 12_345_678),
         ("lm.0.words", 2**32 - 2),
         ("lm.0/ngrams.2.slots", 0),
         ("lm.0/ngrams.2.slots", 255),
@@ -210,7 +210,7 @@ def _pruned(folder: Path) -> None:
         ("table.targets", _lexicon),
         ("table.targets", _translations),
         ("table.offsets", _translations),
-        ("table.phrase_counts.pairs.small", _pruned),
+        ("table.phrase_counts.pairs", _pruned),
     ],
 )
 def test_numbers_that_python_reads_are_checked(

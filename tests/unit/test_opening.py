@@ -30,9 +30,9 @@ print(mib() - before)
 
 
 def system(n_phrases: int) -> System:
-    words = Vocabulary.of([f"w{i}" for i in range(1000)])
+    words = Vocabulary.of([f"w{i:03}" for i in range(1000)])  # in byte order, like the phrases
     numbers = np.arange(n_phrases)
-    flat = np.stack([numbers % 1000, numbers // 1000], axis=1).astype(np.uint32).reshape(-1)
+    flat = np.stack([numbers // 1000, numbers % 1000], axis=1).astype(np.uint32).reshape(-1)
     phrases = Phrases.of(np.arange(0, 2 * n_phrases + 1, 2), flat, words)
     rows = np.arange(n_phrases + 1)
     scores = PlainScores(np.full((n_phrases, 4), 0.5, np.float32))

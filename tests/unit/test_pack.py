@@ -23,7 +23,7 @@ from hyperbaton.decode.packing import pack
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, RuleTable, extract_phrases, extract_rules
-from hyperbaton.phrases.reordering import DistinctRows
+from hyperbaton.phrases.pair_values import DistinctRows
 from hyperbaton.tune.system import SystemDecoder
 from tests.program import hyperbaton
 

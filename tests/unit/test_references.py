@@ -61,7 +61,7 @@ def test_a_system_refers_to_its_parts_by_relative_paths(made: Path, experiment: 
     plain = experiment / "systems" / "plain"
     assert references(plain) == {"TranslationModel0": "../../phrases", "LM0": "../../lm", "LR": "../../lr"}
     assert sorted(path.name for path in plain.iterdir()) == [
-        "index.npy", "lm.0.words.npy", "manifest.json", "reordering.1.numbers.npy", "reordering.1.rows.npy",
+        "index.ranks.npy", "lm.0.words.npy", "manifest.json", "reordering.1.numbers.npy", "reordering.1.rows.npy",
     ]  # fmt: skip
     # The experiment was moved as a whole.
     assert scores(System.load(plain)) == scores(System.load(made / "systems" / "plain"))

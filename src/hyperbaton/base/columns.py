@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from typing import ClassVar, Generic, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout
+from hyperbaton.base.packed import PackedNumbers, stored, stored_numbers
 from hyperbaton.base.store import Arrays, group
 
 T = TypeVar("T")
@@ -31,14 +32,20 @@ class ArrayFields:
             name, value = f"{prefix}.{field.name}" if prefix else field.name, getattr(self, field.name)
             if field.name in self.PARTS:
                 arrays |= {} if value is None else value.arrays(name)
-            elif isinstance(value, np.ndarray):
-                arrays[name] = value
+            elif isinstance(value, np.ndarray | PackedNumbers):
+                arrays[name] = stored(value)
         return arrays
+
+    def packed(self) -> Self:
+        """Pack the columns that may be packed, as the layout says."""
+        may_be = [name for name, declared in self.LAYOUT.items() if "|packed" in declared]
+        return replace(self, **{name: PackedNumbers.of(getattr(self, name)) for name in may_be})  # type: ignore[type-var]
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """The inverse of `arrays`, names without the prefix."""
         values: dict[str, Array | ArrayFields] = {}
+        layout = getattr(cls, "LAYOUT", {})
         for field in fields(cls):  # type: ignore[arg-type]
             required = field.default is MISSING
             if field.name in cls.PARTS:
@@ -46,7 +53,8 @@ class ArrayFields:
                 if part or required:
                     values[field.name] = cls.PARTS[field.name].from_arrays(part)
             elif required:
-                values[field.name] = arrays[field.name]
+                array = arrays[field.name]
+                values[field.name] = stored_numbers(array) if "packed" in layout.get(field.name, "packed") else array
         return cls(**values)
 
 

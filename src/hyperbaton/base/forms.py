@@ -7,6 +7,7 @@ A *layout* names arrays:
         "targets": "u4 n_pairs",          a size is a number, a name, or * for any
         "scores": "f4 n_pairs *",         a name has the same value everywhere in a layout
         "counts?": "f4|f8 n_pairs 3",     optional, in one of two types
+        "begins": "u4|packed n",          an array, or packed numbers (`packed.py`)
         "network.*": "f2 ...",            every array with such a name, of any shape; there may be none
     }
 
@@ -158,6 +159,8 @@ def layout_fault(layout: Layout, arrays: Mapping[str, tuple[str, Sequence[int]]]
 def _is_declared(dtype: str, shape: Sequence[int], declared: str, sizes: dict[str, int]) -> bool:
     """Whether a type and a shape are as declared; notes the sizes that were not known yet."""
     dtypes, *dimensions = declared.split()
+    if dtype == "u8" and "packed" in dtypes.split("|"):
+        return len(shape) == 1
     if dtype not in dtypes.split("|"):
         return False
     if dimensions == ["..."]:

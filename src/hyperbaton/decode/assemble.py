@@ -25,7 +25,8 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import OrientationModel, load_model
 from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, RuleTable, extraction
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
-from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
+from hyperbaton.phrases.pair_values import DistinctRows
+from hyperbaton.phrases.reordering import probability_pieces
 from hyperbaton.phrases.rules import read_rules
 from hyperbaton.phrases.table import KIND as TABLE_KIND
 
@@ -168,7 +169,7 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
             "target-classes=FILE"
         )
     vocabularies = []
-    joint = np.maximum(table.counts[:, 2], 1)  # tables from other programs may have none
+    joint = table.counts[:, 2:].max(axis=1, initial=1)  # tables may have none
     n_words = int(given.get("words", 80))
     for side, phrases, counts in (
         ("source", table.source, np.bincount(table.sources, joint, len(table.source))),

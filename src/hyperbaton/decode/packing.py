@@ -2,11 +2,13 @@
 
 Of each source phrase, the search takes the best translations: as many as the table limit, ranked by the weighted scores
 of the table and the language models' estimates. Others have no effect, so a packed system has only these, and only their
-rows of reordering tables. Its language models are packed: sorted instead of hashed.
+rows of reordering tables. All whole numbers of these tables take as few bits as possible (`base/packed.py`), and the
+language models are sorted instead of hashed.
 
-Exact packing changes no translation and no score. Otherwise the language models are also quantised, and lose n-grams of
-words that cannot follow each other: those in no kept phrase, or never next to each other inside or at the edges of kept
-phrases. Only words that are copied from the source or demanded by the user could have used them.
+Exact packing changes no translation and no score. Otherwise the weighted sum of the scores of a phrase pair becomes its
+only score, in ten bits; and the language models are also quantised, and lose n-grams of words that cannot follow each
+other: those in no kept phrase, or never next to each other inside or at the edges of kept phrases. Only words that are
+copied from the source or demanded by the user could have used them.
 """
 
 from __future__ import annotations
@@ -15,14 +17,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
-from hyperbaton.decode.system import Packing, System, lm_numbers
+from hyperbaton.base.scratch import Scratch
+from hyperbaton.decode.reordering import FLOOR
+from hyperbaton.decode.system import TRANSLATION, Packing, System, lm_numbers
 from hyperbaton.decode.translator import TokenTranslator
 from hyperbaton.lm import LanguageModel
 from hyperbaton.lm.model import BOS, EOS, UNK
 from hyperbaton.phrases import PhraseTable, RuleTable
+from hyperbaton.phrases.pair_values import DistinctRows, PlainScores, ScoreRows
 from hyperbaton.phrases.rules import TARGET_GAPS
+
+_BINS = 1024  # of the sums of scores
+_PIECE, _ROW = 1 << 24, 64  # memory for a piece of the scores, and for a row
 
 
 def pack(system: System, *, exact: bool = False, threads: int | None = None, progress: Progress | None = None) -> System:
@@ -38,15 +47,37 @@ def pack(system: System, *, exact: bool = False, threads: int | None = None, pro
     """
     system.need_unpacked("packing")
     keep = TokenTranslator(system, threads=threads).best_pairs(progress)
-    table = system.table.select(keep).without_unused()
+    table, weights = system.table.select(keep).without_unused(), dict(system.weights)
+    if not exact:
+        scores, weights[TRANSLATION] = _sums(table.scores, weights[TRANSLATION])
+        table = replace(table, scores=scores)
     packed = System.of(
         RuleTable(table) if system.is_hierarchical else table,
         {name: lm.packed(exact=exact, pairs=None if exact else _word_pairs(lm, table)) for name, lm in system.lms.items()},
         {name: model.packed(keep, system.table.offsets, exact) for name, model in system.reordering.items()},
-        system.weights,
+        weights,
         system.options,
     )
-    return replace(packed, packed=Packing(system.options.table_limit, exact), text=system.text)
+    return replace(
+        packed,
+        table=table.packed(),
+        index=packed.index.packed(),
+        packed=Packing(system.options.table_limit, exact),
+        text=system.text,
+    )
+
+
+def _sums(scores: ScoreRows, weights: list[float]) -> tuple[PlainScores, list[float]]:
+    """The weighted sums of the logs of the pairs' scores, in bins of equal size, as their only score; and its weight."""
+    scale = float(np.abs(weights).sum()) or 1.0  # divided by it, sums have the limits of logs
+    sums = np.empty(len(scores))
+    for rows in Scratch(_PIECE).rows(len(scores), _ROW):
+        logs = np.clip(numeric.log(scores[rows].astype(np.float64)), FLOOR, -FLOOR)
+        sums[rows] = (logs * (np.array(weights) / scale)).sum(axis=1)
+    bins = np.zeros(len(scores), np.uint32)
+    bins[np.argsort(sums, kind="stable")] = np.arange(len(scores)) * _BINS // max(len(scores), 1)
+    means = np.bincount(bins, sums, _BINS) / np.maximum(np.bincount(bins, minlength=_BINS), 1)
+    return PlainScores(DistinctRows(bins, numeric.exp(means).astype(np.float32)[:, None])), [scale]
 
 
 def _word_pairs(lm: LanguageModel, table: PhraseTable) -> tuple[Array, Array, Array]:

@@ -26,7 +26,7 @@ from hyperbaton.decode.locations import Location
 from hyperbaton.decode.reordering import FLOOR, OptionScores, Reordering
 from hyperbaton.models import Batch, Declared, PerJump, PerOption, PerStep, load_model, needed
 from hyperbaton.phrases import OrientationSet, PhraseTable, ReorderingType, orientation_set
-from hyperbaton.phrases.reordering import DistinctRows
+from hyperbaton.phrases.pair_values import DistinctRows
 
 if TYPE_CHECKING:
     from hyperbaton.corpus.text import Offsets
@@ -100,7 +100,7 @@ class ReorderingTable(Reordering, Picklable):
         if self.kind.conditioning == "f":
             keep = np.diff(offsets) > 0  # source phrases keep at least one pair
         pieces = (self.probabilities[rows][keep[rows]] for rows in Scratch(_PIECE).rows(len(keep), _ROW))
-        return replace(self, probabilities=DistinctRows.of(pieces))
+        return replace(self, probabilities=DistinctRows.of(pieces).packed())
 
     @property
     def part(self) -> object:

@@ -33,6 +33,7 @@ from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import ArtefactError, DamagedError, OptionError
 from hyperbaton.base.forms import Form, Layout, within
 from hyperbaton.base.options import check_options, from_mapping, to_mapping
+from hyperbaton.base.packed import core_numbers
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Display
 from hyperbaton.base.store import REFERENCE, Artefact, Kind, Manifest, read_artefact, save
@@ -64,16 +65,20 @@ LARGEST_WEIGHT = 1e9  # keeps sums of scores finite
 SAMPLE = 100_000  # source phrases whose words show whether a model knows the language
 
 
-class PhraseIndex(NamedTuple):
-    """Index of source phrases: hash slots, and the number of words of the longest phrase."""
+@dataclass(frozen=True)
+class PhraseIndex(ArrayFields):
+    """What finds source phrases: the rank of each word in their order, and the number of words of the longest phrase."""
 
-    slots: npt.NDArray[np.uint32]
-    max_length: int
+    ranks: npt.NDArray[np.uint32]
+    max_length: int = 0
+
+    LAYOUT: ClassVar[Layout] = {"ranks": "u4 n_ranks"}
 
     @classmethod
     def of(cls, table: PhraseTable) -> PhraseIndex:
         source = table.source
-        return cls(_core.build_phrase_index(source.core), int(source.lengths.max(initial=1)))
+        ranks = _core.phrase_ranks(source.core, source.vocabulary.spelling)
+        return cls(ranks, int(source.lengths[:].max(initial=1)))
 
 
 class Packing(NamedTuple):
@@ -89,9 +94,13 @@ class RuleIndex(ArrayFields):
 
     symbols: npt.NDArray[np.uint32]
     children: npt.NDArray[np.uint32]
-    phrases: npt.NDArray[np.uint32]
+    ends: npt.NDArray[np.uint32]
 
-    LAYOUT: ClassVar[Layout] = {"symbols": "u4 n_nodes", "children": "u4 n_nodes+1", "phrases": "u4 n_nodes"}
+    LAYOUT: ClassVar[Layout] = {
+        "symbols": "u4|packed n_nodes",
+        "children": "u4|packed n_nodes+1",
+        "ends": "u4|packed n_nodes",
+    }
 
     @classmethod
     def of(cls, table: PhraseTable) -> RuleIndex:
@@ -298,8 +307,8 @@ class System(Display, Picklable):
         source, target = self.table.source.vocabulary, self.table.target.vocabulary
         return _core.Grammar(
             table=self.table.arrays_view,
-            scores=self.table.scores[:],
-            **vars(self.index),
+            scores=self.table.scores.core,
+            **{name: core_numbers(column) for name, column in vars(self.index).items()},
             n_target_words=len(target),
             source_gap=_word_number(source, SOURCE_GAPS[0]),
             target_gaps=[_word_number(target, gap) for gap in TARGET_GAPS],
@@ -312,16 +321,14 @@ class System(Display, Picklable):
         return _core.LookupTable(
             table=self.table.arrays_view,
             scores=self.table.scores.core,
-            index=self.index.slots,
+            ranks=self.index.ranks,
             n_target_words=len(self.table.target.vocabulary),
         )
 
     def save(self, path: str | PathLike[str], *, copy: bool = False) -> None:
         """Write the system as an artefact that refers to parts read from artefacts; `copy` copies them."""
         folder = Path(path)
-        arrays: dict[str, Array] = (
-            self.index.arrays("rules") if isinstance(self.index, RuleIndex) else {"index": self.index.slots}
-        )
+        arrays: dict[str, Array] = self.index.arrays("index")
         writers: dict[str, Callable[[Path], None]] = {}
         references: dict[str, dict[str, str]] = {}
         reordering: list[dict[str, object]] = []
@@ -384,6 +391,7 @@ class System(Display, Picklable):
     @classmethod
     def _read(cls, artefact: Artefact) -> System:
         folder, details = artefact.path, artefact.details
+        longest = details["max_source_length"]
         located: list[SystemPart] = []
 
         def locate(name: str, file: str, is_artefact: bool) -> Location:
@@ -414,9 +422,9 @@ class System(Display, Picklable):
             reordering,
             {},
             from_mapping(Decoding, artefact.options),
-            index=PhraseIndex(artefact["index"], details["max_source_length"])
-            if details["max_source_length"]
-            else RuleIndex.from_arrays(artefact.group("rules")),
+            index=PhraseIndex(artefact["index.ranks"], longest)
+            if longest
+            else RuleIndex.from_arrays(artefact.group("index")),
             lm_words={name: artefact[f"lm.{i}.words"] for i, name in enumerate(lms)},
             located=tuple(located),
             packed=Packing(**details["packed"]) if "packed" in details else None,
@@ -444,8 +452,8 @@ def _layout(manifest: Manifest) -> Layout:
     """The arrays of a system, except for those of parts that it refers to."""
     details = manifest["details"]
     words = "u4 table.target.vocabulary.n_words"
-    index = {"index": "u4 n_slots"} if details["max_source_length"] else within("rules", RuleIndex.LAYOUT)
-    layout = {**index, **{f"lm.{i}.words": words for i in range(len(details["lms"]))}}
+    index = PhraseIndex if details["max_source_length"] else RuleIndex
+    layout = within("index", index.LAYOUT) | {f"lm.{i}.words": words for i in range(len(details["lms"]))}
     if "text" in details:
         layout |= _processing().LAYOUT
     if TRANSLATION not in details["references"]:

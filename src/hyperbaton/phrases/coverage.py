@@ -59,21 +59,6 @@ def states_of_spans(visited: npt.NDArray[np.bool_], spans: Spans) -> npt.NDArray
     return np.array(states, np.uint8)
 
 
-def describe_state(state: int) -> str:
-    """A description of a state, for people.
-
-    >>> describe_state(0), describe_state(1 * 27 + 2 * 9 + 0 * 3 + 2)
-    ('the whole sentence', 'left translated, right not, no gap on the left, many words to come on the right')
-    """
-    left, right, gap, rest = np.unravel_index(state, (3, 3, 3, 3))
-    if left == right == 0:
-        return "the whole sentence"
-    beside = (" is the end of the sentence", " translated", " not")
-    amounts = ("no", "few", "many")
-    gaps = ("no gap", "a small gap", "a large gap")
-    return f"left{beside[left]}, right{beside[right]}, {gaps[gap]} on the left, {amounts[rest]} words to come on the right"
-
-
 def _places(bitext: Bitext, samples: Samples) -> Arguments:
     links = bitext.need_links()
     return {

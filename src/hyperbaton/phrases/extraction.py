@@ -20,9 +20,9 @@ from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, to_mapping
+from hyperbaton.base.packed import PackedNumbers
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.small import SmallNumbers
 from hyperbaton.base.store import Arrays, Artefact, Kind, check_offsets, group, read_artefact, save
 from hyperbaton.base.workers import Shared, load_arrays, save_arrays
 from hyperbaton.corpus import Bitext
@@ -64,13 +64,13 @@ class PairOrientations:
     """
 
     offsets: Offsets
-    counts: SmallNumbers
+    counts: PackedNumbers
     packed: npt.NDArray[np.uint16]
 
     # Without offsets and counts, the pairs are those of the phrase table.
     LAYOUT: ClassVar[Layout] = {
         "offsets?": "i8 n_source_phrases+1",
-        **within("counts?", SmallNumbers.LAYOUT),
+        "counts?": "packed n_pairs",
         "packed": "u2 n_samples",
     }
 
@@ -100,19 +100,18 @@ class PairOrientations:
     def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets) -> PairOrientations:
         """The orientations of the pairs where `keep` is true; `offsets` gives those of each source phrase."""
         counts = self.counts[:]
-        return PairOrientations(offsets, SmallNumbers.of([counts[keep]]), self.packed[np.repeat(keep, counts)])
+        return PairOrientations(offsets, PackedNumbers.of_pieces([counts[keep]]), self.packed[np.repeat(keep, counts)])
 
     def arrays(self, prefix: str, table: PhraseTable) -> dict[str, Array]:
         arrays: dict[str, Array] = {f"{prefix}.packed": self.packed}
         if self.n_pairs != len(table):
-            arrays |= {f"{prefix}.offsets": self.offsets, **self.counts.arrays(f"{prefix}.counts")}
+            arrays |= {f"{prefix}.offsets": self.offsets, f"{prefix}.counts": self.counts.words}
         return arrays
 
     @classmethod
     def restored(cls, arrays: Arrays, table: PhraseTable) -> PairOrientations:
         if "offsets" in arrays:
-            counts = SmallNumbers.from_arrays(group(arrays, "counts"))
-            return cls(arrays["offsets"], counts, arrays["packed"])
+            return cls(arrays["offsets"], PackedNumbers(arrays["counts"]), arrays["packed"])
         if not isinstance(table.counts, PhraseCounts):
             raise DamagedError("the phrase table has no counts of samples")
         return cls(table.offsets, table.counts.pairs, arrays["packed"])
@@ -120,8 +119,7 @@ class PairOrientations:
     def check(self) -> None:
         """Raise DamagedError unless all numbers fit; for code that reads all of them without the core."""
         check_offsets(self.offsets, self.n_pairs)
-        self.counts.check()
-        if self.counts.sum() != len(self):
+        if self.counts[:].sum(dtype=np.int64) != len(self):
             raise DamagedError("the counts of phrase pairs do not fit their orientations")
 
 

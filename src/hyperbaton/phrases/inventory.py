@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -15,10 +16,10 @@ from hyperbaton.base.arrays import Array, Integers, offsets_of
 from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.packed import PackedColumn, PackedNumbers, core_numbers
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.small import SmallNumbers, SmallNumbersColumn
 from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.text import Offsets, WordIds
@@ -52,9 +53,9 @@ class Phrases(ArrayFields):
     vocabulary: Vocabulary
 
     LAYOUT: ClassVar[Layout] = {
-        "begins": "u4 n",
-        "lengths": "u1 n",
-        "words": "u4 n_words",
+        "begins": "u4|packed n",
+        "lengths": "u1|packed n",
+        "words": "u4|packed n_words",
         **within("vocabulary", Vocabulary.LAYOUT),
     }
     PARTS: ClassVar = {"vocabulary": Vocabulary}
@@ -70,7 +71,7 @@ class Phrases(ArrayFields):
 
     @property
     def core(self) -> _core.PhraseArrays:
-        return _core.PhraseArrays(self.begins, self.lengths, self.words)
+        return _core.PhraseArrays(core_numbers(self.begins), core_numbers(self.lengths), core_numbers(self.words))
 
     def __getitem__(self, phrase: int) -> str:
         """A phrase as text. Its numbers come from arrays that may be damaged."""
@@ -89,15 +90,8 @@ class Phrases(ArrayFields):
 
     def number(self, phrase: str) -> int:
         """The number of a phrase, -1 if it has none. Takes time logarithmic in the number of phrases."""
-        wanted = phrase.encode("utf-8") + b" |||"
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if self[middle].encode("utf-8") + b" |||" < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < len(self) and self[low] == phrase else -1
+        place = bisect_left(self, _sort_key(phrase), key=_sort_key)
+        return place if place < len(self) and self[place] == phrase else -1
 
     def gather(self, numbers: Integers | slice = ALL) -> tuple[WordIds, Offsets]:
         """The concatenated words of chosen phrases, and their offsets.
@@ -123,7 +117,7 @@ class Phrases(ArrayFields):
 
     def side_by_side(self, scratch: Scratch | None = None) -> Phrases:
         """The phrases without overlap, if that takes fewer words than the text that contains them."""
-        if int(self.lengths.sum(dtype=np.int64)) >= len(self.words):
+        if int(self.lengths[:].sum(dtype=np.int64)) >= len(self.words):
             return self
         scratch = scratch or Scratch()
         begins, words = Column(scratch, np.uint32), Column(scratch, np.uint32)
@@ -143,6 +137,10 @@ class Phrases(ArrayFields):
                 raise DamagedError("a phrase is outside its text")
 
 
+def _sort_key(phrase: str) -> bytes:
+    return phrase.encode() + b" |||"
+
+
 @dataclass(frozen=True)
 class Inventory(ArrayFields):
     """Phrases of both sides, their pairs, and the samples of each pair.
@@ -155,10 +153,10 @@ class Inventory(ArrayFields):
     target: Phrases
     offsets: Offsets
     targets: npt.NDArray[np.uint32]
-    counts: SmallNumbers
+    counts: PackedNumbers
     sample_order: npt.NDArray[np.uint32]
 
-    PARTS: ClassVar = {"source": Phrases, "target": Phrases, "counts": SmallNumbers}
+    PARTS: ClassVar = {"source": Phrases, "target": Phrases}
 
     @property
     def n_pairs(self) -> int:
@@ -179,9 +177,9 @@ class Inventory(ArrayFields):
             return self
         rows, phrases = slice(self.offsets[begin], self.offsets[end]), slice(begin, end)
         source = replace(self.source, begins=self.source.begins[phrases], lengths=self.source.lengths[phrases])
-        offsets, counts = self.offsets[begin : end + 1] - rows.start, SmallNumbers.of([self.counts[rows]])
-        samples = self.sample_order[first_sample : first_sample + counts.sum()]
-        return Inventory(source, self.target, offsets, self.targets[rows], counts, samples)
+        offsets, counts = self.offsets[begin : end + 1] - rows.start, self.counts[rows]
+        samples = self.sample_order[first_sample : first_sample + counts.sum(dtype=np.int64)]
+        return Inventory(source, self.target, offsets, self.targets[rows], PackedNumbers.of_pieces([counts]), samples)
 
     def places(self, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
         """Arguments of `piece` for ranges of source phrases that follow each other from the first phrase on."""
@@ -235,7 +233,7 @@ class Inventory(ArrayFields):
         )
         pairs = _core.pair_phrases(source_ids, target_ids, len(source), resources.threads, resources.progress)
         offsets, targets, sample_offsets, sample_order = pairs
-        return cls(source, target, offsets, targets, SmallNumbers.of([np.diff(sample_offsets)]), sample_order)
+        return cls(source, target, offsets, targets, PackedNumbers.of_pieces([np.diff(sample_offsets)]), sample_order)
 
     def as_run(self) -> dict[str, Array]:
         """Named arrays that can be merged with those of others: the phrases, and the pairs and samples in few bytes."""
@@ -297,7 +295,7 @@ class InventoryMerge:
         (source, source_numbers), (target, target_numbers) = merged
         runs, numbers = self._pairs.finish(), list(zip(source_numbers, target_numbers, strict=True))
         offsets, targets = Column(scratch, np.int64), Column(scratch, np.uint32)
-        counts, sample_order = SmallNumbersColumn(scratch), Column(scratch, np.uint32)
+        counts, sample_order = PackedColumn(scratch), Column(scratch, np.uint32)
         merger = _core.PairMerger(numbers=numbers, runs=runs, first_samples=self._first_samples[:-1])
         n_samples = min(_MERGED, scratch.n_rows(_MERGED_BYTES) or _MERGED)
         n_released = [0] * len(runs)
@@ -324,7 +322,7 @@ def merge_phrases(
     numbers = [whole[begin:end] for begin, end in pairwise(ends)]
     merged_begins, merged_lengths = scratch.array(ends[-1], np.uint32), scratch.array(ends[-1], np.uint8)
     n = _core.merge_phrases(
-        phrases=[_core.PhraseArrays(*run, words) for run in zip(begins, lengths, strict=True)],
+        phrases=[Phrases(*run, words, vocabulary).core for run in zip(begins, lengths, strict=True)],
         spelling=vocabulary.spelling,
         begins=merged_begins,
         lengths=merged_lengths,

@@ -8,6 +8,7 @@ their links with many others, so each distinct set of links is stored once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -17,10 +18,10 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers, gather
 from hyperbaton.base.columns import ArrayFields
-from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.forms import Layout
+from hyperbaton.base.packed import PackedNumbers, by_frequency, core_numbers
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.small import SmallNumbers
-from hyperbaton.base.store import Arrays, check_finite, check_numbers, check_offsets, group
+from hyperbaton.base.store import Arrays, check_numbers, check_offsets
 from hyperbaton.corpus.text import Offsets
 
 Floats = npt.NDArray[np.float32]
@@ -82,6 +83,44 @@ class ComputedRows(ABC):
 
 
 @dataclass(frozen=True)
+class DistinctRows(ComputedRows, ArrayFields):
+    """A table with many equal rows, such as probabilities of pairs that were seen once: row i is `rows[numbers[i]]`.
+
+    >>> table = DistinctRows.of([np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[0.5, 0.5]])])
+    >>> table.numbers.tolist(), table[1:, 0].tolist()
+    ([0, 1, 0], [0.25, 0.5])
+    """
+
+    numbers: npt.NDArray[np.uint32]
+    rows: Floats
+
+    LAYOUT: ClassVar[Layout] = {"numbers": "u4|packed n", "rows": "f4 n_distinct *"}
+
+    @classmethod
+    def of(cls, pieces: Iterable[Array]) -> DistinctRows:
+        """The table of consecutive pieces, which need not be in memory at the same time."""
+        distinct, numbers, width = _core.DistinctRows(), Column(Scratch(), np.uint32), 1
+        for piece in pieces:
+            width = piece.shape[1]
+            numbers.append(distinct.add(np.ascontiguousarray(piece, np.float32)))
+        return cls(numbers.finish(), distinct.rows(width))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.numbers), self.rows.shape[1]
+
+    def at(self, rows: slice | Integers) -> Floats:
+        numbers = self.numbers[rows]
+        check_numbers(numbers, len(self.rows), "row")
+        return self.rows[numbers]
+
+    def packed(self) -> DistinctRows:
+        """The table with packed numbers, the most frequent row first."""
+        order, numbers = by_frequency(self.numbers[:])
+        return DistinctRows(PackedNumbers.of(numbers), self.rows[order])
+
+
+@dataclass(frozen=True)
 class PlainRows(ComputedRows):
     """Rows that are stored as they are."""
 
@@ -108,9 +147,9 @@ class PlainCounts(PlainRows):
     def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> PlainCounts:
         return self
 
-    def check(self) -> None:
-        """Raise DamagedError unless all counts are numbers."""
-        check_finite(self.values, "a count")
+    def packed(self, offsets: Offsets, targets: Array) -> PlainCounts:
+        """No counts: nothing is computed from them."""
+        return PlainCounts(np.zeros((len(self), 0), np.float32))
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         return {f"{prefix}.counts": self.values}
@@ -118,7 +157,9 @@ class PlainCounts(PlainRows):
 
 @dataclass(frozen=True)
 class PlainScores(PlainRows):
-    """Any number of scores of phrase pairs, from a file or smoothed; `CountedScores` has the same methods."""
+    """Any number of scores of phrase pairs: from a file, smoothed or packed; `CountedScores` has the same methods."""
+
+    values: Any  # an array, or `DistinctRows` of a packed table
 
     def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> PlainScores:
         return PlainScores(scratch.select(self.values, keep))
@@ -126,12 +167,20 @@ class PlainScores(PlainRows):
     def over(self, counts: CountRows) -> PlainScores:
         return self
 
+    def packed(self) -> PlainScores:
+        """The scores as numbers of distinct rows."""
+        return PlainScores(DistinctRows.of([self.values]).packed())
+
     def arrays(self, prefix: str) -> dict[str, Array]:
-        return {f"{prefix}.scores": self.values}
+        values = self.values
+        return values.arrays(f"{prefix}.score_rows") if isinstance(values, DistinctRows) else {f"{prefix}.scores": values}
 
     @property
     def core(self) -> _core.PairScores:
-        return _core.PairScores(self.values)
+        values = self.values
+        if isinstance(values, DistinctRows):
+            return _core.PairScores(values.rows, core_numbers(values.numbers))
+        return _core.PairScores(values)
 
 
 @dataclass(frozen=True)
@@ -141,23 +190,19 @@ class PhraseCounts(ComputedRows):
     `pairs`, `source` and `target` are the counts of pairs and of the phrases of each side; `offsets` and `targets` are
     those of the phrase table.
 
-    >>> two, one = SmallNumbers.of([np.array([1, 2])]), SmallNumbers.of([np.array([3])])
+    >>> two, one = PackedNumbers.of(np.array([1, 2])), PackedNumbers.of(np.array([3]))
     >>> counts = PhraseCounts(two, one, two, np.array([0, 2]), np.array([0, 1], np.uint32))
     >>> counts[:].tolist(), float(counts[1, 2])
     ([[1.0, 3.0, 1.0], [2.0, 3.0, 2.0]], 2.0)
     """
 
-    pairs: SmallNumbers
-    source: SmallNumbers
-    target: SmallNumbers
+    pairs: PackedNumbers
+    source: PackedNumbers
+    target: PackedNumbers
     offsets: Offsets
     targets: npt.NDArray[np.uint32]
 
-    LAYOUT: ClassVar[Layout] = {
-        **within("pairs", SmallNumbers.LAYOUT, n="n_pairs"),
-        **within("source", SmallNumbers.LAYOUT, n="n_source_phrases"),
-        **within("target", SmallNumbers.LAYOUT, n="n_target_phrases"),
-    }
+    LAYOUT: ClassVar[Layout] = {"pairs": "packed n", "source": "packed n", "target": "packed n"}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -173,29 +218,24 @@ class PhraseCounts(ComputedRows):
     def select(self, keep: npt.NDArray[np.bool_], offsets: Offsets, targets: Array, scratch: Scratch) -> PhraseCounts:
         """The counts of the pairs where `keep` is true, which have these offsets and target phrases."""
         pieces = (self.pairs[rows][keep[rows]] for rows in scratch.rows(len(self), row_bytes=8))
-        return replace(self, pairs=SmallNumbers.of(pieces, scratch), offsets=offsets, targets=targets)
+        return replace(self, pairs=PackedNumbers.of_pieces(pieces, scratch), offsets=offsets, targets=targets)
 
     def renumbered(self, source: Integers, target: Integers, offsets: Offsets, targets: Array) -> PhraseCounts:
         """The counts of the same pairs, with only the phrases that have these numbers."""
-        own, others = SmallNumbers.of([self.source[source]]), SmallNumbers.of([self.target[target]])
-        return PhraseCounts(self.pairs, own, others, offsets, targets)
+        counts = PackedNumbers.of(self.source[source]), PackedNumbers.of(self.target[target])
+        return PhraseCounts(self.pairs, *counts, offsets, targets)
 
-    def check(self) -> None:
-        """Raise DamagedError unless all rows fit; for code that reads all of them without the core."""
-        for numbers in (self.pairs, self.source, self.target):
-            numbers.check()
+    def packed(self, offsets: Offsets, targets: Array) -> PhraseCounts:
+        """The packed counts of the same pairs, which have these offsets and target phrases."""
+        pairs, source, target = (PackedNumbers.of(getattr(self, name)) for name in self.LAYOUT)
+        return PhraseCounts(pairs, source, target, offsets, targets)
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        sides = {"pairs": self.pairs, "source": self.source, "target": self.target}
-        return {
-            name: array
-            for side, numbers in sides.items()
-            for name, array in numbers.arrays(f"{prefix}.phrase_counts.{side}").items()
-        }
+        return {f"{prefix}.phrase_counts.{name}": getattr(self, name).words for name in self.LAYOUT}
 
     @classmethod
     def restored(cls, arrays: Arrays, offsets: Offsets, targets: Array) -> PhraseCounts:
-        pairs, source, target = (SmallNumbers.from_arrays(group(arrays, name)) for name in ("pairs", "source", "target"))
+        pairs, source, target = (PackedNumbers(arrays[name]) for name in cls.LAYOUT)
         return cls(pairs, source, target, offsets, targets)
 
 
@@ -248,7 +288,8 @@ ScoreRows = PlainScores | CountedScores
 class LinkSets(ArrayFields):
     """Inner links of phrase pairs: pair k has set `numbers[k]`, and set s is `points[offsets[s]:offsets[s + 1]]`.
 
-    `points` (m, 2) are positions inside the phrases. Sets are numbered in the order of their first occurrence.
+    `points` (m, 2) are positions inside the phrases. Sets are numbered in the order of their first occurrence, or by how
+    frequent they are.
 
     >>> links = LinkSets.of(np.array([0, 1, 3, 4]), np.array([[0, 0], [0, 0], [1, 1], [0, 0]], np.uint8))
     >>> links.numbers.tolist(), links[1].tolist()
@@ -259,7 +300,7 @@ class LinkSets(ArrayFields):
     offsets: Offsets
     points: Points
 
-    LAYOUT: ClassVar[Layout] = {"numbers": "u4 n_pairs", "offsets": "i8 n_sets+1", "points": "u1 n_points 2"}
+    LAYOUT: ClassVar[Layout] = {"numbers": "u4|packed n_pairs", "offsets": "i8|packed n_sets+1", "points": "u1 n_points 2"}
 
     @classmethod
     def of(cls, offsets: Offsets, points: Points) -> LinkSets:
@@ -277,7 +318,7 @@ class LinkSets(ArrayFields):
 
     def gather(self, pairs: Integers) -> tuple[Points, Offsets]:
         """The concatenated links of chosen pairs, and their offsets."""
-        where, offsets = gather(self.offsets, self.numbers[pairs].astype(np.int64))
+        where, offsets = gather(self.offsets[:], self.numbers[pairs].astype(np.int64))
         return self.points[where], offsets
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch) -> LinkSets:
@@ -285,17 +326,14 @@ class LinkSets(ArrayFields):
         return replace(self, numbers=scratch.select(self.numbers, keep))
 
     def without_unused(self) -> LinkSets:
-        """The links without sets that no pair has; the others are renumbered."""
-        in_use, first = np.unique(self.numbers, return_index=True)
-        in_use = in_use[np.argsort(first)].astype(np.int64)
-        where, offsets = gather(self.offsets, in_use)
-        numbers = np.zeros(len(self.offsets) - 1, np.uint32)
-        numbers[in_use] = np.arange(len(in_use), dtype=np.uint32)
-        return LinkSets(numbers[self.numbers], offsets, self.points[where])
+        """The links without sets that no pair has, the most frequent set first."""
+        order, numbers = by_frequency(self.numbers)
+        where, offsets = gather(self.offsets, order)
+        return LinkSets(numbers, offsets, self.points[where])
 
     def check(self) -> None:
         """Raise DamagedError unless all offsets and numbers fit; for code that reads all of them without the core."""
-        check_offsets(self.offsets, len(self.points))
+        check_offsets(np.asarray(self.offsets, np.int64), len(self.points))
         check_numbers(self.numbers, len(self.offsets) - 1, "set of links")
 
 

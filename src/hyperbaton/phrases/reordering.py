@@ -7,7 +7,7 @@ A table is named as in Moses: `unit-orientations-direction-conditioning`, for ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -15,15 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, Integers
-from hyperbaton.base.columns import ArrayFields
+from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.forms import Layout
 from hyperbaton.base.progress import n_threads
-from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import check_numbers
+from hyperbaton.base.scratch import Scratch
 from hyperbaton.phrases.orientation import ORIENTATIONS, MosesSet, Side, orientation_set
-from hyperbaton.phrases.pair_values import ComputedRows, Floats
 
 if TYPE_CHECKING:
     from hyperbaton.phrases.extraction import PairOrientations
@@ -131,36 +127,3 @@ def probability_pieces(
         sides = [classes.classify_orientations(packed, side) for side in kind.sides]
         piece = _core.class_probabilities(offsets, sides, len(classes), smoothing, n_threads(threads))
         yield piece if by_source or min_count <= 1 else piece[np.diff(offsets) >= min_count]
-
-
-@dataclass(frozen=True)
-class DistinctRows(ComputedRows, ArrayFields):
-    """A table with many equal rows, such as probabilities of pairs that were seen once: row i is `rows[numbers[i]]`.
-
-    >>> table = DistinctRows.of([np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[0.5, 0.5]])])
-    >>> table.numbers.tolist(), table[1:, 0].tolist()
-    ([0, 1, 0], [0.25, 0.5])
-    """
-
-    numbers: npt.NDArray[np.uint32]
-    rows: npt.NDArray[np.float32]
-
-    LAYOUT: ClassVar[Layout] = {"numbers": "u4 n", "rows": "f4 n_distinct *"}
-
-    @classmethod
-    def of(cls, pieces: Iterable[Array]) -> DistinctRows:
-        """The table of consecutive pieces, which need not be in memory at the same time."""
-        distinct, numbers, width = _core.DistinctRows(), Column(Scratch(), np.uint32), 1
-        for piece in pieces:
-            width = piece.shape[1]
-            numbers.append(distinct.add(np.ascontiguousarray(piece, np.float32)))
-        return cls(numbers.finish(), distinct.rows(width))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.numbers), self.rows.shape[1]
-
-    def at(self, rows: slice | Integers) -> Floats:
-        numbers = self.numbers[rows]
-        check_numbers(numbers, len(self.rows), "row")
-        return self.rows[numbers]

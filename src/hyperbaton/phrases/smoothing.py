@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton.base.arrays import Array
+from hyperbaton.base.packed import PackedNumbers
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.small import SmallNumbers
 from hyperbaton.phrases.pair_values import Owners
 
 Doubles = npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ class PairCounts:
     There may be more pairs than fit into memory, so they are processed in pieces, `rows`.
     """
 
-    joint: npt.NDArray[np.uint32] | SmallNumbers
+    joint: npt.NDArray[np.uint32] | PackedNumbers
     given: npt.NDArray[np.uint32] | Owners
     predicted: npt.NDArray[np.uint32] | Owners
     n_given: int

@@ -21,13 +21,13 @@ from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import check_options, option
+from hyperbaton.base.packed import PackedNumbers, core_numbers, stored, stored_numbers
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
-from hyperbaton.base.small import SmallNumbers
-from hyperbaton.base.store import Arrays, Kind, check_numbers, check_offsets, group, read_artefact, save
+from hyperbaton.base.store import Arrays, Kind, check_finite, check_numbers, check_offsets, group, read_artefact, save
 from hyperbaton.base.workers import Shared, load_arrays, save_arrays
 from hyperbaton.corpus.lengths import N_CLASSES, TextLengths
 from hyperbaton.corpus.text import Offsets
@@ -35,6 +35,7 @@ from hyperbaton.phrases.inventory import Inventory, Phrases
 from hyperbaton.phrases.pair_values import (
     CountedScores,
     CountRows,
+    DistinctRows,
     Floats,
     LinkSetColumn,
     LinkSets,
@@ -96,18 +97,13 @@ class PhraseTable(Display, Picklable):
     LAYOUT: ClassVar[Layout] = {
         **within("source", Phrases.LAYOUT),
         **within("target", Phrases.LAYOUT),
-        "offsets": "i8 source.n+1",
-        "targets": "u4 n_pairs",
-        "scores?": "f4 n_pairs *",  # or the lexical weights of computed ones
+        "offsets": "i8|packed source.n+1",
+        "targets": "u4|packed n_pairs",
+        "scores?": "f4 n_pairs *",  # or distinct rows, or the lexical weights of computed ones
+        **within("score_rows?", DistinctRows.LAYOUT, n="n_pairs"),
         "lexical?": "f4 n_pairs 2",
-        "counts?": "f4 n_pairs 3",  # or those of phrases and pairs
-        **within(
-            "phrase_counts?",
-            PhraseCounts.LAYOUT,
-            n_pairs="n_pairs",
-            n_source_phrases="source.n",
-            n_target_phrases="target.n",
-        ),
+        "counts?": "f4 n_pairs *",  # or those of phrases and pairs
+        **within("phrase_counts?", PhraseCounts.LAYOUT),
         **within("links", LinkSets.LAYOUT, n_pairs="n_pairs"),
         "lengths?": f"i8 {N_CLASSES} 2",
     }
@@ -128,9 +124,10 @@ class PhraseTable(Display, Picklable):
         """Raise DamagedError unless all offsets and numbers fit; for code that reads the whole table without the core."""
         for phrases in (self.source, self.target):
             phrases.check()
-        check_offsets(self.offsets, len(self))
+        check_offsets(np.asarray(self.offsets, np.int64), len(self))
         check_numbers(self.targets, len(self.target), "target phrase")
-        self.counts.check()
+        if isinstance(self.counts, PlainCounts):
+            check_finite(self.counts.values, "a count")
         self.links.check()
 
     @cached_property
@@ -142,10 +139,10 @@ class PhraseTable(Display, Picklable):
         return _core.TableArrays(
             source=source.core,
             target=target.core,
-            offsets=self.offsets,
-            targets=self.targets,
-            link_sets=self.links.numbers,
-            link_offsets=self.links.offsets,
+            offsets=core_numbers(self.offsets),
+            targets=core_numbers(self.targets),
+            link_sets=core_numbers(self.links.numbers),
+            link_offsets=core_numbers(self.links.offsets),
             links=self.links.points,
         )
 
@@ -228,7 +225,7 @@ class PhraseTable(Display, Picklable):
         forward = PairCounts(joint, Owners(pairs.offsets), pairs.targets, len(pairs.source), len(pairs.target), scratch)
         backward = forward.reversed()
         of_sources, of_targets = (
-            SmallNumbers.of((each.given_totals[rows] for rows in scratch.rows(each.n_given, 16)), scratch)
+            PackedNumbers.of_pieces((each.given_totals[rows] for rows in scratch.rows(each.n_given, 16)), scratch)
             for each in (forward, backward)
         )
         counts = PhraseCounts(joint, of_sources, of_targets, pairs.offsets, pairs.targets)
@@ -285,12 +282,21 @@ class PhraseTable(Display, Picklable):
         counts = self.counts.renumbered(source_numbers, target_numbers, offsets, targets)
         return PhraseTable(source, target, offsets, targets, self.scores.over(counts), counts, links, self.lengths)
 
+    def packed(self) -> PhraseTable:
+        """The table with packed numbers, for translating."""
+        offsets, targets, links = PackedNumbers.of(self.offsets), PackedNumbers.of(self.targets), self.links.packed()
+        counts = self.counts.packed(offsets, targets)
+        scores = self.scores.packed() if isinstance(self.scores, PlainScores) else self.scores.over(counts)
+        return PhraseTable(
+            self.source.packed(), self.target.packed(), offsets, targets, scores, counts, links, self.lengths
+        )
+
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         return {
             **self.source.arrays(f"{prefix}.source"),
             **self.target.arrays(f"{prefix}.target"),
-            f"{prefix}.offsets": self.offsets,
-            f"{prefix}.targets": self.targets,
+            f"{prefix}.offsets": stored(self.offsets),
+            f"{prefix}.targets": stored(self.targets),
             **self.scores.arrays(prefix),
             **self.counts.arrays(prefix),
             **self.links.arrays(f"{prefix}.links"),
@@ -303,7 +309,7 @@ class PhraseTable(Display, Picklable):
 
         A table can be large, so only its sizes are checked. The core checks every number that it reads.
         """
-        offsets, targets = arrays["offsets"], arrays["targets"]
+        offsets, targets = stored_numbers(arrays["offsets"]), stored_numbers(arrays["targets"])
         counts, scores = _stored_values(arrays, offsets, targets)
         table = cls(
             Phrases.from_arrays(group(arrays, "source")),
@@ -330,10 +336,15 @@ class PhraseTable(Display, Picklable):
 
 
 def _stored_values(arrays: Arrays, offsets: Offsets, targets: Array) -> tuple[CountRows, ScoreRows]:
+    counts: CountRows
     if "counts" in arrays:
-        return PlainCounts(arrays["counts"]), PlainScores(arrays["scores"])
-    counts = PhraseCounts.restored(group(arrays, "phrase_counts"), offsets, targets)
-    return counts, PlainScores(arrays["scores"]) if "scores" in arrays else CountedScores(counts, arrays["lexical"])
+        counts = PlainCounts(arrays["counts"])
+    else:
+        counts = PhraseCounts.restored(group(arrays, "phrase_counts"), offsets, targets)
+        if "lexical" in arrays:
+            return counts, CountedScores(counts, arrays["lexical"])
+    rows = group(arrays, "score_rows")
+    return counts, PlainScores(DistinctRows.from_arrays(rows) if rows else arrays["scores"])
 
 
 STORED = Kind(KIND, within(KIND, PhraseTable.LAYOUT))

@@ -40,7 +40,8 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, ReorderingType, extract
 from hyperbaton.phrases.extraction import extract_phrases
-from hyperbaton.phrases.reordering import DistinctRows, probability_pieces
+from hyperbaton.phrases.pair_values import DistinctRows
+from hyperbaton.phrases.reordering import probability_pieces
 from hyperbaton.phrases.rules import RuleTable, extract_rules
 from hyperbaton.report.picture import TranslationPicture
 from hyperbaton.run.cost import WORDS, Size, cost_of
