@@ -139,7 +139,9 @@ class Predictions:
 
 
 def _class_scores(translations: Translations) -> Iterator[tuple[str, OptionScores]]:
-    """The scores of all orientation models, as log-probabilities."""
+    """The scores of all orientation models, as log-probabilities; none for rules, whose steps are not phrases."""
+    if translations.system.is_hierarchical:
+        return
     for name, model in translations.system.reordering.items():
         direct = replace(model, use="direct") if isinstance(model, ModelUse) else model
         for scores in direct.class_scores(translations.batch):

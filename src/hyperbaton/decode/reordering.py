@@ -149,7 +149,12 @@ class Reordering(ABC):
 
     @property
     def scores_derivations(self) -> bool:
-        """Whether it can score the derivations of rules, which have jumps, but no coverage and no translation options."""
+        """Whether it can score the derivations of rules, which have jumps and orientations, but no coverage."""
+        return False
+
+    @property
+    def scores_options(self) -> bool:
+        """Whether it scores translation options, which for rules are the phrase pairs in them."""
         return False
 
     def packed(self, keep: npt.NDArray[np.bool_], offsets: Offsets, exact: bool) -> Reordering:

@@ -119,6 +119,14 @@ class System(Display, Picklable):
     packed: Packing | None = field(default=None, kw_only=True)
     text: TextProcessing | None = field(default=None, kw_only=True)
 
+    def __post_init__(self) -> None:
+        for name, model in self.reordering.items():
+            if self.is_hierarchical and not model.scores_derivations:
+                raise OptionError(
+                    f"{name} cannot score the derivations of rules: use a trained jump model over all words, or a trained "
+                    "orientation model over all classes, without coverage"
+                )
+
     @classmethod
     def of(
         cls,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -246,8 +246,13 @@ class TokenTranslator(Display, Picklable):
 
         if n_best.directions is not None:
             raise OptionError("hierarchical systems do not support translations along directions")
-        chart_input = self._chart_input(request, [*lms.items(), *self._reordering(source_batch(request))])
-        arrays = _core.decode_chart(chart_input, self._cache, self._chart_settings(n_best, graph), progress)
+        settings, chart_input = self._chart_settings(n_best, graph), self._chart_input(request, lms)
+        if any(model.scores_options for model in self.system.reordering.values()):
+            batch = _batch(request, chart_input.find_blocks(self._cache, settings))
+        else:
+            batch = source_batch(request)
+        chart_input.add(self._reordering(batch))
+        arrays = _core.decode_chart(chart_input, self._cache, settings, progress)
         return Derivations.of(self.system, request, feature_columns(self.system, chart_input), arrays)
 
     def best_pairs(self, progress: Progress | None = None) -> npt.NDArray[np.bool_]:
@@ -255,7 +260,7 @@ class TokenTranslator(Display, Picklable):
         request = Request.of(AnnotatedLines.parse([], markup=False), self.system.table, self.options)
         lms = self._lms(request)
         if self.system.is_hierarchical:
-            chart_input = self._chart_input(request, list(lms.items()))
+            chart_input = self._chart_input(request, lms)
             return _core.best_rules(chart_input, self._chart_settings(NBest(), graph=False), progress).astype(np.bool_)
         return _core.best_pairs(
             table=self.system.lookup,
@@ -265,11 +270,11 @@ class TokenTranslator(Display, Picklable):
             progress=progress,
         ).astype(np.bool_)
 
-    def _chart_input(self, request: Request, features: list[tuple[str, Any]]) -> _core.ChartInput:
+    def _chart_input(self, request: Request, lms: dict[str, _core.WeightedLm]) -> _core.ChartInput:
         return _core.ChartInput(
             grammar=self.system.grammar,
             source=request.tokens,
-            features=features,
+            features=list(lms.items()),
             weights=self._own_weights(*OWN_FEATURES, GLUE),
             demands=request.demands,
             walls=request.walls,
