@@ -24,11 +24,14 @@ from hyperbaton.lm import LanguageModel
 from hyperbaton.models import Batch
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.report.derivation import derivation_text, describe_derivation, draw_derivation
+from hyperbaton.run.experiment import Experiment, parse_experiment
+from hyperbaton.run.plan import make_plan
 from hyperbaton.serve.dialects.moses import _phrases
 from hyperbaton.serve.engine import Engine, EngineRequest
 from hyperbaton.tune.system import SystemDecoder
 from tests.program import hyperbaton
 from tests.rule_tables import rule_table
+from tests.stages import do_stages
 
 SOURCE, TARGET = "ta zai jia chi fan", "he eats rice at home"
 LINKS = [(0, 0), (1, 3), (2, 4), (3, 1), (4, 2)]
@@ -348,3 +351,42 @@ def test_a_feature_of_the_core_scores_derivations_if_its_kind_can(lm: LanguageMo
     refused = System.of(rule_table(RULES), {"LM0": lm}, {"C": CoverageFeature()})
     with pytest.raises(HyperbatonError, match="C: this kind of feature scores the steps of phrases"):
         TokenTranslator(refused).translate_batch([SOURCE], NBest(1))
+
+
+def rules_experiment(systems: dict[str, list[str]], **models: object) -> Experiment:
+    values = {
+        "corpus": {"generate": {"sentences": 200, "dev": 10, "test": 10, "style": "japanese"}},
+        "models": {
+            "hiero": {"model": "rules", "max-span": 6, "for-texts": True},
+            "hier": {"model": "lexicalized", "orientations": "hier-mslr", "direction": "bidirectional", "max-distance": 0},
+            **models,
+        },
+        "lm": {"order": 2},
+        "translation": {
+            "systems": systems,
+            "metrics": ["bleu"],
+            "samples": 10,
+            "tuning": {"iterations": 1},
+            "decoding": {"pop-limit": 20},
+        },
+    }
+    return parse_experiment(values, "exp.toml", Path())
+
+
+@pytest.mark.slow
+def test_orientation_models_in_an_experiment(tmp_path: Path) -> None:
+    plan = make_plan(rules_experiment({"chart": ["hiero", "hier"]}))
+    do_stages(plan, tmp_path)
+    tuned = System.load(plan.stages["tune.chart.1"].folder(tmp_path) / "system")
+    assert {name: len(weights) for name, weights in tuned.weights.items() if "hier" in name} == {"hier": 4, "hier.after": 4}
+
+
+def test_models_that_rules_cannot_have_in_an_experiment() -> None:
+    message = "left cannot score derivations: with rules, only jump models over all words and orientation models over all"
+    for model in (
+        {"model": "pair", "candidates": "remaining"},
+        {"model": "lexicalized", "classes": "possible"},
+        {"model": "osm"},
+    ):
+        with pytest.raises(OptionError, match=message):
+            make_plan(rules_experiment({"chart": ["hiero", "left"]}, left=model))

@@ -152,11 +152,6 @@ class Reordering(ABC):
         """Whether it can score the derivations of rules, which have jumps and orientations, but no coverage."""
         return False
 
-    @property
-    def scores_options(self) -> bool:
-        """Whether it scores translation options, which for rules are the phrase pairs in them."""
-        return False
-
     def packed(self, keep: npt.NDArray[np.bool_], offsets: Offsets, exact: bool) -> Reordering:
         """The model for a table with only these of its pairs, which had these offsets; not exact if it may be smaller."""
         return self

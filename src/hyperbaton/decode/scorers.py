@@ -191,12 +191,8 @@ class ModelUse(Reordering):
     def scores_derivations(self) -> bool:
         declared = self.declared
         of_jumps = isinstance(self.model, PerJump) and not declared.only_remaining
-        of_options = self.scores_options and declared.classes == "all" and declared.coverage_weights_ is None
+        of_options = isinstance(self.model, PerOption) and declared.classes == "all" and declared.coverage_weights_ is None
         return of_jumps or of_options if declared.scores_derivations is None else declared.scores_derivations
-
-    @property
-    def scores_options(self) -> bool:
-        return isinstance(self.model, PerOption)
 
     def packed(self, keep: npt.NDArray[np.bool_], offsets: Offsets, exact: bool) -> Reordering:
         packed = self.declared.packed

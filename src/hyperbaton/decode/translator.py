@@ -24,7 +24,7 @@ from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
 from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System, lm_numbers
-from hyperbaton.models import Batch
+from hyperbaton.models import Batch, PerOption
 from hyperbaton.phrases import Spans, TranslationOptions
 
 if TYPE_CHECKING:
@@ -242,15 +242,16 @@ class TokenTranslator(Display, Picklable):
         progress: Progress | None,
     ) -> Derivations:
         """Translations by the rules of a hierarchical system."""
-        from hyperbaton.decode.derivations import Derivations, source_batch  # here, since most systems have phrases
+        from hyperbaton.decode.derivations import Derivations  # here, since most systems have phrases
 
         if n_best.directions is not None:
             raise OptionError("hierarchical systems do not support translations along directions")
         settings, chart_input = self._chart_settings(n_best, graph), self._chart_input(request, lms)
-        if any(model.scores_options for model in self.system.reordering.values()):
+        if any(isinstance(model.part, PerOption) for model in self.system.reordering.values()):
             batch = _batch(request, chart_input.find_blocks(self._cache, settings))
         else:
-            batch = source_batch(request)
+            none = np.zeros(0, np.int64)
+            batch = Batch(request.source, TranslationOptions.of([]), none, none, request.annotations, request.table)
         chart_input.add(self._reordering(batch))
         arrays = _core.decode_chart(chart_input, self._cache, settings, progress)
         return Derivations.of(self.system, request, feature_columns(self.system, chart_input), arrays)

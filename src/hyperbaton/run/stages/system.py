@@ -39,11 +39,10 @@ def plan(plan: Plan) -> None:
         options: JsonObject = {"reordering": {}, "decoding": to_mapping(translation.decoding)}
         inputs: Inputs = {**_table(plan, translation, system), "lm": plan.stages["lm"]}
         models = {model.name: model for model in translation.models_of(system)}
-        sparse = {name: translation.sparse[name] for name in names if name in translation.sparse}
         members = [
-            _model(plan, models[name]) if name in models else _sparse(plan, name, sparse[name])
+            _model(plan, models[name]) if name in models else _sparse(plan, name, translation.sparse[name])
             for name in names
-            if name in models or name in sparse
+            if name not in translation.models.rules
         ]
         for member in members:
             options["reordering"] |= member.uses
