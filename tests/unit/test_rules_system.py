@@ -305,13 +305,17 @@ def test_orientation_models_of_the_command_line(saved: Path, tmp_path: Path) -> 
     assert row.startswith(f"0 ||| {TARGET}  ||| ")
     diagnosed = hyperbaton("diagnose", tmp_path / "system", tmp_path / "a", tmp_path / "a")
     assert diagnosed.returncode == 0, diagnosed.stderr
+    (tmp_path / "links").write_text("0-0\n0-0\n")
+    refused = hyperbaton("diagnose", tmp_path / "system", tmp_path / "a", tmp_path / "a", "--links", tmp_path / "links")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "--links compares orientations of phrase pairs, which a system with rules does not have" in refused.stderr
 
 
 def test_orientation_models_that_rules_cannot_have(saved: Path, tmp_path: Path) -> None:
     possible = trained(tmp_path / "possible", orientations="three", classes="possible")
     table = "hier-mslr-bidirectional-fe"
     for where, message in (
-        (possible, "O cannot score the derivations of rules: use a trained jump model over all words, or a trained orient"),
+        (possible, "O cannot score the derivations of rules: use a trained jump model over all words, or orientation"),
         (table, f"a {table} table can only be counted from the output of 'hyperbaton extract -o'; give {table}:FILE or"),
         ("sparse:msd", "O cannot score the derivations of rules: use a trained jump model"),
     ):

@@ -160,8 +160,7 @@ class Derivations(Translations):
 
     def links_of(self, path: int) -> list[tuple[int, int]]:
         """The links of a translation, by source word."""
-        first, last = self.word_links.offsets[path : path + 2]
-        return sorted((int(i), int(j)) for i, j in self.word_links.points[first:last].tolist())
+        return sorted(self.word_links[path])
 
     def records(self, piece: int, path: int) -> list[JsonObject]:
         """The rules of a derivation, for people and programs; `parent` is the number of the parent rule."""

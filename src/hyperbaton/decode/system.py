@@ -122,10 +122,8 @@ class System(Display, Picklable):
     def __post_init__(self) -> None:
         for name, model in self.reordering.items():
             if self.is_hierarchical and not model.scores_derivations:
-                raise OptionError(
-                    f"{name} cannot score the derivations of rules: use a trained jump model over all words, or a trained "
-                    "orientation model over all classes, without coverage"
-                )
+                what = "use a trained jump model over all words, or orientation model over all classes without coverage"
+                raise OptionError(f"{name} cannot score the derivations of rules: {what}")
 
     @classmethod
     def of(
