@@ -42,17 +42,28 @@ class BoundChartInput {
                .demands = demands_.demands(),
                .walls = walls_,
                .zones = zones_,
-               .forced = view_forced(forced_ ? &*forced_ : nullptr, source_.tokens.offsets.size() - 1)} {
+               .forced = view_forced(forced_ ? &*forced_ : nullptr, source_.tokens.offsets.size() - 1),
+               .blocks = {}} {
     if (weights_.size() != input_.n_own()) throw Error("there must be a weight for each score of the rules");
-    for (const auto& [name, handle] : features) {
-      input_.add(name, nb::cast<const BoundFeature&>(handle).input());
-      features_.push_back(nb::borrow(handle));
-    }
+    add(features);
   }
   BoundChartInput(const BoundChartInput&) = delete;
   BoundChartInput& operator=(const BoundChartInput&) = delete;
 
   const ChartInput& input() const { return input_; }
+  void add(const NamedFeatures& features) {
+    for (const auto& [name, handle] : features) {
+      input_.add(name, nb::cast<const BoundFeature&>(handle).input());
+      features_.push_back(nb::borrow(handle));
+    }
+  }
+  BoundOptions find_blocks(RankCache& cache, const ChartSettings& settings) {
+    const nb::gil_scoped_release release;
+    auto blocks = hyperbaton::find_blocks(input_, settings, cache, {});
+    blocks_ = std::move(blocks.sentences);
+    input_.blocks = blocks_;
+    return {std::move(blocks.options)};
+  }
 
  private:
   SourceTokens source_;
@@ -62,6 +73,7 @@ class BoundChartInput {
   std::vector<Zone> zones_;
   std::optional<BoundTokens> forced_;
   std::vector<nb::object> features_;
+  std::vector<SentenceBlocks> blocks_;
   ChartInput input_;
 };
 
@@ -158,6 +170,11 @@ HYPERBATON_BINDINGS(hierarchical) {
                     const BoundDemands&, const Array2<std::int64_t>&, const Array2<std::int64_t>&, const BoundTokens*>(),
            nb::kw_only(), "grammar"_a, "source"_a, "features"_a, "weights"_a, "demands"_a, "walls"_a, "zones"_a,
            nb::arg("forced").none(), nb::keep_alive<1, 2>())
+      .def("add", &BoundChartInput::add, "features"_a, "Add features.")
+      .def("find_blocks", &BoundChartInput::find_blocks, "cache"_a, "settings"_a,
+           "The phrase pairs that orientation models see in derivations: they have a row of scores for each. Language "
+           "models "
+           "are added before, such models after.")
       .def_prop_ro(
           "columns", [](const BoundChartInput& self) { return self.input().column_names(); },
           "The feature name of each column of values.");

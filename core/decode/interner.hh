@@ -27,6 +27,21 @@ class Interner {
     *head = static_cast<std::uint32_t>(next_.size());
     return {*head - 1, true};
   }
+  // The number of a run, or 2³² − 1 if it has none.
+  template <class T>
+  std::uint32_t find(std::span<const T> run) const {
+    const std::string_view key(reinterpret_cast<const char*>(run.data()), run.size_bytes());
+    const auto* head = heads_.find(hash_bytes(key));
+    for (auto at = head ? *head : 0; at != 0; at = next_[at - 1])
+      if (run_of(at - 1) == key) return at - 1;
+    return ~0U;
+  }
+  // The run of a number.
+  template <class T>
+  std::span<const T> run(std::uint32_t number) const {
+    const auto bytes = run_of(number);
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
   std::size_t size() const { return next_.size(); }
   // All runs, in the order of their numbers.
   std::span<const char> bytes() const { return bytes_; }

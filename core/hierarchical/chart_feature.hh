@@ -15,19 +15,23 @@
 #include <span>
 #include <string>
 
+#include "hierarchical/rule_blocks.hh"
 #include "rules/rule_symbols.hh"
 
 namespace hyperbaton {
 
-class RuleOptions;
-
 // A rule over hypotheses.
 struct AppliedRule {
   const RuleOptions& options;
-  std::uint32_t option;                               // its number
-  int n_words;                                        // of its source side, without gaps
-  std::span<const std::uint16_t> positions;           // of each symbol of its source side; for gaps that of the first word
+  std::uint32_t option;  // its number
+  int n_words;           // of its source side, without gaps
+  // Of each symbol of its source side, for gaps that of the first word; and the end of the span.
+  std::span<const std::uint16_t> positions;
+  std::array<SourceSpan, kMaxGaps> gap_spans{};
   std::array<const std::uint32_t*, kMaxGaps> gaps{};  // the feature's words of the states of hypotheses, by gap
+  // If orientations are scored: its parts, and the blocks of the sentence.
+  std::span<const RulePart> parts{};
+  const SentenceBlocks* blocks = nullptr;
 };
 
 // Functions of a kind: `check` throws if a feature, the first one of its kind being `first`, cannot be used with these

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hierarchical/chart_jumps.hh"
+#include "hierarchical/chart_orientation.hh"
 
 namespace hyperbaton {
 
@@ -21,7 +22,7 @@ struct ChartKindList {
   template <class Input>
   static constexpr bool has = (std::same_as<typename Kinds::Input, Input> || ...);
 };
-using ChartKinds = ChartKindList<ChartJumps>;
+using ChartKinds = ChartKindList<ChartJumps, ChartOrientation>;
 
 class ChartFeatureList {
  public:

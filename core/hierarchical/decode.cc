@@ -179,6 +179,18 @@ std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSetting
                    [&] { return RuleOptions(input, settings, 0, cache, none, nullptr); });
 }
 
+RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RankCache& cache, const Progress& progress) {
+  RuleBlocks blocks;
+  blocks.sentences.resize(input.source.offsets.size() - 1);
+  parallel_chunks(blocks.sentences.size(), 1, settings.lookup.n_threads, progress,
+                  [&](std::size_t begin, std::size_t end, Poll& poll) {
+                    for (std::size_t s = begin; s < end; ++s)
+                      ChartSearch(input, settings, s, cache, poll).find_blocks(blocks.sentences[s]);
+                  });
+  blocks.fill_options();
+  return blocks;
+}
+
 ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
                           const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;

@@ -43,6 +43,9 @@ struct ChartDecoded {
 // the table limit allows. Of the input, the sentences are not used.
 std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSettings& settings, const Progress& progress);
 
+// The phrase pairs that orientation models see in the derivations of sentences. Of the input, the features are not used.
+RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RankCache& cache, const Progress& progress);
+
 ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
                           const Progress& progress);
 

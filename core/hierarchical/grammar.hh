@@ -47,6 +47,7 @@ struct ChartInput {
   std::span<const Wall> walls;
   std::span<const Zone> zones;
   ForcedView forced;
+  std::span<const SentenceBlocks> blocks;  // of each sentence, if orientations are scored
 
   // Number of a rule's own values: scores of the table, own features, glue.
   std::size_t n_own() const { return grammar.scores.n() + kOwnFeatures + 1; }

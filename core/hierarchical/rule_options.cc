@@ -163,10 +163,12 @@ RuleOptions::Range RuleOptions::of_demand(std::size_t demand) {
 }
 
 std::size_t RuleOptions::n_source_symbols(const RuleOption& option) const {
-  return option.source == kNoPhrase ? 0 : input_.grammar.table.source.length(option.source);
+  if (option.source == kNoPhrase) return std::max<std::size_t>(option.n_gaps, 1);
+  return input_.grammar.table.source.length(option.source);
 }
 
 bool RuleOptions::source_is_gap(const RuleOption& option, std::size_t symbol) const {
+  if (option.source == kNoPhrase) return option.n_gaps > 0;
   return input_.grammar.table.source.word(option.source, symbol) == input_.grammar.source_gap;
 }
 

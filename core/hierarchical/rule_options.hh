@@ -60,7 +60,7 @@ class RuleOptions {
   }
   LmPart prefix(std::uint32_t option, std::size_t lm) const { return prefixes_[option * lms_.size() + lm]; }
   float prefix_score(std::uint32_t option, std::size_t lm) const { return prefix_scores_[option * lms_.size() + lm]; }
-  // Source symbols of an option: whether each is a gap.
+  // Source symbols of an option, and whether each is a gap. The words of a rule that is not in the table are one symbol.
   std::size_t n_source_symbols(const RuleOption& option) const;
   bool source_is_gap(const RuleOption& option, std::size_t symbol) const;
   // Unweighted values of the rule itself, added to columns.

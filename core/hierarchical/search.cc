@@ -45,6 +45,11 @@ void ChartInput::add(const std::string& name, const FeatureInput& feature) {
             throw Error("a language model must have a number for each target word");
           lms.push_back({.name = name, .input = input});
         } else if constexpr (ChartKinds::has<Input>) {
+          if constexpr (std::same_as<Input, OptionScorer>) {
+            const std::size_t n_rows = blocks.empty() ? 0 : blocks.back().first_row + blocks.back().blocks.size();
+            if (blocks.size() + 1 != source.offsets.size() || input.scores.size() != n_rows * input.n_classes)
+              throw Error(name + ": there must be a row of scores for each phrase pair in the rules of each sentence");
+          }
           features.add(name, input, source.offsets);
         } else {
           throw Error(name +
@@ -82,6 +87,7 @@ ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings,
       keep_arcs_(settings.n_best.n > 1 || settings.graph),
       cells_(to_size(n_words_) + 1),
       glued_(to_size(n_words_) + 1) {
+  if (!input.blocks.empty()) parts_.emplace(input.blocks[sentence]);
   const int max_span = settings.max_span > 0 ? settings.max_span : n_words_;
   for (int begin = 0; begin <= n_words_; ++begin) {
     int widest = std::min(max_span, n_words_ - begin);
@@ -91,12 +97,17 @@ ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings,
   }
 }
 
-bool ChartSearch::run() {
+template <class Fill>
+void ChartSearch::each_span(const Fill& fill) {
   for (int begin = n_words_ - 1; begin >= 0; --begin) {
     matcher_.start(begin);
     const int widest = static_cast<int>(cells_[to_size(begin)].size()) - 1;
-    for (int end = begin + 1; end <= begin + widest; ++end) fill_span({begin, end});
+    for (int end = begin + 1; end <= begin + widest; ++end) fill({begin, end});
   }
+}
+
+bool ChartSearch::run() {
+  each_span([&](SourceSpan span) { fill_span(span); });
   for (int end = 0; end <= n_words_; ++end) fill_glued(end);
   const std::size_t n = hypotheses_.size();
   finish();
@@ -134,9 +145,8 @@ bool ChartSearch::covers(const RuleOption& option, SourceSpan span, const RuleMa
   return at == span.end && gap == match.n_gaps;
 }
 
-void ChartSearch::fill_span(SourceSpan span) {
-  cubes_.clear();
-  ++counts_.spans;
+template <class OnOptions>
+void ChartSearch::match(SourceSpan span, const OnOptions& on_options) {
   const bool allowed = !has_constraints() || allows(span);
   bool any = false;
   const auto has_hypotheses = [&](int begin, int end) {
@@ -150,16 +160,51 @@ void ChartSearch::fill_span(SourceSpan span) {
     const auto options = options_.of_phrase(match.phrase);
     if (options.empty()) return;
     if (!covers(options_[options.first], span, match)) throw_damaged("the rule index belongs to a different table");
-    std::array<Cell, kMaxGaps> gaps;
-    for (std::size_t g = 0; g < match.n_gaps; ++g) gaps[g] = cell(match.gaps[g]);
-    add_cube(options, std::span(gaps).first(match.n_gaps));
+    on_options(options, std::span(match.gaps).first(match.n_gaps));
   });
   for (std::size_t d = 0; d < demands_.size(); ++d)
     if (equal(span, span_of(demands_[d]))) {
       any = true;
-      add_cube(options_.of_demand(first_demand_ + d), {});
+      on_options(options_.of_demand(first_demand_ + d), std::span<const SourceSpan>());
     }
-  if (!any && allowed && span.end == span.begin + 1) add_cube(options_.of_unknown(span.begin), {});
+  if (!any && allowed && span.end == span.begin + 1)
+    on_options(options_.of_unknown(span.begin), std::span<const SourceSpan>());
+}
+
+void ChartSearch::find_blocks(SentenceBlocks& blocks) {
+  parts_.emplace(blocks);
+  Interner placed;  // source sides with the positions of their words
+  std::vector<std::uint32_t> key;
+  each_span([&](SourceSpan span) {
+    match(span, [&](RuleOptions::Range options, std::span<const SourceSpan> gaps) {
+      poll_();
+      if (options.empty()) return;
+      cell(span) = {0, 1};
+      const auto& any = options_[options.first];
+      place(any, span, gaps, positions_);
+      key.assign(1, options.first);
+      for (std::size_t k = 0; k + 1 < positions_.size(); ++k)
+        if (!options_.source_is_gap(any, k)) key.push_back(positions_[k]);
+      if (!placed.number(std::span<const std::uint32_t>(key)).second) return;
+      for (auto option = options.first; option < options.last; ++option)
+        for (const auto& part : parts_->of(options_, option)) {
+          if (part.gap != RulePart::kWords) continue;
+          blocks.add(part.first_block, {positions_[part.first.first], positions_[part.first.last]});
+          blocks.add(part.last_block, {positions_[part.last.first], positions_[part.last.last]});
+        }
+    });
+    if (cell(span).size() > 0) matcher_.close(span.end);
+  });
+}
+
+void ChartSearch::fill_span(SourceSpan span) {
+  cubes_.clear();
+  ++counts_.spans;
+  match(span, [&](RuleOptions::Range options, std::span<const SourceSpan> gap_spans) {
+    std::array<Cell, kMaxGaps> gaps;
+    for (std::size_t g = 0; g < gap_spans.size(); ++g) gaps[g] = cell(gap_spans[g]);
+    add_cube(options, std::span(gaps).first(gap_spans.size()));
+  });
   auto& here = cell(span);
   here = search(span);
   if (here.size() > 0) matcher_.close(span.end);
@@ -202,19 +247,26 @@ ChartEdge ChartSearch::edge_of(const Candidate& candidate) const {
   return edge;
 }
 
+std::array<SourceSpan, kMaxGaps> ChartSearch::gap_spans(const ChartEdge& edge) const {
+  std::array<SourceSpan, kMaxGaps> spans{};
+  for (std::size_t g = 0; g < options_[edge.option].n_gaps; ++g) spans[g] = hypotheses_[edge.children[g]].span;
+  return spans;
+}
+
 void ChartSearch::positions(const ChartEdge& edge, SourceSpan span, std::vector<std::uint16_t>& positions) const {
-  const auto& option = options_[edge.option];
+  place(options_[edge.option], span, gap_spans(edge), positions);
+}
+
+void ChartSearch::place(const RuleOption& option, SourceSpan span, std::span<const SourceSpan> gaps,
+                        std::vector<std::uint16_t>& positions) const {
   positions.clear();
-  if (option.source == kNoPhrase) {
-    positions.push_back(static_cast<std::uint16_t>(span.begin));
-    return;
-  }
   int at = span.begin;
   std::size_t gap = 0;
   for (std::size_t k = 0; k < options_.n_source_symbols(option); ++k) {
     positions.push_back(static_cast<std::uint16_t>(at));
-    at = options_.source_is_gap(option, k) ? hypotheses_[edge.children[gap++]].span.end : at + 1;
+    at = options_.source_is_gap(option, k) ? gaps[gap++].end : at + 1;
   }
+  positions.push_back(static_cast<std::uint16_t>(span.end));
 }
 
 bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values) {
@@ -255,14 +307,17 @@ bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t*
   }
 
   if (features_.any()) {
-    positions(edge, span, positions_);
+    const auto gaps = gap_spans(edge);
+    place(option, span, gaps, positions_);
     int n_words = span.end - span.begin;
-    for (std::size_t g = 0; g < option.n_gaps; ++g) {
-      const auto gap = hypotheses_[edge.children[g]].span;
-      n_words -= gap.end - gap.begin;
+    for (std::size_t g = 0; g < option.n_gaps; ++g) n_words -= gaps[g].end - gaps[g].begin;
+    AppliedRule rule{
+        .options = options_, .option = edge.option, .n_words = n_words, .positions = positions_, .gap_spans = gaps};
+    if (parts_) {
+      rule.parts = parts_->of(options_, edge.option);
+      rule.blocks = &input_.blocks[sentence_];
     }
     features_.each([&](auto& placed) {
-      AppliedRule rule{.options = options_, .option = edge.option, .n_words = n_words, .positions = positions_, .gaps = {}};
       for (std::size_t g = 0; g < option.n_gaps; ++g) rule.gaps[g] = state_of(edge.children[g]) + placed.state;
       placed.feature.combine(rule, state + placed.state, score, values ? values + placed.column : nullptr);
     });

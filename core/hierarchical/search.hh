@@ -41,6 +41,8 @@ class ChartSearch {
   ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache, Poll& poll);
   // False if there is no translation, which happens only if one is forced.
   bool run();
+  // Instead of a search, add the blocks of the sentence, without their columns.
+  void find_blocks(SentenceBlocks& blocks);
 
   // The hypothesis of the whole sentence.
   std::uint32_t root() const { return static_cast<std::uint32_t>(hypotheses_.size() - 1); }
@@ -56,7 +58,7 @@ class ChartSearch {
 
   // Unweighted values that an edge adds to those of its children, in columns.
   void add_values(const ChartEdge& edge, SourceSpan span, float* columns);
-  // The position of each symbol of the source side of an edge: for gaps, that of their first word.
+  // The position of each symbol of the source side of an edge, for gaps that of their first word; and the end of the span.
   void positions(const ChartEdge& edge, SourceSpan span, std::vector<std::uint16_t>& positions) const;
 
  private:
@@ -89,6 +91,12 @@ class ChartSearch {
     std::uint32_t next;
   };
 
+  // Call fill(span) for all spans that rules may cover, in the order of the search.
+  template <class Fill>
+  void each_span(const Fill& fill);
+  // Call on_options(options, gaps) for everything that can cover a span.
+  template <class OnOptions>
+  void match(SourceSpan span, const OnOptions& on_options);
   void fill_span(SourceSpan span);
   void fill_glued(int end);
   void finish();
@@ -107,6 +115,9 @@ class ChartSearch {
   void push_neighbours(const Candidate& candidate, SourceSpan span);
   Cell keep(SourceSpan span);
 
+  void place(const RuleOption& option, SourceSpan span, std::span<const SourceSpan> gaps,
+             std::vector<std::uint16_t>& positions) const;
+  std::array<SourceSpan, kMaxGaps> gap_spans(const ChartEdge& edge) const;
   const std::uint32_t* state_of(std::uint32_t id) const { return states_.data() + id * n_state_; }
   bool allows(SourceSpan span) const;
   bool allows(SourceSpan span, const RuleMatch& match) const;
@@ -131,6 +142,7 @@ class ChartSearch {
   RuleOptions options_;
   Matcher matcher_;
   ChartFeatureSet features_;
+  std::optional<RuleParts> parts_;
   std::size_t at_forced_, n_state_;
   bool keep_arcs_;
 

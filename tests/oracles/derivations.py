@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tests.oracles.decode import Arpa, log
 
 Rules = Mapping[tuple[str, str], tuple[list[float], list[tuple[int, int]]]]
+Span = tuple[int, int]
 GLUE = math.log(2.718)
 
 
@@ -132,3 +133,114 @@ def features(
         charged = [(i, j) for (i, a), (j, b) in pairwise(order) if inside or a != b]
         found["JUMPS"] = [float(sum(jumps[i + 1, j] for i, j in charged))]
     return found
+
+
+class Block(NamedTuple):
+    """A phrase pair that orientation models see: a rule without gaps, or words of a rule between its gaps."""
+
+    begin: int
+    end: int
+    target: tuple[str, ...]
+    links: tuple[tuple[int, int], ...]
+
+
+class Meeting(NamedTuple):
+    """Two blocks that follow each other on the target side; no previous one at the start of the sentence.
+
+    Spans are (begin, end): of the blocks with the words without links that belong to them, and of the largest contiguous
+    runs of parts that they are the end and the beginning of.
+    """
+
+    previous: Block | None
+    next: Block
+    near: tuple[Span, Span]
+    wide: tuple[Span, Span]
+
+
+class Part(NamedTuple):
+    """A gap or a run of words of a rule: its source words, and its first and its last block, each with its span."""
+
+    words: set[int]
+    first: tuple[Block, Span]
+    last: tuple[Block, Span]
+    edges: tuple[Span, Span]  # the source side of the first and of the last block; of a gap, all of it
+
+
+def hull(words: set[int]) -> Span:
+    return min(words), max(words) + 1
+
+
+def largest_run(parts: Sequence[Part], one: Span) -> Span:
+    """The largest contiguous union of the first parts; `one` if there is none."""
+    found, words = one, set[int]()
+    for part in parts:
+        words |= part.words
+        if len(words) == max(words) - min(words) + 1:
+            found = hull(words)
+    return found
+
+
+def meetings_in(parts: Sequence[Part]) -> Iterator[Meeting]:
+    for k, (a, b) in enumerate(pairwise(parts), 1):
+        wide = (largest_run(parts[k - 1 :: -1], a.edges[1]), largest_run(parts[k:], b.edges[0]))
+        yield Meeting(a.last[0], b.first[0], (a.last[1], b.first[1]), wide)
+
+
+def meetings_of(tree: Tree) -> tuple[list[Meeting], Part]:
+    """The meetings inside a tree, and the tree as a part."""
+    span, links = (tree.begin, tree.end), tuple(sorted(tree.links))
+    if not tree.children:
+        block = Block(*span, tree.target, links)
+        return [], Part(set(range(*span)), (block, span), (block, span), (span, span))
+    inner = [meetings_of(child) for child in tree.children]
+    gaps = [i for i, symbol in enumerate(tree.source) if symbol == "[X]"]
+    runs: list[tuple[list[int], list[int]]] = []  # target and source symbols of each part
+    for j, symbol in enumerate(tree.target):
+        if symbol.startswith("[X,"):
+            runs.append(([j], [gaps[int(symbol[3]) - 1]]))
+            continue
+        if not runs or tree.target[runs[-1][0][-1]].startswith("[X,"):
+            runs.append(([], []))
+        runs[-1][0].append(j)
+        seen = {i for _, symbols in runs for i in symbols}
+        runs[-1][1].extend(sorted(i for i, k in links if k == j and i not in seen))
+    used = sorted(i for _, symbols in runs for i in symbols)
+    words: dict[int, set[int]] = {i: set() for i in used}  # of each symbol
+    for i, position in enumerate(positions(tree)):
+        owner = max((k for k in used if k <= i), default=used[0])
+        child = tree.children[gaps.index(i)] if i in gaps else None
+        words[owner] |= {position} if child is None else set(range(child.begin, child.end))
+    parts = []
+    for targets, symbols in runs:
+        if not symbols:
+            continue
+        everything = set.union(*(words[i] for i in symbols))
+        if symbols[0] in gaps:
+            part = inner[gaps.index(symbols[0])][1]
+            inside, outside = hull(part.words), hull(everything)
+            first, last = (
+                (block, tuple(out if at == edge else at for at, edge, out in zip(near, inside, outside, strict=True)))
+                for block, near in (part.first, part.last)
+            )
+            parts.append(Part(everything, first, last, (outside, outside)))
+            continue
+        ends = []
+        for end in (symbols[0], symbols[-1]):
+            place = [i for i in symbols if sum(g < i for g in gaps) == sum(g < end for g in gaps)]
+            near = hull(set.union(*(words[i] for i in place)))
+            here = [i for i, position in enumerate(positions(tree)) if near[0] <= position < near[1] and i not in gaps]
+            inner_links = tuple(sorted((i - here[0], j - targets[0]) for i, j in links if i in here and j in targets))
+            ends.append((Block(*near, tuple(tree.target[j] for j in targets), inner_links), near))
+        parts.append(Part(everything, *ends, (ends[0][1], ends[1][1])))
+    whole = Part(set(range(*span)), parts[0].first, parts[-1].last, (span, span))
+    return [*(meeting for found, _ in inner for meeting in found), *meetings_in(parts)], whole
+
+
+def meetings(derivation: Sequence[Tree]) -> Iterator[Meeting]:
+    """The meetings of a derivation; the glue rules join a prefix of the sentence and a tree."""
+    last: tuple[Block | None, Span] = (None, (0, 0))
+    for tree in derivation:
+        inside, part = meetings_of(tree)
+        yield from inside
+        yield Meeting(last[0], part.first[0], (last[1], part.first[1]), ((0, tree.begin), (tree.begin, tree.end)))
+        last = part.last

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hyperbaton.corpus import Text
 from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.lm import LanguageModel
+from hyperbaton.phrases import TranslationOptions
 from tests.oracles import decode, derivations
 from tests.property.test_decode import ARPA
 from tests.rule_tables import rule_table
@@ -101,6 +104,91 @@ def test_best_derivations(jumps: str | None, case: tuple[list[str], Any], max_sp
         features = found.named(found.totals[path])
         assert total(features, system.weights) == pytest.approx(score, abs=1e-4)
         assert features["LM0"] == pytest.approx([arpa.sentence(found.text[path])], abs=1e-4)
+
+
+class Numbers:
+    """An orientation model: any numbers, from everything that it is given of a phrase pair."""
+
+    def __init__(self, orientations: str, side: str) -> None:
+        self.orientations, self.side = orientations, side
+
+    def option_logprobs(self, source: Text, options: TranslationOptions) -> Any:
+        rows = []
+        spans = options.source
+        columns = (spans.sentence.tolist(), spans.begin.tolist(), spans.length.tolist())
+        for o, (sentence, begin, n) in enumerate(zip(*columns, strict=True)):
+            assert begin + n <= source.lengths[sentence]
+            links = tuple((i, j) for i, j in sorted(options.links[o]))
+            rows.append([self.value(begin, tuple(options.target[o]), links, n, c) for c in range(4)])
+        return np.array(rows).reshape(-1, 4)
+
+    @staticmethod
+    def value(begin: int, target: tuple[str, ...], links: tuple[tuple[int, int], ...], length: int, column: int) -> float:
+        number = sum((i + 2) * ord(letter) for i, letter in enumerate("".join(target)))
+        number += sum(37 * i + 11 * j + 5 for i, j in links)
+        return -abs(math.sin(begin + 3 * length + number + 1.3 * column)) - 0.1
+
+    def features(self, meetings: Iterable[derivations.Meeting], scaled: bool) -> list[float]:
+        """The values of each class."""
+        values = [0.0] * 4
+        for meeting in meetings:
+            block = meeting.next if self.side == "before" else meeting.previous
+            if block is None:
+                continue
+            (p, q), (wide_p, wide_q) = meeting.near, meeting.wide
+            a, b = p, q
+            if self.orientations.startswith("hier"):
+                a, b = (wide_p, q) if self.side == "before" else (p, wide_q)
+            if self.orientations == "-1,0,2":
+                column = sum(a[1] - b[0] >= cut for cut in (-1, 0, 2))
+            else:
+                column = 0 if b[0] == a[1] else 1 if b[1] == a[0] else 3 if b[0] > a[1] else 2
+            value = self.value(block.begin, block.target, block.links, block.end - block.begin, column)
+            values[column] += -abs(q[0] - p[1]) / (2.0 * math.exp(value)) if scaled else value
+        return values
+
+
+@pytest.mark.parametrize("per_class", [False, True])
+@pytest.mark.parametrize(
+    ("orientations", "sides", "use"),
+    [
+        ("-1,0,2", ["before"], "direct"),
+        ("-1,0,2", ["after"], "scaled"),
+        ("phrase-mslr", ["before"], "direct"),
+        ("phrase-mslr", ["after", "before"], "direct"),
+        ("hier-mslr", ["before"], "scaled"),
+        ("hier-mslr", ["after"], "direct"),
+        ("hier-mslr", ["after", "before"], "direct"),
+    ],
+)
+@settings(max_examples=25, deadline=None)
+@given(case=cases(), max_span=st.sampled_from([0, 2]))
+@example(case=(["b", "a", "b"], {("[X] a [X]", "y [X,1] [X,2] x"): ([0.5, 0.5], [(1, 0)])}), max_span=0)
+@example(case=(["b", "a", "b"], {("[X] a [X]", "y [X,1] [X,2] x"): ([0.5, 0.5], [(1, 3)])}), max_span=0)
+def test_orientations_of_blocks(
+    orientations: str, sides: list[str], use: str, per_class: bool, case: tuple[list[str], Any], max_span: int
+) -> None:
+    """Scores and features of all derivations with orientation models, with other models beside them."""
+    words, rules = case
+    with tempfile.TemporaryDirectory() as folder:
+        model, arpa = lm_of(folder)
+    models = {f"O{i}": Numbers(orientations, side) for i, side in enumerate(sides)}
+    reordering = {name: ModelUse(model, use, 2.0, per_class=per_class) for name, model in models.items()}
+    weights = {name: [0.5, 1.0, 0.3, 0.7] if per_class else 0.6 for name in models}
+    system = System.of(rule_table(rules), [model], reordering | {"JUMPS": ModelUse(Waves())}, WEIGHTS | weights, EVERYTHING)
+    expected = []
+    for derivation in derivations.derivations(words, rules, max_span):
+        features = derivations.features(derivation, len(words), arpa, Waves.matrix(len(words)), inside=False)
+        for name, of_model in models.items():
+            values = of_model.features(derivations.meetings(derivation), use == "scaled")
+            features[name] = values if per_class else [sum(values)]
+        expected.append(total(features, system.weights))
+    options = Decoding(pop_limit=100_000, stack=0, table_limit=0, max_span=max_span)
+    found = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words), "a b"], NBest(300))
+    scores = found.scores[: found.path_offsets[1]]
+    assert scores == pytest.approx(sorted(expected, reverse=True)[:300], abs=1e-3)
+    for path, score in enumerate(scores):
+        assert total(found.named(found.totals[path]), system.weights) == pytest.approx(score, abs=1e-3)
 
 
 @settings(max_examples=40, deadline=None)

@@ -13,6 +13,7 @@ import pytest
 
 from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
+from hyperbaton.corpus import Bitext
 from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.decode.options import check_applies
@@ -21,11 +22,15 @@ from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.explore import sentence_object
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import Batch
+from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.report.derivation import derivation_text, draw_derivation
+from hyperbaton.run.experiment import Experiment, parse_experiment
+from hyperbaton.run.plan import make_plan
 from hyperbaton.serve.dialects.moses import _phrases
 from hyperbaton.serve.engine import Engine, EngineRequest
 from tests.program import hyperbaton
 from tests.rule_tables import rule_table
+from tests.stages import do_stages
 
 SOURCE, TARGET = "ta zai jia chi fan", "he eats rice at home"
 LINKS = [(0, 0), (1, 3), (2, 4), (3, 1), (4, 2)]
@@ -263,7 +268,6 @@ def test_a_derivation_is_drawn(system: System, saved: Path, tmp_path: Path) -> N
 
 
 def test_phrases_are_drawn_too(tmp_path: Path) -> None:
-    from hyperbaton.corpus import Bitext
     from hyperbaton.phrases import PhraseTable, extract
 
     bitext = Bitext.of(["wo ai ni"], ["i love you"], [[(0, 0), (1, 1), (2, 2)]])
@@ -271,6 +275,50 @@ def test_phrases_are_drawn_too(tmp_path: Path) -> None:
     found = TokenTranslator(system).translate_batch(["ni ai wo"], NBest())
     assert derivation_text(found, 0).splitlines()[3:6] == ["ni → you", "ai → love", "wo → i"]
     assert found.links_of(0) == [(0, 0), (1, 1), (2, 2)]
+
+
+def trained(path: Path, **options: Any) -> Path:
+    """A saved orientation model of a few sentence pairs."""
+    targets = ["he eats rice at home", "he eats at home", "at home he eats rice"]
+    sources = ["ta zai jia chi fan", "ta zai jia chi", "zai jia ta chi fan"]
+    links = [LINKS, [(0, 0), (1, 2), (2, 3), (3, 1)], [(i, i) for i in range(5)]]
+    Lexicalized(max_distance=0, **options).fit(Bitext.of(sources, targets, links)).save(path)
+    return path
+
+
+def test_orientation_models_of_the_command_line(saved: Path, tmp_path: Path) -> None:
+    before = trained(tmp_path / "before", orientations="hier-mslr")
+    after = trained(tmp_path / "after", orientations="hier-mslr", side="after")
+    (tmp_path / "a").write_text(f"{SOURCE}\nta oh fan\n")
+    models = ("--reordering", f"O={before}", "--reordering", f"O.after={after}", "--weights-per-class", "O")
+    made = hyperbaton("system", "--from", saved, *models, "-o", tmp_path / "system")
+    assert made.returncode == 0, made.stderr
+    done = hyperbaton("translate", tmp_path / "system", tmp_path / "a", "--nbest", "3")
+    row = done.stdout.splitlines()[0]
+    values = re.search(r"O= (\S+) (\S+) (\S+) (\S+) O\.after= (\S+) ", row)
+    assert values, row
+    # "he" is monotone, "eats rice" discontinuous to the right, "at" to the left, and "home" monotone.
+    assert [float(value) < 0 for value in values.groups()] == [True, False, True, True, True]
+    assert row.startswith(f"0 ||| {TARGET}  ||| ")
+    diagnosed = hyperbaton("diagnose", tmp_path / "system", tmp_path / "a", tmp_path / "a")
+    assert diagnosed.returncode == 0, diagnosed.stderr
+    (tmp_path / "links").write_text("0-0\n0-0\n")
+    refused = hyperbaton("diagnose", tmp_path / "system", tmp_path / "a", tmp_path / "a", "--links", tmp_path / "links")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "--links compares orientations of phrase pairs, which a system with rules does not have" in refused.stderr
+
+
+def test_orientation_models_that_rules_cannot_have(saved: Path, tmp_path: Path) -> None:
+    possible = trained(tmp_path / "possible", orientations="three", classes="possible")
+    table = "hier-mslr-bidirectional-fe"
+    for where, message in (
+        (possible, "O cannot score the derivations of rules: use a trained jump model over all words, or orientation"),
+        (table, f"a {table} table can only be counted from the output of 'hyperbaton extract -o'; give {table}:FILE or"),
+        ("sparse:msd", "O cannot score the derivations of rules: use a trained jump model"),
+    ):
+        done = hyperbaton("system", "--from", saved, "--reordering", f"O={where}", "-o", tmp_path / "system")
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert message in done.stderr
 
 
 class InCore(Near):
@@ -287,6 +335,8 @@ class InCore(Near):
 class CoverageFeature:
     """A feature of steps, which a derivation does not have."""
 
+    scores_derivations = True
+
     def search_feature(self, batch: Batch, weights: list[float]) -> _core.Feature:
         return _core.Distance(weight=weights[0])
 
@@ -297,8 +347,47 @@ def test_a_feature_of_the_core_scores_derivations_if_its_kind_can(lm: LanguageMo
         system = System.of(rule_table(RULES), {"LM0": lm}, {"J": model}, WEIGHTS | {"J": 0.7})
         found.append(TokenTranslator(system).translate_batch([SOURCE], NBest(3)))
     assert System.of(rule_table(RULES), reordering={"J": InCore()}).weights["J"] == [0.7]
-    assert ModelUse(InCore()).scores_derivations and not ModelUse(CoverageFeature()).scores_derivations
+    assert ModelUse(InCore()).scores_derivations
     assert found[0].lines() == found[1].lines() and np.array_equal(found[0].scores, found[1].scores)
     refused = System.of(rule_table(RULES), {"LM0": lm}, {"C": CoverageFeature()})
     with pytest.raises(HyperbatonError, match="C: this kind of feature scores the steps of phrases"):
         TokenTranslator(refused).translate_batch([SOURCE], NBest(1))
+
+
+def rules_experiment(systems: dict[str, list[str]], **models: object) -> Experiment:
+    values = {
+        "corpus": {"generate": {"sentences": 200, "dev": 10, "test": 10, "style": "japanese"}},
+        "models": {
+            "hiero": {"model": "rules", "max-span": 6, "for-texts": True},
+            "hier": {"model": "lexicalized", "orientations": "hier-mslr", "direction": "bidirectional", "max-distance": 0},
+            **models,
+        },
+        "lm": {"order": 2},
+        "translation": {
+            "systems": systems,
+            "metrics": ["bleu"],
+            "samples": 10,
+            "tuning": {"iterations": 1},
+            "decoding": {"pop-limit": 20},
+        },
+    }
+    return parse_experiment(values, "exp.toml", Path())
+
+
+@pytest.mark.slow
+def test_orientation_models_in_an_experiment(tmp_path: Path) -> None:
+    plan = make_plan(rules_experiment({"chart": ["hiero", "hier"]}))
+    do_stages(plan, tmp_path)
+    tuned = System.load(plan.stages["tune.chart.1"].folder(tmp_path) / "system")
+    assert {name: len(weights) for name, weights in tuned.weights.items() if "hier" in name} == {"hier": 4, "hier.after": 4}
+
+
+def test_models_that_rules_cannot_have_in_an_experiment() -> None:
+    message = "left cannot score derivations: with rules, only jump models over all words and orientation models over all"
+    for model in (
+        {"model": "pair", "candidates": "remaining"},
+        {"model": "lexicalized", "classes": "possible"},
+        {"model": "osm"},
+    ):
+        with pytest.raises(OptionError, match=message):
+            make_plan(rules_experiment({"chart": ["hiero", "left"]}, left=model))

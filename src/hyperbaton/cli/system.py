@@ -114,8 +114,6 @@ def system(
         made = assemble(phrases, lm or [], rules=rules)
     else:
         raise OptionError("nothing to assemble: give --phrases, --rules, --moses-ini or --from")
-    if made.is_hierarchical and scaled:
-        raise OptionError("--scaled scales the distance, which a system with rules does not have")
     made = extend(
         made,
         trained,

@@ -103,9 +103,7 @@ def extend(
     if phrases is None:
         phrases = next((str(part.location.path) for part in system.located if part.part is system.table), "")
     models = {
-        name: _over_rules(name, where, name in inside)
-        if system.is_hierarchical
-        else _reordering(where, phrases, system.table, (scaled or {}).get(name), name in inside)
+        name: _reordering(where, phrases, system.table, (scaled or {}).get(name), name in inside)
         for name, where in reordering.items()
     }
     models |= {name: models[name].with_class_weights(name) for name in per_class}
@@ -129,17 +127,6 @@ def load_rules(path: AnyPath) -> RuleTable:
     if len(rules) == 0:
         raise InputError("contains no rules", path)
     return rules
-
-
-def _over_rules(name: str, where: str, inside: bool) -> Reordering:
-    """The reordering model of a system with rules, if it can score derivations."""
-    use = ModelUse(load_model(where), inside=inside) if (Path(where) / MANIFEST).exists() else None
-    if use is None or not use.scores_derivations:
-        raise OptionError(
-            f"{name}={where}: a system with rules can use jump models over all words (linear_jump, nine_class, pair, "
-            "sequence, encoder), and no other reordering model"
-        )
-    return use
 
 
 def phrases_location(path: AnyPath) -> Location | None:
@@ -236,7 +223,8 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
         return ReorderingTable(kind, read_reordering_table(file, kind, table))
     if not phrases or not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extraction.KIND:
         raise OptionError(
-            f"a {kind.name} table can only be counted from the output of 'hyperbaton extract -o'; give {name}:FILE"
+            f"a {kind.name} table can only be counted from the output of 'hyperbaton extract -o'; give {name}:FILE or, for "
+            "rules, trained models"
         )
     extracted, min_count = ExtractedPhrases.load(phrases), Artefact(phrases, extraction.STORED).options["min-count"]
     pieces = probability_pieces(extracted.orientations, kind, Scratch(_PIECE), min_count=min_count)

@@ -22,7 +22,6 @@ from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 # Rules that are not in the table, by the core's numbers for them.
 _UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
 _KINDS = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}
-_NO_TEXT, _NO_POINTS = np.zeros(0, np.uint32), np.zeros((0, 2), np.uint16)
 
 
 class RuleUse(NamedTuple):
@@ -44,15 +43,6 @@ class RuleUse(NamedTuple):
     target_end: int
     source_words: tuple[int, ...]
     target_words: tuple[int, ...]
-
-
-def source_batch(request: Request) -> Batch:
-    """The sentences of a request without translation options, as needed by jump models."""
-    none = np.zeros(0, np.int64)
-    spans = Spans(none.astype(np.uint32), none.astype(np.uint16), none.astype(np.uint16))
-    target = Text(_NO_TEXT, np.zeros(1, np.int64), request.target.vocabulary)
-    options = TranslationOptions(spans, target, Links(_NO_POINTS, np.zeros(1, np.int64)))
-    return Batch(request.source, options, none, none, request.annotations, request.table)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -169,8 +159,7 @@ class Derivations(Translations):
 
     def links_of(self, path: int) -> list[tuple[int, int]]:
         """The links of a translation, by source word."""
-        first, last = self.word_links.offsets[path : path + 2]
-        return sorted((int(i), int(j)) for i, j in self.word_links.points[first:last].tolist())
+        return sorted(self.word_links[path])
 
     def order(self, path: int) -> list[int]:
         """The linked source words in the order of their target words, each once."""

@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from hyperbaton.base import numeric
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import InputError, SentenceError
+from hyperbaton.base.errors import InputError, OptionError, SentenceError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Annotations, Bitext, Links, Text
@@ -139,7 +139,9 @@ class Predictions:
 
 
 def _class_scores(translations: Translations) -> Iterator[tuple[str, OptionScores]]:
-    """The scores of all orientation models, as log-probabilities."""
+    """The scores of all orientation models, as log-probabilities; none for rules, whose steps are not phrases."""
+    if translations.system.is_hierarchical:
+        return
     for name, model in translations.system.reordering.items():
         direct = replace(model, use="direct") if isinstance(model, ModelUse) else model
         for scores in direct.class_scores(translations.batch):
@@ -285,6 +287,8 @@ def diagnose(
     """
     if len(sources) != len(references):
         raise InputError(f"there are {len(sources)} sentences, but {len(references)} references")
+    if links is not None and system.is_hierarchical:
+        raise OptionError("--links compares orientations of phrase pairs, which a system with rules does not have")
     ordinary = TokenTranslator(system, options, threads=threads)
     most = ordinary.options.max_words
     Pieces.of(sources, most).need_whole(range(len(sources)), unforced(most))  # before the search

@@ -128,6 +128,12 @@ class System(Display, Picklable):
     packed: Packing | None = field(default=None, kw_only=True)
     text: TextProcessing | None = field(default=None, kw_only=True)
 
+    def __post_init__(self) -> None:
+        for name, model in self.reordering.items():
+            if self.is_hierarchical and not model.scores_derivations:
+                what = "use a trained jump model over all words, or orientation model over all classes without coverage"
+                raise OptionError(f"{name} cannot score the derivations of rules: {what}")
+
     @classmethod
     def of(
         cls,

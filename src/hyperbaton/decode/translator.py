@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
 from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System, lm_numbers
-from hyperbaton.models import Batch
+from hyperbaton.models import Batch, PerOption
 from hyperbaton.phrases import Spans, TranslationOptions
 
 if TYPE_CHECKING:
@@ -226,10 +226,16 @@ class TokenTranslator(Display, Picklable):
         progress: Progress | None,
     ) -> Derivations:
         """Translations by the rules of a hierarchical system."""
-        from hyperbaton.decode.derivations import Derivations, source_batch  # here, since most systems have phrases
+        from hyperbaton.decode.derivations import Derivations  # here, since most systems have phrases
 
-        chart_input = self._chart_input(request, [*lms.items(), *self._reordering(source_batch(request))])
-        arrays = _core.decode_chart(chart_input, self._cache, self._chart_settings(n_best, graph), progress)
+        settings, chart_input = self._chart_settings(n_best, graph), self._chart_input(request, lms)
+        if any(isinstance(model.part, PerOption) for model in self.system.reordering.values()):
+            batch = _batch(request, chart_input.find_blocks(self._cache, settings))
+        else:
+            none = np.zeros(0, np.int64)
+            batch = Batch(request.source, TranslationOptions.of([]), none, none, request.annotations, request.table)
+        chart_input.add(self._reordering(batch))
+        arrays = _core.decode_chart(chart_input, self._cache, settings, progress)
         return Derivations.of(self.system, request, feature_columns(self.system, chart_input), arrays)
 
     def best_pairs(self, progress: Progress | None = None) -> npt.NDArray[np.bool_]:
@@ -237,7 +243,7 @@ class TokenTranslator(Display, Picklable):
         request = Request.of(AnnotatedLines.parse([], markup=False), self.system.table, self.options)
         lms = self._lms(request)
         if self.system.is_hierarchical:
-            chart_input = self._chart_input(request, list(lms.items()))
+            chart_input = self._chart_input(request, lms)
             return _core.best_rules(chart_input, self._chart_settings(NBest(), graph=False), progress).astype(np.bool_)
         return _core.best_pairs(
             table=self.system.lookup,
@@ -247,11 +253,11 @@ class TokenTranslator(Display, Picklable):
             progress=progress,
         ).astype(np.bool_)
 
-    def _chart_input(self, request: Request, features: list[tuple[str, Any]]) -> _core.ChartInput:
+    def _chart_input(self, request: Request, lms: dict[str, _core.WeightedLm]) -> _core.ChartInput:
         return _core.ChartInput(
             grammar=self.system.grammar,
             source=request.tokens,
-            features=features,
+            features=list(lms.items()),
             weights=self._own_weights(*OWN_FEATURES, GLUE),
             demands=request.demands,
             walls=request.walls,

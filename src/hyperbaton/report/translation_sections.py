@@ -138,7 +138,8 @@ def _comparison(by_limit: ByLimit, metrics: Sequence[str], pair: tuple[str, str]
 
 def _scores(by_limit: ByLimit, metrics: Sequence[str], baselines: Sequence[str]) -> Table:
     speed = any(is_number(row.get("words_per_second")) for rows in by_limit.values() for row in rows)
-    columns = [TableColumn("system"), *(TableColumn(f"{title_of(m)} {_arrow(m)}", wanted(m)) for m in metrics)]
+    arrows = {"high": "↑", "low": "↓"}
+    columns = [TableColumn("system"), *(TableColumn(f"{title_of(m)} {arrows[wanted(m)]}", wanted(m)) for m in metrics)]
     lengths = any(is_number(row.get("length")) for rows in by_limit.values() for row in rows)
     columns += [TableColumn("length")] if lengths else []
     columns += [TableColumn("words/s")] if speed else []
@@ -275,10 +276,6 @@ def _estimate(row: Row, metric: str) -> Mapping[str, Json]:
     """A system's score by a metric, and what is known about it."""
     score = (row.get("scores") or {}).get(metric)
     return score if isinstance(score, dict) else {"value": score}
-
-
-def _arrow(metric: str) -> str:
-    return "↑" if wanted(metric) == "high" else "↓"
 
 
 def _better(metric: str, delta: Json) -> bool:

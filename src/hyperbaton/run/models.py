@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from hyperbaton.base.options import option, options_of, to_mapping
@@ -50,6 +51,10 @@ class NamedModel:
         """The name for a side in systems."""
         return f"{self.name}.after" if side == "after" and len(self.sides) > 1 else self.name
 
+    def over_rules(self) -> NamedModel:
+        """The model in a system with rules: trained, with the weights of a table, if it has one for phrases."""
+        return replace(self, table=None, is_counted=False, per_class=self.per_class or self.table is not None)
+
     def resolved(self) -> dict[str, object]:
         """The model as plain values."""
         values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
@@ -76,6 +81,11 @@ class Models:
 
     reordering: dict[str, NamedModel]
     rules: dict[str, Rules]
+
+    def members(self, names: Collection[str]) -> list[NamedModel]:
+        """The models among the members of a system."""
+        models = [self.reordering[name] for name in names if name in self.reordering]
+        return [model.over_rules() for model in models] if any(name in self.rules for name in names) else models
 
     def resolved(self) -> dict[str, object]:
         """All models as plain values."""

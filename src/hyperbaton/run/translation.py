@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.base.options import CheckedOptions, Option, option, to_mapping
-from hyperbaton.decode import Decoding
+from hyperbaton.base.options import CheckedOptions, Option, from_mapping, option, to_mapping
+from hyperbaton.decode import Decoding, ModelUse
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.decode.system import (
     DISTORTION,
@@ -27,7 +27,6 @@ from hyperbaton.decode.system import (
     WORD_PENALTY,
 )
 from hyperbaton.metrics import METRICS, make_metric
-from hyperbaton.models import PerJump
 from hyperbaton.run.cost import Rate, Size, cost_of
 from hyperbaton.run.experiment import Experiment
 from hyperbaton.run.keys import KeyTable
@@ -109,8 +108,7 @@ class Translation:
 
     def models_of(self, system: str) -> list[NamedModel]:
         """The models of a system, without sparse features and rules."""
-        models = self.models.reordering
-        return [models[name] for name in self.systems[system] if name in models]
+        return self.models.members(self.systems[system])
 
     def columns(self, system: str) -> list[str]:
         """The columns of the corpus that the models of a system read."""
@@ -237,8 +235,10 @@ def _read_systems(table: KeyTable, all_models: Models, sparse: Mapping[str, Spar
             if len(others) + 1 < len(members):
                 raise named.error(key, "a system can have only one set of rules")
             for member in others:
-                if member in sparse or not issubclass(models[member].cls, PerJump):
-                    raise named.error(key, f"{member} cannot score derivations: with rules, only jump models can")
+                model = models.get(member)
+                if model is None or not ModelUse(from_mapping(model.cls, model.options)).scores_derivations:
+                    what = "with rules, only jump models over all words and orientation models over all classes can"
+                    raise named.error(key, f"{member} cannot score derivations: {what}")
         systems[name] = tuple(members)
     return systems
 
@@ -266,12 +266,10 @@ def _read_fix(table: KeyTable, systems: Mapping[str, Collection[str]], models: M
 
 def _features(members: Collection[str], models: Models) -> list[str]:
     """The names of the features of a system."""
-    names: list[str] = []
-    for name in members:
-        if (model := models.reordering.get(name)) is not None and not model.table:
-            names += [model.use(side) for side in model.sides]
-        elif name not in models.rules:
-            names.append(name)
+    trained = {
+        model.name: [model.name] if model.table else list(map(model.use, model.sides)) for model in models.members(members)
+    }
+    names = [feature for name in members if name not in models.rules for feature in trained.get(name, [name])]
     of_table = GLUE if any(name in models.rules for name in members) else DISTORTION
     return [*names, of_table, "LM0", WORD_PENALTY, PHRASE_PENALTY, TRANSLATION, UNKNOWN_WORD]
 

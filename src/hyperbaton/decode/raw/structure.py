@@ -327,7 +327,7 @@ def mask_flow(flow: Flow, form: TextFormat) -> MaskedFlow:
     pieces: list[str] = []
     for kind, text, _, lines in flow:
         if kind == _TEXT:
-            plain = _REFERENCE.sub(_resolved, text) if form.escapes else text
+            plain = _REFERENCE.sub(lambda found: without_control(unescape(found[0])), text) if form.escapes else text
             plain = _LINE_END.sub(rf"{KEPT_LINE}\g<0>", plain) if lines and not form.newlines else plain
             inner = mask(plain, tags=False)
             pieces.append(_MASKED.sub(put, inner.text))
@@ -344,10 +344,6 @@ def mask_flow(flow: Flow, form: TextFormat) -> MaskedFlow:
         pieces.append(f"{EDGE}{char}{EDGE}")
     masked.text = "".join(pieces)
     return masked
-
-
-def _resolved(reference: re.Match[str]) -> str:
-    return without_control(unescape(reference[0]))
 
 
 def without_control(text: str) -> str:

@@ -11,10 +11,11 @@ from hyperbaton.decode import Decoding
 from hyperbaton.decode.assemble import assemble
 from hyperbaton.run.corpus import RawTextOptions
 from hyperbaton.run.cost import Rate
+from hyperbaton.run.models import NamedModel
 from hyperbaton.run.plan import Plan
 from hyperbaton.run.stage import CORPUS, Inputs, Work
 from hyperbaton.run.texts import Texts
-from hyperbaton.run.translation import Translation
+from hyperbaton.run.translation import Sparse, Translation
 
 AFTER = ("lm",)
 TABLES, ALWAYS = {"translation": Translation}, True
@@ -37,7 +38,12 @@ def plan(plan: Plan) -> None:
     for system, names in translation.systems.items():
         options: JsonObject = {"reordering": {}, "decoding": to_mapping(translation.decoding)}
         inputs: Inputs = {**_table(plan, translation, system), "lm": plan.stages["lm"]}
-        members = [_member(plan, translation, name) for name in names if name not in translation.models.rules]
+        models = {model.name: model for model in translation.models_of(system)}
+        members = [
+            _model(plan, models[name]) if name in models else _sparse(plan, name, translation.sparse[name])
+            for name in names
+            if name not in translation.models.rules
+        ]
         for member in members:
             options["reordering"] |= member.uses
             inputs |= member.inputs
@@ -57,21 +63,21 @@ def _table(plan: Plan, translation: Translation, system: str) -> Inputs:
     return {"phrases": plan.stages["extract" if other is None else f"extract.{other.name}"]}
 
 
-def _member(plan: Plan, translation: Translation, name: str) -> Member:
-    if name in translation.sparse:
-        features = translation.sparse[name]
-        classes = plan.inputs("source_classes", "target_classes") if features.classes else {}
-        return Member({name: {"sparse": to_mapping(features)}}, classes, "sparse")
-    model = translation.models.reordering[name]
+def _sparse(plan: Plan, name: str, features: Sparse) -> Member:
+    classes = plan.inputs("source_classes", "target_classes") if features.classes else {}
+    return Member({name: {"sparse": to_mapping(features)}}, classes, "sparse")
+
+
+def _model(plan: Plan, model: NamedModel) -> Member:
     use: JsonObject = {"table": model.table, "scaled": model.scaled, "inside": model.inside}
     use |= {"per_class": True} if model.per_class else {}
     if model.is_counted:
-        return Member({name: use}, {})
+        return Member({model.name: use}, {})
     trained = [model.use(side) for side in model.sides]
     inputs = plan.inputs(*(f"model.{side_name}" for side_name in trained))
     if model.table:
         inputs |= {} if model.cls.is_table else plan.text("train", links=True)
-        return Member({name: use | {"models": trained}}, inputs, "models")
+        return Member({model.name: use | {"models": trained}}, inputs, "models")
     return Member(dict.fromkeys(trained, use), inputs)
 
 
