@@ -74,7 +74,6 @@ DecodeSettings how(SearchKind kind, std::size_t stack, int limit) {
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   return {{kind, {stack, kNever}, 100000, {limit, true, {false, true}, FutureJumps::None, 0, false}},
           {3, false, 1},
-          {{}, 0, 1},
           false,
           false,
           1};
