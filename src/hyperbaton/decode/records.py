@@ -13,7 +13,6 @@ from hyperbaton.decode.system import TRANSLATION
 
 FORWARD = 2  # the column of p(target | source) among the four usual scores of a phrase table
 DIGITS = 5
-TRACED = 100  # number of translations in which to look for another order
 
 Confidences = Mapping[tuple[int, int], float]
 

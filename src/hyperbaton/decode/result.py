@@ -17,13 +17,11 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.sparse import StepColumns
-from hyperbaton.decode.system import (
-    UNKNOWN_WORD,
-    System,
-)
+from hyperbaton.decode.system import UNKNOWN_WORD, System
 from hyperbaton.models import Batch
 
 NO_CLASS = _core.NO_CLASS
+TRACED = 100  # number of translations in which to look for another order
 
 
 class Step(NamedTuple):

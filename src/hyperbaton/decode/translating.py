@@ -19,8 +19,7 @@ from hyperbaton.base.workers import Shared
 from hyperbaton.decode.annotated import AnnotatedLines
 from hyperbaton.decode.consensus import Consensus
 from hyperbaton.decode.options import Decoding
-from hyperbaton.decode.records import TRACED, traces
-from hyperbaton.decode.result import Translations
+from hyperbaton.decode.result import TRACED, Translations
 from hyperbaton.decode.system import System
 from hyperbaton.decode.translator import NBest, TokenTranslator
 
@@ -79,6 +78,8 @@ class TranslationOutputs:
             return translations.links().pieces()
         rows: Iterable[str]
         if name == "trace":
+            from hyperbaton.decode.records import traces  # here, since few translations are traced
+
             rows = (json.dumps(item, ensure_ascii=False) for item in traces(translations, first))
         elif name == "search-graph":
             rows = translations.graph(first)

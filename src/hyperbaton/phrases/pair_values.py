@@ -18,6 +18,7 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers, gather
 from hyperbaton.base.columns import ArrayFields
+from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout
 from hyperbaton.base.packed import PackedNumbers, by_frequency, core_numbers
 from hyperbaton.base.scratch import Column, Scratch
@@ -236,6 +237,8 @@ class PhraseCounts(ComputedRows):
     @classmethod
     def restored(cls, arrays: Arrays, offsets: Offsets, targets: Array) -> PhraseCounts:
         pairs, source, target = (PackedNumbers(arrays[name]) for name in cls.LAYOUT)
+        if (len(pairs), len(source)) != (len(targets), len(offsets) - 1):
+            raise DamagedError("the counts do not fit the phrase pairs")
         return cls(pairs, source, target, offsets, targets)
 
 

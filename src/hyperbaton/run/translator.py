@@ -35,7 +35,7 @@ from hyperbaton.corpus.processing import TextProcessing
 from hyperbaton.corpus.text import raw_word
 from hyperbaton.decode import Decoding, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
-from hyperbaton.decode.records import TRACED
+from hyperbaton.decode.result import TRACED
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, ReorderingType, extract
@@ -93,7 +93,7 @@ def plan_training(
         aligning: whether the time includes making the links of the bitext; by default, if it has none.
 
     >>> text = Bitext.of(["a b c d e f g h i j k l"] * 400, ["x"] * 400, [[]] * 400)
-    >>> [plan_training(text, text[:50], minutes).model for minutes in (0.1, 0.15, 10)]
+    >>> [plan_training(text, text[:50], minutes).model for minutes in (0.05, 0.15, 10)]
     ['none', 'sequence', 'sequence']
     """
     size = Size(-(-bitext.source.n_tokens // WORDS), -(-dev.source.n_tokens // WORDS), 0)
