@@ -62,6 +62,7 @@ BEST_FIRST = ("sequence", "pair", "dpr")  # reordering models used with the hier
 # translate better; 0.25 in Chinese laws and 0.006 in Arabic everyday sentences.
 FAR_SHARE, FAR, SAMPLED = 0.3, 5, 3000
 MOST_MIB = 8192  # for extracting rules
+RULE_COST = 2  # of a turn of tuning rules, beside the figures for planning, which are for small pop limits
 TABLE = "hier-mslr-bidirectional-fe"
 FEWEST, MOST = 4, Tuning().iterations  # iterations of tuning: the least that a model must leave time for, and the maximum
 DEV_SHARE, MOST_DEV = 20, 1000  # without a development text: every 20th pair, at most this many
@@ -104,7 +105,8 @@ def plan_training(
         extracting = cost_of(extract_stage.RATES, table, size)
         training = 0.0 if model == NO_MODEL else cost_of(train_stage.RATES, model, size).seconds
         before = common + extracting.seconds + training
-        tuning = [cost_of(tune_stage.RATES, table, size, n + 1).seconds for n in range(MOST + 1)]
+        cost = RULE_COST if table == RULES else 1
+        tuning = [cost_of(tune_stage.RATES, table, size, cost * (n + 1)).seconds for n in range(MOST + 1)]
         turns = next((n for n in range(MOST, 1, -1) if before + tuning[n] <= 60 * minutes), 1)
         return TrainingPlan(table, model, turns, before + tuning[turns])
 

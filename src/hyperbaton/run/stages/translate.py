@@ -25,7 +25,7 @@ AFTER = ("tune",)
 RATES = {
     "": Rate(0.4, 5, 70, 8, "test"),
     "block_me": Rate(0.4, 6, 70, 10, "test"),
-    "rules": Rate(0.4, 40, 100, 18, "test"),
+    "rules": Rate(0.4, 20, 100, 18, "test"),
 }
 
 

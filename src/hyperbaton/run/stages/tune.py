@@ -22,7 +22,7 @@ DISTRIBUTED = "tuning"  # the optimizer runs here, and the workers of an executo
 RATES = {
     "": Rate(2, 9, 150, 6, "dev"),
     "block_me": Rate(2, 11, 150, 8, "dev"),
-    "rules": Rate(2, 60, 200, 18, "dev"),
+    "rules": Rate(2, 30, 200, 18, "dev"),
 }
 
 
