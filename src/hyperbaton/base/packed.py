@@ -54,6 +54,11 @@ class PackedNumbers(Picklable):
         except HyperbatonError as error:
             raise DamagedError(str(error)) from error
 
+    @property
+    def header_length(self) -> int:
+        """The length as stored; the rest of the header, which may be damaged, is not checked."""
+        return int(self.words[0]) if len(self.words) else 0
+
     def __len__(self) -> int:
         return len(self.core)
 

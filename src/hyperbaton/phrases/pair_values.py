@@ -237,7 +237,7 @@ class PhraseCounts(ComputedRows):
     @classmethod
     def restored(cls, arrays: Arrays, offsets: Offsets, targets: Array) -> PhraseCounts:
         pairs, source, target = (PackedNumbers(arrays[name]) for name in cls.LAYOUT)
-        if (len(pairs), len(source)) != (len(targets), len(offsets) - 1):
+        if (pairs.header_length, source.header_length) != (len(targets), len(offsets) - 1):
             raise DamagedError("the counts do not fit the phrase pairs")
         return cls(pairs, source, target, offsets, targets)
 
