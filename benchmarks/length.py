@@ -5,7 +5,8 @@
 DATA and WORK are those of `benchmarks.tuning`, whose texts and systems are used. Each system is tuned once for each seed
 and each length (`development`, `training`, a number, or `training at-length`, which sets the word penalty at the end), and
 translates the tuning and the test text. Every result is a file in WORK, so repeating the command continues an interrupted
-run.
+run. `--consensus bleu:1 chrf:3` also translates the test text by the consensus of 100 translations, by the gain BLEU with
+scale 1 and so on; `pool:1` pools those of the first two lengths of a seed, by BLEU.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ from benchmarks.tuning import METRIC, SIZES, TEXTS, prepare
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.writing import writing_file
 from hyperbaton.decode import TokenTranslator
+from hyperbaton.decode.consensus import Consensus
 from hyperbaton.metrics import Outputs, length_ratio, make_metric
 from hyperbaton.tune import Length, Tuning
 from hyperbaton.tune.runs import DevelopmentText, TuningRuns
+from hyperbaton.tune.system import with_flat_weights
 
 METRICS = {"BLEU": METRIC, "TER": "ter", "RIBES": "ribes"}
 AT_LENGTH = "at-length"
 COLUMNS = ("BLEU", "length", "TER", "RIBES")
+POOL = "pool"
+N_BEST = 100
 
 
 def main() -> None:
@@ -42,6 +47,7 @@ def main() -> None:
     parser.add_argument("--lengths", nargs="+", default=["development", "training"])
     parser.add_argument("--optimizer", default=Tuning().optimizer)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--consensus", nargs="+", default=[], metavar="GAIN:SCALE")
     parser.add_argument("--pop-limit", type=int, default=200)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
@@ -50,6 +56,8 @@ def main() -> None:
             for size in args.systems:
                 for length in args.lengths:
                     _measure(args, text, size, length, seed)
+                for way in args.consensus:
+                    _measure_consensus(args, text, size, way, seed)
     for line in table(args):
         print(line)
 
@@ -67,19 +75,42 @@ def _measure(args: argparse.Namespace, text: str, size: str, length: str, seed: 
     weights = runs.on(dev).weights
     if control.at_length:
         weights = runs.at_length(dev, weights).weights
-    translator = TokenTranslator(runs.decoder(dev).with_weights(weights), threads=args.threads)
+    translator = TokenTranslator(with_flat_weights(task.system, weights), threads=args.threads)
     result: dict[str, Any] = {"weights": weights.tolist()}
     for name, (source, reference) in (("tune", task.tune), ("test", task.test)):
-        outputs = Outputs.of(translator.translate(source), reference)
-        result[name] = {title: make_metric(metric).value(outputs) for title, metric in METRICS.items()}
-        result[name]["length"] = length_ratio([outputs])
+        result[name] = _figures(translator.translate(source), reference)
+    _write(place, result)
+
+
+def _measure_consensus(args: argparse.Namespace, text: str, size: str, way: str, seed: int) -> None:
+    """Translate the test text by a consensus of each tuned system, or of two, unless the results exist."""
+    task = prepare(args.data, args.work / text, TEXTS[text], size, args.pop_limit)
+    gain, scale = way.split(":")
+    pools = [args.lengths[:2]] if gain == POOL else [[length] for length in args.lengths]
+    consensus = Consensus(N_BEST, "bleu" if gain == POOL else gain, float(scale))
+    for lengths in pools:
+        place = _result(args, text, size, f"{lengths[0]} {way}", seed)
+        if not place.exists():
+            weights = [json.loads(_result(args, text, size, length, seed).read_text())["weights"] for length in lengths]
+            systems = [with_flat_weights(task.system, np.array(own)) for own in weights]
+            translators = [TokenTranslator(system, threads=args.threads) for system in systems]
+            _write(place, {"test": _figures(consensus.translate(translators, task.test[0]), task.test[1])})
+
+
+def _figures(translations: list[str], reference: list[str]) -> dict[str, float]:
+    outputs = Outputs.of(translations, reference)
+    figures = {title: make_metric(metric).value(outputs) for title, metric in METRICS.items()}
+    return {**figures, "length": length_ratio([outputs])}
+
+
+def _write(place: Path, result: dict[str, Any]) -> None:
     with writing_file(place) as aside:
         aside.write_text(json.dumps(result), encoding="utf-8")
-    print(text, place.stem, result["tune"], result["test"], file=sys.stderr, flush=True)
+    print(place.parent.name, place.stem, result.get("tune", ""), result["test"], file=sys.stderr, flush=True)
 
 
 def _result(args: argparse.Namespace, text: str, size: str, length: str, seed: int) -> Path:
-    name = f"length.{size}.{args.optimizer.replace(':', '_')}.{length.replace(' ', '_')}.{seed}.json"
+    name = f"length.{size}.{args.optimizer.replace(':', '_')}.{length.replace(' ', '_').replace(':', '_')}.{seed}.json"
     return Path(args.work / text / name)
 
 
@@ -89,12 +120,12 @@ def table(args: argparse.Namespace) -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for text in args.texts:
         for size in args.systems:
-            for length in args.lengths:
+            for length in [*args.lengths, *(f"{length} {way}" for way in args.consensus for length in args.lengths)]:
                 places = [_result(args, text, size, length, seed) for seed in args.seeds]
                 results = [json.loads(place.read_text()) for place in places if place.exists()]
                 if results:
-                    cells = [_cell(results, name, columns) for name, columns in (("tune", COLUMNS[:2]), ("test", COLUMNS))]
-                    yield f"| {text} | {size} | {length} | {len(results)} | {cells[0]} | {cells[1]} |"
+                    tuned = _cell(results, "tune", COLUMNS[:2]) if "tune" in results[0] else ""
+                    yield f"| {text} | {size} | {length} | {len(results)} | {tuned} | {_cell(results, 'test', COLUMNS)} |"
 
 
 def _cell(results: list[dict[str, Any]], name: str, columns: tuple[str, ...]) -> str:
