@@ -5,12 +5,15 @@
 // since it holds any lock that the callback needs.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/errors.hh"
 
@@ -64,6 +67,16 @@ class ChunkWork {
 // all items, whichever thread finishes last.
 void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_threads, const Progress& progress,
                      ChunkWork work);
+
+// The numbers of the ranges between offsets, the longest first: threads that take them in this order finish at about the
+// same time.
+template <class Offsets>
+std::vector<std::size_t> longest_first(const Offsets& offsets) {
+  std::vector<std::size_t> order(offsets.size() - 1);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return offsets[i + 1] - offsets[i]; });
+  return order;
+}
 
 // Turn counts in place into starts of ranges; returns their sum.
 template <class Counts>

@@ -69,6 +69,11 @@ TEST("counts become starts of ranges") {
   CHECK(counts == std::vector<int>({0, 3, 3}));
 }
 
+TEST("longest ranges come first, equal ones in order") {
+  CHECK(longest_first(std::vector<int>{0, 2, 2, 7, 9}) == std::vector<std::size_t>({2, 0, 3, 1}));
+  CHECK(longest_first(std::vector<int>{0}).empty());
+}
+
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
 
 TEST("if no more threads can be started, the running ones do the work") {

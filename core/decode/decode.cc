@@ -61,8 +61,9 @@ std::vector<std::uint32_t> options_of(const DecodeInput& input, std::size_t sent
 Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const Progress& progress) {
   const std::size_t n = input.source_offsets.size() - 1;
   std::vector<Translated> parts(n);
-  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-    for (std::size_t s = begin; s < end; ++s) parts[s] = translate(input, s, settings, poll);
+  const auto order = longest_first(input.source_offsets);
+  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t at, std::size_t, Poll& poll) {
+    parts[order[at]] = translate(input, order[at], settings, poll);
   });
   Decoded all;
   all.n_features = input.n_values();

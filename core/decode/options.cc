@@ -229,12 +229,11 @@ TranslationOptions find_options(const LookupInput& input, const LookupSettings& 
                                 const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<TranslationOptions> parts(n);
-  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t s = begin; s < end; ++s) {
-      Collector collector(input, settings, cache);
-      collector.add_sentence(s);
-      parts[s] = collector.take();
-    }
+  const auto order = longest_first(input.source.offsets);
+  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t at, std::size_t) {
+    Collector collector(input, settings, cache);
+    collector.add_sentence(order[at]);
+    parts[order[at]] = collector.take();
   });
   TranslationOptions all;
   all.n_features = input.scores.n() + kOwnFeatures;

@@ -182,11 +182,10 @@ std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSetting
 RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RankCache& cache, const Progress& progress) {
   RuleBlocks blocks;
   blocks.sentences.resize(input.source.offsets.size() - 1);
-  parallel_chunks(blocks.sentences.size(), 1, settings.lookup.n_threads, progress,
-                  [&](std::size_t begin, std::size_t end, Poll& poll) {
-                    for (std::size_t s = begin; s < end; ++s)
-                      ChartSearch(input, settings, s, cache, poll).find_blocks(blocks.sentences[s]);
-                  });
+  const auto order = longest_first(input.source.offsets);
+  parallel_chunks(order.size(), 1, settings.lookup.n_threads, progress, [&](std::size_t at, std::size_t, Poll& poll) {
+    ChartSearch(input, settings, order[at], cache, poll).find_blocks(blocks.sentences[order[at]]);
+  });
   blocks.fill_options();
   return blocks;
 }
@@ -195,16 +194,16 @@ ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings
                           const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<ChartDecoded> parts(n);
-  parallel_chunks(n, 1, settings.lookup.n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
-    for (std::size_t s = begin; s < end; ++s) {
-      ChartSearch chart(input, settings, s, cache, poll);
-      const bool complete = chart.run();
-      parts[s].counts = {chart.counts()};
-      if (!complete) continue;
-      Writer writer(input, chart, s, parts[s]);
-      writer.write_paths(settings.n_best);
-      if (settings.graph) writer.write_graph();
-    }
+  const auto order = longest_first(input.source.offsets);
+  parallel_chunks(n, 1, settings.lookup.n_threads, progress, [&](std::size_t at, std::size_t, Poll& poll) {
+    const auto s = order[at];
+    ChartSearch chart(input, settings, s, cache, poll);
+    const bool complete = chart.run();
+    parts[s].counts = {chart.counts()};
+    if (!complete) return;
+    Writer writer(input, chart, s, parts[s]);
+    writer.write_paths(settings.n_best);
+    if (settings.graph) writer.write_graph();
   });
   ChartDecoded all;
   all.path_offsets = all.word_offsets = all.link_offsets = all.step_offsets = all.graph_offsets = {0};

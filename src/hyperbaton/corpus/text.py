@@ -299,6 +299,10 @@ class Text(Display, SentenceRows[list[str]]):
         """The chosen sentences as lines of text, in pieces."""
         return (_core.format_text(*self.columns, chunk) for chunk in self.chunks(sentences))
 
+    def lines(self, sentences: npt.NDArray[np.int64] | None = None) -> list[str]:
+        """The chosen sentences, or all, as lines without their ends."""
+        return b"".join(self.pieces(sentences)).decode("utf-8", "replace").split("\n")[:-1]
+
 
 def raw_word(sentences: Iterable[Sequence[str]]) -> str:
     """A word with a mark that a tokenizer would separate, if the first sentences look like raw text.

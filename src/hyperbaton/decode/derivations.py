@@ -72,10 +72,9 @@ class Derivations(Translations):
             Links(arrays["step_links"], arrays["step_link_offsets"]),
             np.searchsorted(arrays["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
         )
-        sources = np.clip(np.searchsorted(request.table.offsets, pairs, side="right") - 1, 0, None)
         return cls(
             system=system,
-            batch=Batch(request.source, options, pairs, sources, request.annotations, request.table),
+            batch=Batch(request.source, options, pairs, request.annotations, request.table),
             columns=columns,
             pieces=request.pieces.offsets,
             path_offsets=arrays["path_offsets"],

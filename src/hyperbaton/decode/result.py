@@ -139,8 +139,9 @@ class Translations(Display):
 
     def lines(self) -> list[str]:
         """The best translation of each sentence; empty if there is none."""
-        first = [int(p) if p < q else -1 for p, q in zip(self.path_offsets[:-1], self.path_offsets[1:], strict=True)]
-        best = ["" if p < 0 else " ".join(self.text[p]) for p in first]
+        found = np.diff(self.path_offsets) > 0
+        translated = iter(self.text.lines(self.path_offsets[:-1][found]))
+        best = [next(translated) if complete else "" for complete in found.tolist()]
         ends = self.pieces.tolist()
         return [" ".join(filter(None, best[a:b])) for a, b in pairwise(ends)]
 

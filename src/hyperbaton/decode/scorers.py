@@ -70,18 +70,22 @@ class ReorderingTable(Reordering, Picklable):
     def n_features(self) -> int:
         return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
-    def class_scores(self, batch: Batch) -> list[OptionScores]:
-        rows = batch.sources if self.kind.conditioning == "f" else batch.pairs
-        # Sentences share most of their options, so each row is read once for all of them.
-        distinct, row_of = np.unique(np.where(batch.pairs >= 0, rows, -1), return_inverse=True)
-        has_row = distinct >= 0
-        scores = np.zeros((len(distinct), self.probabilities.shape[1]), np.float32)
+    @cached_property
+    def _logs(self) -> npt.NDArray[np.float32] | DistinctRows:
+        """The scores of each row; many rows are equal."""
+        table = self.probabilities
         with np.errstate(divide="ignore", invalid="ignore"):
-            scores[has_row] = np.nan_to_num(numeric.log(self.probabilities[distinct[has_row]]), nan=0.0, posinf=-FLOOR)
+            rows = numeric.log(table.rows if isinstance(table, DistinctRows) else table)
+        scores = np.nan_to_num(rows, nan=0.0, posinf=-FLOOR).astype(np.float32)
+        return replace(table, rows=scores) if isinstance(table, DistinctRows) else scores
+
+    def class_scores(self, batch: Batch) -> list[OptionScores]:
+        rows, has_row = batch.sources if self.kind.conditioning == "f" else batch.pairs, batch.pairs >= 0
+        scores = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
+        scores[has_row] = self._logs[rows[has_row]]
         n = len(self.orientations)
         return [
-            OptionScores(scores[row_of, i * n : (i + 1) * n], self.orientations, side)
-            for i, side in enumerate(self.kind.sides)
+            OptionScores(scores[:, i * n : (i + 1) * n], self.orientations, side) for i, side in enumerate(self.kind.sides)
         ]
 
     def scorers(self, batch: Batch, weights: list[float]) -> list[_core.Feature]:

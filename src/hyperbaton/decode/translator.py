@@ -233,7 +233,7 @@ class TokenTranslator(Display, Picklable):
             batch = _batch(request, chart_input.find_blocks(self._cache, settings))
         else:
             none = np.zeros(0, np.int64)
-            batch = Batch(request.source, TranslationOptions.of([]), none, none, request.annotations, request.table)
+            batch = Batch(request.source, TranslationOptions.of([]), none, request.annotations, request.table)
         chart_input.add(self._reordering(batch))
         arrays = _core.decode_chart(chart_input, self._cache, settings, progress)
         return Derivations.of(self.system, request, feature_columns(self.system, chart_input), arrays)
@@ -352,7 +352,4 @@ def _batch(request: Request, columns: _core.TranslationOptions) -> Batch:
         Links(columns.links, columns.link_offsets),
         columns.offsets,
     )
-    # The source phrase of each pair.
-    sources = np.searchsorted(request.table.offsets, columns.pair, side="right") - 1
-    sources = np.clip(sources, 0, max(len(request.table.source) - 1, 0))
-    return Batch(request.source, options, columns.pair, sources, request.annotations, request.table)
+    return Batch(request.source, options, columns.pair, request.annotations, request.table)

@@ -405,7 +405,7 @@ def _statistics(audited: Audit) -> Iterator[tuple[str, Metric, dict[str, Statist
         return np.stack([np.diff(offsets_of(np.asarray(part, np.float64))[text.offsets]), whole], axis=1)
 
     if reference is not None:
-        lines = [b"".join(linked.text.pieces()).decode().split("\n")[:-1] for linked in audited.texts]
+        lines = [linked.text.lines() for linked in audited.texts]
         orders = [Orders(linked.orders.positions, linked.orders.offsets) for linked in audited.texts]
         outputs = [
             Outputs.of(text, lines[0], orders=order, reference_orders=orders[:1])

@@ -176,7 +176,7 @@ def _whole(translations: Translations) -> Candidates:
     sentence = np.repeat(np.arange(len(translations)), counts)
     columns = [column for name in translations.system.dense_features for column in translations.columns[name]]
     features = translations.totals[:, columns]
-    lines = b"".join(translations.text.pieces()).decode("utf-8").split("\n")[:-1]
+    lines = translations.text.lines()
     missing = np.flatnonzero(counts == 0)
     rows = sparse.hstack(list(translations.sparse.values()), format="csr") if translations.sparse else None
     if len(missing) == 0:

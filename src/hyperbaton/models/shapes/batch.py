@@ -11,22 +11,27 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.corpus import Annotations, Text
 from hyperbaton.corpus.annotations import NOTHING
-from hyperbaton.phrases import TranslationOptions
+from hyperbaton.phrases import PhraseTable, TranslationOptions
 
 
 class Batch(NamedTuple):
     """Sentences that are translated together, with their translation options and annotations.
 
-    `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere; `sources` the number of
-    its source phrase. `table` is that phrase table: what follows from a row may be kept as long as it is the same object.
+    `pairs` is the row of the phrase table of each option, negative where it comes from elsewhere. `table` is that phrase
+    table: what follows from a row may be kept as long as it is the same object.
     """
 
     source: Text
     options: TranslationOptions
     pairs: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.int64]
     annotations: Annotations = NOTHING
-    table: object = None
+    table: PhraseTable | None = None
+
+    @property
+    def sources(self) -> npt.NDArray[np.int64]:
+        """The number of the source phrase of each option; 0 for one from elsewhere."""
+        ends = np.zeros(0, np.int64) if self.table is None else self.table.offsets[1:-1]
+        return np.searchsorted(ends, self.pairs, side="right")
 
     def core_options(self, targets: _core.Tokens) -> _core.BlockOptions:
         """The options in the form of the core, with their target words in a model's numbers."""

@@ -99,8 +99,7 @@ class StepModel(ReorderingModel):
         rows: list[tuple[int, int, int, str, list[tuple[int, int]]]] = [
             (0, i, i + 1, target, [(0, j) for j in range(len(target.split()))]) for i, target in enumerate(targets)
         ]
-        numbers = np.full(n_words, _GIVEN_PAIR, np.int64)
-        batch = Batch(source, TranslationOptions.of(rows), numbers, numbers, annotations)
+        batch = Batch(source, TranslationOptions.of(rows), np.full(n_words, _GIVEN_PAIR, np.int64), annotations)
         coverage, state, previous = np.zeros(n_words, bool), 0, (0, 0)
         left = sorted(range(n_words) if order is None else order)
         for k in range(len(left)):
