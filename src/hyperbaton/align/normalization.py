@@ -94,7 +94,8 @@ class Normalization:
         With a vocabulary, words are numbered by it, and words that it lacks become one unknown word.
         """
         words = text.vocabulary.words()
-        left = remove_words(text, (word for word in words if {word, word.lower() if self.lowercase else word} & self.drop))
+        dropped = (word for word in words if {word, word.lower() if self.lowercase else word} & self.drop)
+        left = remove_words(text, dropped if self.drop else ())
         forms = forms or Vocabulary.of([self.form(word) for word in words])
         numbers = self.numbers(text.vocabulary, forms)
         return replace(left, text=replace(left.text, tokens=numbers[left.text.tokens], vocabulary=forms))

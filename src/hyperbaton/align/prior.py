@@ -42,7 +42,7 @@ class WordPairCounts:
 
     def by_source(self, n_words: int) -> tuple[Offsets, WordIds, npt.NDArray[np.float32]]:
         """The offsets of the pairs of each source word, their target words and their counts."""
-        order = np.lexsort((self.targets, self.sources))
+        order = np.argsort(self.sources.astype(np.uint64) << np.uint64(32) | self.targets, kind="stable")
         starts = np.searchsorted(self.sources[order], np.arange(n_words + 1)).astype(np.int64)
         return starts, self.targets[order], self.values[order]
 
@@ -53,9 +53,13 @@ def written_form(word: str) -> str:
     >>> [written_form(word) for word in ("２０", "٢٠", "Kyoto", "（", "。")]
     ['20', '20', 'kyoto', '（', '。']
     """
-    if not any(letter.isalnum() for letter in word):
+    if word.isascii():
+        return word.lower()
+    if not any(map(str.isalnum, word)):
         return word
     form = unicodedata.normalize("NFKC", word).lower()
+    if form.isalpha():
+        return form
     digits = (unicodedata.decimal(letter, None) for letter in form)
     return "".join(letter if digit is None else str(digit) for letter, digit in zip(form, digits, strict=True))
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, gather
+from hyperbaton.base.arrays import Array, gather, offsets_of
 from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
@@ -64,9 +64,12 @@ class Vocabulary(ArrayFields, Picklable):
 
     def words(self) -> list[str]:
         """All words, in order."""
-        text = bytes(self.bytes)
-        ends = self.offsets.tolist()
-        return [text[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
+        try:
+            text = bytes(self.bytes).decode()
+        except UnicodeDecodeError:
+            return [self.word(number) for number in range(len(self))]
+        characters = offsets_of((self.bytes & 0xC0) != 0x80)  # before each byte
+        return [text[a:b] for a, b in pairwise(characters[self.offsets].tolist())]
 
     def select(self, numbers: npt.NDArray[np.int64]) -> Vocabulary:
         """The chosen words, numbered in that order."""
