@@ -59,14 +59,6 @@ nb::tuple list_pairs(const Lexicon& table, float smallest) {
   return nb::make_tuple(to_numpy(std::move(starts)), to_numpy(std::move(targets)), to_numpy(std::move(both), 2));
 }
 
-using Counts = Array<std::uint64_t>;
-using BothCounts = std::pair<Counts, Counts>;
-
-template <class T>
-nb::tuple both_ways(std::array<std::vector<T>, 2> values) {
-  return nb::make_tuple(to_numpy(std::move(values[kToTarget])), to_numpy(std::move(values[kToSource])));
-}
-
 // A training with the texts and the prior that it refers to.
 struct BoundTraining {
   BoundTokens source, target;
@@ -196,20 +188,7 @@ HYPERBATON_BINDINGS(aligner) {
       .def(nb::init<Offsets, Words, Array2<float>, std::optional<BothWays>>(), nb::kw_only(), "starts"_a, "targets"_a,
            "counts"_a, "jumps"_a.none());
 
-  nb::class_<CountScale>(m, "CountScale", "Properties of the whole corpus for counting in parts.")
-      .def(
-          "__init__",
-          [](CountScale* self, const BothWays& units, std::pair<int, int> max_states) {
-            new (self) CountScale{.units_per_count = {copy(units.first), copy(units.second)},
-                                  .max_states = {max_states.first, max_states.second}};
-          },
-          "units"_a, "max_states"_a)
-      .def_prop_ro("units", [](const CountScale& self) { return both_ways(self.units_per_count); })
-      .def_prop_ro("max_states", [](const CountScale& self) {
-        return std::pair(self.max_states[kToTarget], self.max_states[kToSource]);
-      });
-
-  nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds, from counts of this process or of others.")
+  nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds.")
       .def(
           "__init__",
           [](BoundTraining* self, const BoundTokens& source, const BoundTokens& target, std::size_t n_source_words,
@@ -226,10 +205,6 @@ HYPERBATON_BINDINGS(aligner) {
           },
           "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
           "n_threads"_a)
-      .def_prop_ro(
-          "model", [](const BoundTraining& self) -> const AlignmentModel& { return self.training.model(); },
-          nb::rv_policy::reference_internal)
-      .def_prop_ro("scale", [](const BoundTraining& self) { return self.training.scale(); })
       .def(
           "count",
           [](BoundTraining& self, bool chained, const std::optional<nb::callable>& progress) {
@@ -237,21 +212,7 @@ HYPERBATON_BINDINGS(aligner) {
             const nb::gil_scoped_release release;
             self.training.count(chained, report);
           },
-          nb::kw_only(), "chained"_a, "progress"_a.none(), "Collect the expected counts of the whole corpus.")
-      .def(
-          "add",
-          [](BoundTraining& self, const Offsets& pairs, const Array2<std::uint32_t>& links, const BothCounts& nulls,
-             const BothCounts& jumps, const Array2<double>& logprobs) {
-            const CountsView part{view(pairs),
-                                  {links.data(), links.size()},
-                                  {view(nulls.first), view(nulls.second)},
-                                  {view(jumps.first), view(jumps.second)},
-                                  {logprobs.data(), logprobs.size()}};
-            const nb::gil_scoped_release release;
-            self.training.add(part);
-          },
-          "pairs"_a, "links"_a, "nulls"_a, "jumps"_a, "logprobs"_a,
-          "Add the expected counts of the next part of the corpus.")
+          nb::kw_only(), "chained"_a, "progress"_a.none(), "Collect the expected counts of the corpus.")
       .def(
           "renew",
           [](BoundTraining& self, bool chained) {
@@ -264,25 +225,6 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "take_model", [](BoundTraining& self) { return self.training.take_model(); },
           "Move the model out; nothing may be called after this.");
-
-  m.attr("COUNTED_TOGETHER") = kCountedTogether;
-  m.def(
-      "expected_counts",
-      [](const AlignmentModel& model, const BoundTokens& source, const BoundTokens& target, const CountScale& scale,
-         float freedom, bool chained, unsigned n_threads) {
-        const auto bitext = view_bitext(source, target);
-        ExpectedCounts counts;
-        {
-          const nb::gil_scoped_release release;
-          counts = expected_counts(model, bitext, scale, freedom, chained, n_threads);
-        }
-        return nb::make_tuple(to_numpy(std::move(counts.pairs)), to_numpy(std::move(counts.links), 2),
-                              both_ways(std::move(counts.nulls)), both_ways(std::move(counts.jumps)),
-                              to_numpy(std::move(counts.logprobs), 2));
-      },
-      "model"_a, "source"_a, "target"_a, nb::kw_only(), "scale"_a, "freedom"_a, "chained"_a, "n_threads"_a,
-      "Expected counts of a part of the corpus: word pairs by number, counts of links, null words and jumps, and "
-      "log-probabilities of every COUNTED_TOGETHER sentence pairs.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -8,12 +8,24 @@
 
 #include "align/link_network.hh"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace hyperbaton {
 
 namespace {
 
-constexpr std::size_t kChunk = kCountedTogether;  // sentence pairs per chunk of work
-constexpr float kNegligiblePosterior = 1e-5f;     // posteriors below this are not added
+// Return freed memory to the system: GNU's allocator keeps what lies between blocks in use, which is a third of the memory
+// of a training after one on stems.
+void return_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+constexpr std::size_t kChunk = 128;            // sentence pairs per chunk of work
+constexpr float kNegligiblePosterior = 1e-5f;  // posteriors below this are not added
 constexpr std::array kBothDirections{kToTarget, kToSource};
 
 // The frequencies of the generated words of one direction.
@@ -36,6 +48,12 @@ struct GeneratedWords {
       frequency[word] /= std::max(n_tokens, 1.0);
     }
   }
+};
+
+// Properties of the corpus, by Direction.
+struct CountScale {
+  std::array<std::vector<float>, 2> units_per_count;  // of links, by generated word
+  std::array<int, 2> max_states;                      // length of the longest generating sentence
 };
 
 // Counts of one round other than the link counts, which are stored in the lexicon.
@@ -146,24 +164,6 @@ class AlignerTraining::Trainer {
     Expectation(model_, scale_, options_.freedom, chained).count(bitext_, n_threads_, progress, tally_);
   }
 
-  void add(const CountsView& part) {
-    if (by_number_.empty()) number_pairs();
-    if (part.links.size() != 2 * part.pairs.size()) throw Error("the arrays of the counts do not match");
-    for (std::size_t k = 0; k < part.pairs.size(); ++k) {
-      const auto number = to_size(part.pairs[k]);
-      if (number >= by_number_.size()) throw Error("the counts belong to different word pairs");
-      for (const auto direction : kBothDirections) by_number_[number]->count[direction] += part.links[2 * k + direction];
-    }
-    for (const auto direction : kBothDirections) {
-      auto& nulls = tally_.nulls[direction];
-      if (part.nulls[direction].size() != nulls.size()) throw Error("the counts belong to a different vocabulary");
-      std::ranges::transform(nulls, part.nulls[direction], nulls.begin(), std::plus<>());
-      tally_.jumps[direction].add(part.jumps[direction]);
-    }
-    for (std::size_t k = 0; k + 1 < part.logprobs.size(); k += 2)
-      tally_.logprobs.push_back({part.logprobs[k], part.logprobs[k + 1]});
-  }
-
   std::array<double, 2> renew(bool chained) {
     renew_lexicon(options_.smoothing);
     std::array<double, 2> sums{};
@@ -177,8 +177,6 @@ class AlignerTraining::Trainer {
   }
 
   AlignmentModel take_model() { return std::move(model_); }
-  const AlignmentModel& model() const { return model_; }
-  const CountScale& scale() const { return scale_; }
 
  private:
   static std::vector<std::uint8_t> usable(BitextView bitext, int max_length) {
@@ -198,13 +196,6 @@ class AlignerTraining::Trainer {
   static Jumps first_jumps(const AlignerOptions& options, const AlignerPrior& prior, Direction direction) {
     const auto weights = prior.jumps[direction];
     return weights.empty() ? Jumps(options.max_length) : Jumps(options.max_length, weights);
-  }
-
-  void number_pairs() {
-    for (WordId word = 0; word < model_.lexicon.n_source_words(); ++word) {
-      const auto row = sorted_row(model_.lexicon, word);
-      by_number_.insert(by_number_.end(), row.begin(), row.end());
-    }
   }
 
   // Call visit(target word, counts by Direction) for the pairs of a source word that have prior counts.
@@ -291,8 +282,7 @@ class AlignerTraining::Trainer {
   std::array<GeneratedWords, 2> words_;  // by Direction
   AlignmentModel model_;                 // link counts of a round are in its lexicon
   CountScale scale_;
-  Tally tally_;                                   // the other counts of a round
-  std::vector<const Lexicon::Entry*> by_number_;  // word pairs in the order of `ExpectedCounts`, once parts are added
+  Tally tally_;  // the other counts of a round
 };
 
 namespace {
@@ -332,16 +322,14 @@ Link link(std::size_t i, std::size_t j) { return {static_cast<std::uint16_t>(i),
 }  // namespace
 
 AlignerTraining::AlignerTraining(BitextView bitext, std::size_t n_source_words, std::size_t n_target_words,
-                                 const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads)
-    : trainer_(std::make_unique<Trainer>(bitext, n_source_words, n_target_words, options, prior, n_threads)) {}
+                                 const AlignerOptions& options, const AlignerPrior& prior, unsigned n_threads) {
+  return_free_memory();
+  trainer_ = std::make_unique<Trainer>(bitext, n_source_words, n_target_words, options, prior, n_threads);
+}
 AlignerTraining::AlignerTraining(AlignerTraining&&) noexcept = default;
 AlignerTraining::~AlignerTraining() = default;
 
-const AlignmentModel& AlignerTraining::model() const { return trainer_->model(); }
-const CountScale& AlignerTraining::scale() const { return trainer_->scale(); }
-
 void AlignerTraining::count(bool chained, const Progress& progress) { trainer_->count(chained, progress); }
-void AlignerTraining::add(const CountsView& part) { trainer_->add(part); }
 std::array<double, 2> AlignerTraining::renew(bool chained) { return trainer_->renew(chained); }
 AlignmentModel AlignerTraining::take_model() { return trainer_->take_model(); }
 
@@ -351,27 +339,6 @@ std::vector<const Lexicon::Entry*> sorted_row(const Lexicon& table, WordId sourc
     if (entry.target != kUnknownWord) row.push_back(&entry);
   std::sort(row.begin(), row.end(), [](const auto* a, const auto* b) { return a->target < b->target; });
   return row;
-}
-
-ExpectedCounts expected_counts(const AlignmentModel& model, BitextView part, const CountScale& scale, float freedom,
-                               bool chained, unsigned n_threads) {
-  Tally tally(scale);
-  Expectation(model, scale, freedom, chained).count(part, n_threads, {}, tally);
-  ExpectedCounts counts;
-  std::int64_t number = 0;
-  for (WordId word = 0; word < model.lexicon.n_source_words(); ++word)
-    for (const auto* entry : sorted_row(model.lexicon, word)) {
-      if (entry->count[kToTarget] != 0 || entry->count[kToSource] != 0) {
-        counts.pairs.push_back(number);
-        counts.links.insert(counts.links.end(), entry->count, entry->count + 2);
-        entry->count[kToTarget] = entry->count[kToSource] = 0;
-      }
-      ++number;
-    }
-  counts.nulls = std::move(tally.nulls);
-  for (const auto direction : kBothDirections) counts.jumps[direction] = tally.jumps[direction].flat();
-  for (const auto& both : tally.logprobs) counts.logprobs.insert(counts.logprobs.end(), both.begin(), both.end());
-  return counts;
 }
 
 LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,

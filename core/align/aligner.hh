@@ -28,40 +28,11 @@ struct AlignerPrior {
   std::array<std::span<const float>, 2> jumps;  // by Direction, initial jump weights; empty: uniform
 };
 
-// Expected counts may be collected in parts, by other processes. Counts are integer units, and log-probabilities are summed
-// over kCountedTogether sentence pairs, so parts that start at multiples of that number give a bit-identical model.
-inline constexpr std::size_t kCountedTogether = 128;
-
-// Properties of the whole corpus that every part needs, by Direction.
-struct CountScale {
-  std::array<std::vector<float>, 2> units_per_count;  // of links, by generated word
-  std::array<int, 2> max_states;                      // length of the longest generating sentence
-};
-
-struct ExpectedCounts {
-  std::vector<std::int64_t> pairs;                         // the word pairs that were counted, by number
-  std::vector<std::uint32_t> links;                        // 2 for each of them
-  std::array<std::vector<std::uint64_t>, 2> nulls, jumps;  // by Direction
-  std::vector<double> logprobs;                            // 2 for each kCountedTogether sentence pairs
-};
-
-// Expected counts of a part of the corpus, in borrowed memory.
-struct CountsView {
-  std::span<const std::int64_t> pairs;
-  std::span<const std::uint32_t> links;
-  std::array<std::span<const std::uint64_t>, 2> nulls, jumps;
-  std::span<const double> logprobs;
-};
-
-// Word pairs are numbered by source word, then target word, in the order of `sorted_row`. `chained` selects the hidden
-// Markov model; otherwise model 1 is used.
-ExpectedCounts expected_counts(const AlignmentModel& model, BitextView part, const CountScale& scale, float freedom,
-                               bool chained, unsigned n_threads);
-
 // The pairs of a source word, sorted by target word.
 std::vector<const Lexicon::Entry*> sorted_row(const Lexicon& table, WordId source);
 
-// Training in rounds: a round counts the corpus, or adds the counts of all its parts in order, and then renews the model.
+// Training in rounds: a round counts the corpus, and then renews the model. `chained` selects the hidden Markov model;
+// otherwise model 1 is used.
 class AlignerTraining {
  public:
   // The texts and the arrays of the prior must outlive the last call.
@@ -70,12 +41,8 @@ class AlignerTraining {
   AlignerTraining(AlignerTraining&&) noexcept;
   ~AlignerTraining();
 
-  const AlignmentModel& model() const;
-  const CountScale& scale() const;
-  // Collect the expected counts of the whole corpus.
+  // Collect the expected counts of the corpus.
   void count(bool chained, const Progress& progress);
-  // Add the expected counts of the next part of the corpus.
-  void add(const CountsView& part);
   // Compute the next model; returns the log-probabilities of the corpus under the one before, by Direction.
   std::array<double, 2> renew(bool chained);
   // Move the model out; nothing may be called after this.

@@ -32,21 +32,6 @@ JumpCounts::JumpCounts(int max_states)
       last_(to_size(kBuckets), 0),
       leaving_(to_size(max_states + 1) * to_size(max_states + 1), 0) {}
 
-std::vector<std::uint64_t> JumpCounts::flat() const {
-  std::vector<std::uint64_t> all;
-  for (const auto* counts : {&between_, &first_, &last_, &leaving_}) all.insert(all.end(), counts->begin(), counts->end());
-  return all;
-}
-
-void JumpCounts::add(std::span<const std::uint64_t> flat) {
-  if (flat.size() != between_.size() + first_.size() + last_.size() + leaving_.size())
-    throw Error("the jump counts belong to a different maximum sentence length");
-  for (auto* counts : {&between_, &first_, &last_, &leaving_}) {
-    std::transform(counts->begin(), counts->end(), flat.begin(), counts->begin(), std::plus<>());
-    flat = flat.subspan(counts->size());
-  }
-}
-
 void JumpCounts::add(int n_states, std::span<const float> between, std::span<const float> first,
                      std::span<const float> last, std::span<const float> leaving) {
   std::array<double, 2 * kBuckets - 1> by_bucket{};

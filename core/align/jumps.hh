@@ -32,9 +32,6 @@ class JumpCounts {
   // by place, how often it was left for a state or the end.
   void add(int n_states, std::span<const float> between, std::span<const float> first, std::span<const float> last,
            std::span<const float> leaving);
-  // All counts as one array, and their addition: counts of parts of a corpus add up to those of the whole.
-  std::vector<std::uint64_t> flat() const;
-  void add(std::span<const std::uint64_t> flat);
 
  private:
   friend class Jumps;

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hyperbaton.align import Aligner, align
 from hyperbaton.align.aligners.hmm import CONFIDENCES
-from hyperbaton.align.prior import stem_translations
+from hyperbaton.align.prior import StemTranslations, WordPairCounts, by_source
 from hyperbaton.base.errors import ArtefactError, Cancelled, OptionError
 from hyperbaton.corpus import Bitext, Text
 from tests.oracles.alignment import JumpModel, N, first_model1_table, posteriors
@@ -157,9 +157,11 @@ def test_translations_of_stems_are_divided_by_frequency(chunk: int, monkeypatch:
     pairs = [(s, t) for s in range(4) for t in range(4) if rng.random() < 0.7]
     starts = np.searchsorted([s for s, _ in pairs], np.arange(5))
     p = rng.random((len(pairs), 2)).astype(np.float32)
-    counts = stem_translations(
-        (texts[0], texts[1]), (stems[0], stems[1]), (starts, np.array([t for _, t in pairs], np.uint32), p), 5.0, 0.0
-    )
+    lexicon = starts, np.array([t for _, t in pairs], np.uint32), p
+    of_stems = StemTranslations((texts[0], texts[1]), (stems[0], stems[1]), lexicon, 5.0, 0.0)
+    others = WordPairCounts(np.array([2, 0], np.uint32), np.array([1, 3], np.uint32), np.full((2, 2), 7, np.float32))
+    n_words = len(stems[0])
+    word_starts, targets, values = by_source(n_words, others, of_stems)
     n = [np.bincount(text.tokens, minlength=len(text.vocabulary)) for text in texts]
     expected = {
         (s, t): [
@@ -171,10 +173,12 @@ def test_translations_of_stems_are_divided_by_frequency(chunk: int, monkeypatch:
         for t in range(len(stems[1]))
         if (stems[0][s], stems[1][t]) == pair
     }
-    found = {(int(s), int(t)): v for s, t, v in zip(counts.sources, counts.targets, counts.values.tolist(), strict=True)}
-    assert found.keys() == expected.keys()
-    for pair, values in expected.items():
-        assert found[pair] == pytest.approx(values, rel=1e-5)
+    both = [(0, 3, [7, 7]), (2, 1, [7, 7]), *((*pair, values) for pair, values in expected.items())]
+    expected_pairs = sorted(both, key=lambda pair: pair[:2])
+    found = zip(np.repeat(np.arange(n_words), np.diff(word_starts)).tolist(), targets.tolist(), strict=True)
+    assert list(found) == [(s, t) for s, t, _ in expected_pairs]
+    for (_, _, due), value in zip(expected_pairs, values.tolist(), strict=True):
+        assert value == pytest.approx(due, rel=1e-5)
 
 
 def test_the_purpose_of_links_sets_their_confidence(monkeypatch: pytest.MonkeyPatch) -> None:

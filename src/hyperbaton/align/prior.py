@@ -40,11 +40,8 @@ class WordPairCounts:
         columns = ([getattr(part, name) for part in parts] for name in ("sources", "targets", "values"))
         return cls(*map(np.concatenate, columns))
 
-    def by_source(self, n_words: int) -> tuple[Offsets, WordIds, npt.NDArray[np.float32]]:
-        """The offsets of the pairs of each source word, their target words and their counts."""
-        order = np.argsort(self.sources.astype(np.uint64) << np.uint64(32) | self.targets, kind="stable")
-        starts = np.searchsorted(self.sources[order], np.arange(n_words + 1)).astype(np.int64)
-        return starts, self.targets[order], self.values[order]
+    def chosen(self, rows: Array | slice) -> WordPairCounts:
+        return WordPairCounts(self.sources[rows], self.targets[rows], self.values[rows])
 
 
 def written_form(word: str) -> str:
@@ -107,13 +104,7 @@ def translations(
     return WordPairCounts(src, tgt, (weight * probabilities[shared]).astype(np.float32))
 
 
-def stem_translations(
-    texts: tuple[Text, Text],
-    stems: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]],
-    lexicon: tuple[Offsets, WordIds, npt.NDArray[np.float32]],
-    weight: float,
-    smallest: float,
-) -> WordPairCounts:
+class StemTranslations:
     """The probabilities of a lexicon of stems, divided among the words of each stem by their frequency in the texts.
 
     Those of each word sum to `weight` at most; pairs of words below `smallest` in both directions are left out.
@@ -121,44 +112,63 @@ def stem_translations(
     Arguments:
         stems: the number of each word's stem in the lexicon, of both sides.
     """
-    starts, targets, probabilities = lexicon
-    sources = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    sides = [_StemWords(text, stem) for text, stem in zip(texts, stems, strict=True)]
-    likely = np.flatnonzero((probabilities >= smallest).any(axis=1))
-    parts = [WordPairCounts(np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros((0, 2), np.float32))]
-    columns = sides[1].sizes(targets[likely])
-    sizes = sides[0].sizes(sources[likely]) * columns
-    ends = np.cumsum(sizes)
-    cuts = np.searchsorted(ends, np.arange(0, ends[-1] if len(ends) else 0, CHUNK), side="right")
-    for begin, end in pairwise([*np.unique(cuts), len(likely)]):
-        pairs, n_words = likely[begin:end], sizes[begin:end]
-        owner = np.repeat(pairs, n_words)
-        row, column = np.divmod(ranges(0, n_words), np.repeat(columns[begin:end], n_words))
-        source, target = sides[0].word(sources[owner], row), sides[1].word(targets[owner], column)
-        shares = np.stack([sides[1].shares[target], sides[0].shares[source]], axis=1)
-        values = (probabilities[owner] * shares).astype(np.float32)
-        kept = (values >= smallest).any(axis=1)
+
+    def __init__(
+        self,
+        texts: tuple[Text, Text],
+        stems: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]],
+        lexicon: tuple[Offsets, WordIds, npt.NDArray[np.float32]],
+        weight: float,
+        smallest: float,
+    ) -> None:
+        starts, targets, probabilities = lexicon
+        likely = (probabilities >= smallest).any(axis=1)
+        self._starts, self._targets, self._values = offsets_of(likely)[starts], targets[likely], probabilities[likely]
+        self._weight, self._smallest, self._of_source = np.float32(weight), smallest, stems[0]
+        self._shares = [_shares(text, stem) for text, stem in zip(texts, stems, strict=True)]
+        self._n_words = np.bincount(stems[1], minlength=int(targets.max(initial=0)) + 1)
+        self._words, self._word_starts = np.argsort(stems[1], kind="stable"), offsets_of(self._n_words)
+        sizes = offsets_of(self._n_words[self._targets])[self._starts]
+        self.ends = np.cumsum(np.diff(sizes)[self._of_source])  # numbers of pairs up to each source word
+
+    def counts(self, begin: int, end: int) -> WordPairCounts:
+        """The counts of source words with these numbers."""
+        stems = self._of_source[begin:end]
+        sizes = self._starts[stems + 1] - self._starts[stems]
+        pairs, sources = ranges(self._starts[stems], sizes), np.repeat(np.arange(begin, end), sizes)
+        stems = self._targets[pairs]
+        sizes = self._n_words[stems]
+        target, source = self._words[ranges(self._word_starts[stems], sizes)], np.repeat(sources, sizes)
+        shares = np.stack([self._shares[1][target], self._shares[0][source]], axis=1)
+        values = (self._values[np.repeat(pairs, sizes)] * shares).astype(np.float32)
+        kept = (values >= self._smallest).any(axis=1)
         src, tgt = (side[kept].astype(np.uint32) for side in (source, target))
-        parts.append(WordPairCounts(src, tgt, np.float32(weight) * values[kept]))
-    return WordPairCounts.joined(parts)
+        return WordPairCounts(src, tgt, self._weight * values[kept])
 
 
-class _StemWords:
-    """The words of each stem, and the fraction of the stem's occurrences that each word makes up."""
+def _shares(text: Text, stems: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
+    """The fraction of the occurrences of its stem that each word makes up."""
+    counts = np.bincount(text.tokens, minlength=len(stems)).astype(np.float64)
+    return np.asarray(counts / np.maximum(np.bincount(stems, counts), 1)[stems])
 
-    def __init__(self, text: Text, stems: npt.NDArray[np.uint32]) -> None:
-        counts = np.bincount(text.tokens, minlength=len(stems)).astype(np.float64)
-        self.shares = counts / np.maximum(np.bincount(stems, counts), 1)[stems]
-        self.words = np.argsort(stems, kind="stable")
-        self.starts = offsets_of(np.bincount(stems))
 
-    def sizes(self, stems: Array) -> npt.NDArray[np.int64]:
-        """The number of words of each stem."""
-        return np.asarray(self.starts[stems + 1] - self.starts[stems])
-
-    def word(self, stems: Array, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The word at a position among those of its stem."""
-        return np.asarray(self.words[self.starts[stems] + places])
+def by_source(
+    n_words: int, counts: WordPairCounts, stems: StemTranslations | None = None
+) -> tuple[Offsets, WordIds, npt.NDArray[np.float32]]:
+    """The offsets of the pairs of each source word, their target words and their counts, of both kinds together."""
+    counts = counts.chosen(np.argsort(counts.sources, kind="stable"))
+    n_chunks = 1 if stems is None or n_words == 0 else int(stems.ends[-1]) // CHUNK + 1
+    cuts = [] if stems is None else np.searchsorted(stems.ends, CHUNK * np.arange(1, n_chunks)).tolist()
+    sizes, targets, values = np.zeros(n_words, np.int64), [], []
+    for begin, end in pairwise([*np.unique([0, *cuts]).tolist(), n_words]):
+        part = counts.chosen(slice(*np.searchsorted(counts.sources, [begin, end])))
+        if stems is not None:
+            part = WordPairCounts.joined([part, stems.counts(begin, end)])
+        order = np.argsort(part.sources.astype(np.uint64) << np.uint64(32) | part.targets, kind="stable")
+        sizes[begin:end] = np.bincount(part.sources - begin, minlength=end - begin)
+        targets.append(part.targets[order])
+        values.append(part.values[order])
+    return offsets_of(sizes), np.concatenate(targets), np.concatenate(values)
 
 
 def check_languages(name: str, model: Vocabularies, texts: tuple[Text, Text]) -> tuple[float, float]:

@@ -56,10 +56,11 @@ from hyperbaton.align.base import ALIGNERS, KIND, SMALLEST_SAVED, Removals, Voca
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.align.normalization import Normalization, restore_links
 from hyperbaton.align.prior import (
+    StemTranslations,
     WordPairCounts,
     alike_words,
+    by_source,
     check_languages,
-    stem_translations,
     translations,
     usual_weight,
 )
@@ -219,13 +220,11 @@ class Aligner(WordAligner):
             weight = usual_weight(model.n_words_, self.n_words_) if self.prior_weight is None else self.prior_weight
             parts.append(translations(model.vocabularies_, self.vocabularies_, lexicon, weight))
             jumps = model.model_.jump_weights()
-        if self._stem_iterations(source, target):
-            parts.append(self._stem_counts(source, target, threads, progress))
-        if not any(len(part.sources) for part in parts):
+        stems = self._of_stems(source, target, threads, progress) if self._stem_iterations(source, target) else None
+        if stems is None and not any(len(part.sources) for part in parts):
             return None
-        counts = WordPairCounts.joined(parts)
-        del parts  # large
-        starts, targets, values = counts.by_source(len(source.vocabulary))
+        parts.append(WordPairCounts(np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros((0, 2), np.float32)))
+        starts, targets, values = by_source(len(source.vocabulary), WordPairCounts.joined(parts), stems)
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
 
     def _stem_iterations(self, source: Text, target: Text) -> int:
@@ -235,7 +234,7 @@ class Aligner(WordAligner):
             return 0
         return self.model1_iterations + min(self.hmm_iterations, STEM_HMM_ITERATIONS)
 
-    def _stem_counts(self, source: Text, target: Text, threads: int | None, progress: Progress | None) -> WordPairCounts:
+    def _of_stems(self, source: Text, target: Text, threads: int | None, progress: Progress | None) -> StemTranslations:
         """Translations of stems as translations of words."""
         options = {f.name: getattr(self, f.name) for f in fields(Aligner)} | {
             "lowercase": False,
@@ -254,7 +253,7 @@ class Aligner(WordAligner):
         ]
         lexicon = stems.model_.lexicon(SMALLEST_STEM)
         del stems.model_  # large
-        return stem_translations((source, target), (numbers[0], numbers[1]), lexicon, self.stem_weight, SMALLEST_STEM)
+        return StemTranslations((source, target), (numbers[0], numbers[1]), lexicon, self.stem_weight, SMALLEST_STEM)
 
     def files(self) -> dict[str, Path]:
         # A manifest has the checksums of all parts of the model.
