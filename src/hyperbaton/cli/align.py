@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
-from hyperbaton.align.base import ALIGNERS, KIND, WordAligner, load_aligner
+from hyperbaton.align.base import ALIGNERS, KIND, WordAligner, load_aligner, saved_class
 from hyperbaton.align.link_files import FORMATS, PLAIN
 from hyperbaton.align.linking import PART, LinkOutputs
 from hyperbaton.align.pair_text import GROUP, PairText
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli._common import at_terminal, verify_artefacts
@@ -26,11 +26,19 @@ HMM = "hmm"
 
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
-    """The options of the aligner named on the command line."""
-    named = [after for word, after in pairwise([*words, ""]) if word == "--aligner"]
-    named += [word.partition("=")[2] for word in words if word.startswith("--aligner=")]
-    name = named[-1].partition(":")[0] if named else HMM
-    return {"options": ALIGNERS[name if name in ALIGNERS else HMM]}  # unknown names are reported later
+    """The options of the aligner, or of that of the saved model, on the command line."""
+    aligner, model = (_last(words, flag) for flag in ("--aligner", "--model"))
+    if model and not aligner:
+        with suppress(HyperbatonError):  # reported later, like unknown names
+            return {"options": saved_class(model)}
+    name = aligner.partition(":")[0]
+    return {"options": ALIGNERS[name if name in ALIGNERS else HMM]}
+
+
+def _last(words: Sequence[str], flag: str) -> str:
+    """The last value of a flag on the command line."""
+    values = [after for word, after in pairwise([*words, ""]) if word == flag]
+    return ["", *values, *(word.partition("=")[2] for word in words if word.startswith(f"{flag}="))][-1]
 
 
 def align(
@@ -95,7 +103,7 @@ def align(
         text = PairText(source, target, parse_languages(languages, tokenized))
         if model is not None:
             verify_artefacts(verify, model)
-            chosen = _loaded(model, learner)
+            chosen = load_aligner(model, learner.linking())
             groups, total = _warned(text.groups(size), quiet), 0
         else:
             verify_artefacts(verify, *([] if prior is None else [str(prior.parent)]))
@@ -140,7 +148,7 @@ def _check(
 
 def _merged(named: str, flags: WordAligner) -> WordAligner:
     """The aligner with the options from its flags and those given with its name."""
-    aligner = ALIGNERS.make(named)
+    aligner = type(flags)() if named == HMM else ALIGNERS.make(named)
     if type(flags) is not type(aligner):
         raise OptionError(f"give --aligner {named} once, as a word of the command line")
     for opt in options_of(type(aligner)):
@@ -150,12 +158,4 @@ def _merged(named: str, flags: WordAligner) -> WordAligner:
         if by_name not in (opt.default, by_flag):
             raise OptionError(f"--aligner {named} and --{opt.flag} {by_flag} set the same option; leave out one of them")
         setattr(aligner, opt.name, by_flag)
-    return aligner
-
-
-def _loaded(model: str, options: WordAligner) -> WordAligner:
-    """Load a saved aligner; the options for choosing links are not part of the model."""
-    aligner = load_aligner(model)
-    for name in aligner.link_options:
-        setattr(aligner, name, getattr(options, name, getattr(aligner, name)))
     return aligner

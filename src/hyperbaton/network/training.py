@@ -279,7 +279,7 @@ def train(
         progress: called with the number of processed sentences and the total; may raise an error to stop.
     """
     devices = [torch.device(schedule.device)] if schedule.device.startswith("cuda") else []
-    with _threads(n_threads, fast=bool(devices)), torch.random.fork_rng(devices):
+    with computing(n_threads, fast=bool(devices)), torch.random.fork_rng(devices):
         torch.manual_seed(schedule.seed)
         network = task.network(schedule.dropout).to(schedule.device)
         data = task.data(schedule.device)
@@ -333,7 +333,7 @@ def device_fault(name: str) -> str:
 
 
 @contextmanager
-def _threads(n: int, fast: bool) -> Iterator[None]:
+def computing(n: int, fast: bool) -> Iterator[None]:
     """Compute with n threads, and on a GPU with its fast matrix products."""
     before = torch.get_num_threads(), torch.get_float32_matmul_precision()
     if fast:

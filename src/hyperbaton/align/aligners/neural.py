@@ -9,9 +9,10 @@ Trained on the bitext alone, in three steps:
 3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teachers'. It is small, and its
    forward pass is in the core (core/align/link_network), so that linking needs no PyTorch and takes a fraction of the time.
 
-The saved model contains the hidden Markov model and the student. Everything that works with a model of `hmm` works with it:
-scores, thresholds, lexicons, streams, clusters and the service; log-probabilities of sentence pairs and translation
-probabilities are those of the hidden Markov model.
+The saved model contains the hidden Markov model and the student, and with `with_teachers` also the teachers: it can then
+link with that mixture itself, which is more exact and much slower, and needs PyTorch. Everything that works with a model
+of `hmm` works with it: scores, thresholds, lexicons, streams, clusters and the service; log-probabilities of sentence pairs
+and translation probabilities are those of the hidden Markov model.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -29,20 +30,24 @@ from hyperbaton.align.aligners.hmm import Aligner, confidence_option
 from hyperbaton.align.base import SMALLEST_SAVED
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError, importing
+from hyperbaton.base.errors import DamagedError, OptionError, importing
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.options import option, to_mapping
+from hyperbaton.base.options import Arguments, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import Arrays, Artefact, group, hash_arrays, remove_artefact
 from hyperbaton.base.training_states import NETWORK, TrainingStates
 from hyperbaton.corpus import Bitext, Text
-from hyperbaton.network.words import NeedsTorch, frequent_rows
+from hyperbaton.network.words import FIRST, NeedsTorch, frequent_rows, rows_of
+
+if TYPE_CHECKING:
+    from hyperbaton.align.neural.training import Training
 
 _STEM = 4  # letters
 _MIN_COUNT = 2  # rarer words and stems have no embedding
 _CONFIDENCES = {"links": 0.15, "phrases": 0.05}  # chosen by error rates and table sizes (docs/results/align.md)
-_SIDES = ("source", "target")
+_SIDES, _PARTS = ("source", "target"), ("words", "stems")
+_LEARNED = ("rows_", "network_", "teachers_")  # arrays by name, saved below the name of the attribute
 
 
 @dataclass
@@ -63,18 +68,18 @@ class Neural(Aligner, NeedsTorch):
     batch_tokens: int = option(8192, "maximum number of words in a batch; fewer for small texts", minimum=1)
     confidence: float | None = confidence_option(_CONFIDENCES)
     confidences: ClassVar[dict[str, float]] = _CONFIDENCES
+    with_teachers: bool = option(False, "keep the teachers in the model, and link with them; slower, needs PyTorch")
     device: str = option("cpu", "where PyTorch computes", metavar="cpu|cuda|cuda:N")
+    link_options: ClassVar[tuple[str, ...]] = (*Aligner.link_options, "with_teachers", "device")
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Neural:
-        with importing("PyTorch", "torch", "torch"):
-            from hyperbaton.align.neural import training as side
-        if fault := side.device_fault(self.device):
-            raise OptionError(f"device {self.device}: {fault}")
-        vars(self).pop("network_", None)
+        make_training = self._torch()
+        for name in ("student_", *_LEARNED):
+            vars(self).pop(name, None)
         whole = Resources.of(threads, progress)
         super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress)
         texts = self.prepare(bitext, threads)
-        training, states = side.Training(self, texts, whole.threads), self._states(texts)
+        training, states = make_training(self, texts, whole.threads), self._states(texts)
         if training.n_pairs == 0:
             return self  # without corrections
         n_teach, n_learn = 3 * self.teacher_epochs, self.teachers + self.epochs
@@ -85,20 +90,50 @@ class Neural(Aligner, NeedsTorch):
         ]
         arrays, _ = training.learn(teachers, rest.part(total - n_learn, of=total, size=n_learn).progress, states[-1])
         self.take(arrays)
+        if self.with_teachers:
+            self.teachers_ = {f"{k}.{name}": array for k, arrays in enumerate(teachers) for name, array in arrays.items()}
         return self
+
+    def _torch(self) -> type[Training]:
+        """What trains with PyTorch; an error if it or the device cannot be used."""
+        with importing("PyTorch", "torch", "torch"):
+            from hyperbaton.align.neural import training as side
+        if fault := side.device_fault(self.device):
+            raise OptionError(f"device {self.device}: {fault}")
+        return side.Training
 
     def prepare(self, bitext: Bitext, threads: int | None = None) -> PairTexts:
         """The input of training in PyTorch: sentences as rows of embeddings, with the posteriors of the models."""
         source, target = (side.text for side in self.normalize(bitext))
-        points, offsets, posteriors = self.model_.posteriors(
-            source.core_tokens, target.core_tokens, SMALLEST_POSTERIOR, threads or default_threads(), None
-        )
         self.number_words(source, target)
-        sides = [
-            SideText(self.rows_[f"{name}.words"][text.tokens], self.rows_[f"{name}.stems"][text.tokens], text.offsets)
-            for name, text in zip(_SIDES, (source, target), strict=True)
-        ]
+        return self._pair_texts(source, target, threads or default_threads())
+
+    def _pair_texts(self, source: Text, target: Text, threads: int) -> PairTexts:
+        """Normalised texts for PyTorch."""
+        points, offsets, posteriors = self.model_.posteriors(
+            None, source.core_tokens, target.core_tokens, SMALLEST_POSTERIOR, threads, None
+        )
+        sides = []
+        for name, text in zip(_SIDES, (source, target), strict=True):
+            words, stems = (self.rows_[f"{name}.{part}"] for part in _PARTS)
+            n_rows = np.array([rows.max(initial=FIRST - 1) + 1 for rows in (words, stems)])
+            sides.append(SideText(rows_of(words, text.tokens), rows_of(stems, text.tokens), text.offsets, n_rows))
         return PairTexts(sides[0], sides[1], points, offsets, posteriors)
+
+    def _correction(self, source: Text, target: Text, threads: int) -> _core.PosteriorCorrection | None:
+        if not self.with_teachers:
+            return getattr(self, "student_", None)
+        make_training = self._torch()
+        if not hasattr(self, "teachers_"):
+            raise OptionError(f"{getattr(self, 'path_', 'the model')}: has no teachers; train it with --with-teachers")
+        training = make_training(self, self._pair_texts(source, target, threads), threads)
+        if not len(training.texts.usable(self.max_length)):
+            return None
+        try:
+            teachers = training.networks([group(self.teachers_, str(k)) for k in range(self.teachers)])
+        except RuntimeError as error:
+            raise DamagedError("the arrays of a teacher do not match") from error
+        return _core.GivenPosteriors(*training.mixture(teachers, self.max_length))
 
     def save(self, path: str | PathLike[str], smallest: float = SMALLEST_SAVED) -> None:
         super().save(path, smallest)
@@ -123,13 +158,20 @@ class Neural(Aligner, NeedsTorch):
         self.rows_ = {
             f"{name}.{part}": rows
             for name, text in zip(_SIDES, (source, target), strict=True)
-            for part, rows in zip(("words", "stems"), self._rows(text), strict=True)
+            for part, rows in zip(_PARTS, self._rows(text), strict=True)
         }
 
     def take(self, arrays: dict[str, Array]) -> None:
         """Use a trained student, by its arrays."""
         self.network_ = arrays
-        self.model_ = self._model_of(self._model_arrays(0.0))
+        bits = {name: array.view(np.uint16) for name, array in arrays.items()}
+        self.student_ = _core.LinkNetwork(
+            bits,
+            *(self.rows_[f"{side}.{part}"] for side in _SIDES for part in _PARTS),
+            smallest_posterior=SMALLEST_POSTERIOR,
+            posterior_floor=POSTERIOR_FLOOR,
+            window_scale=WINDOW_SCALE,
+        )
 
     def _rows(self, text: Text) -> tuple[Array, Array]:
         """Rows of the embeddings of words and of stems, by word."""
@@ -148,23 +190,21 @@ class Neural(Aligner, NeedsTorch):
     def _restore(self, artefact: Artefact) -> None:
         super()._restore(artefact)
         self.seed = artefact.manifest["seed"] or self.seed
+        self.path_, self.with_teachers = artefact.path, False
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
         arrays = super()._model_arrays(smallest)
-        arrays |= {f"network.{name}": array for name, array in getattr(self, "network_", {}).items()}
-        return arrays | {f"rows.{name}": array for name, array in getattr(self, "rows_", {}).items()}
+        for name in _LEARNED:
+            arrays |= {f"{name[:-1]}.{part}": array for part, array in getattr(self, name, {}).items()}
+        return arrays
 
-    def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
-        network, rows = (dict(group(arrays, name)) for name in ("network", "rows"))
-        self.rows_ = rows
-        if not network:
-            return None
-        self.network_ = network
-        bits = {name: array.view(np.uint16) for name, array in network.items()}
-        return _core.LinkNetwork(
-            bits,
-            *(rows[f"{side}.{part}"] for side in _SIDES for part in ("words", "stems")),
-            smallest_posterior=SMALLEST_POSTERIOR,
-            posterior_floor=POSTERIOR_FLOOR,
-            window_scale=WINDOW_SCALE,
-        )
+    def _model_of(self, arrays: Arrays) -> _core.AlignmentModel:
+        for name in _LEARNED:
+            if parts := dict(group(arrays, name[:-1])):
+                setattr(self, name, parts)
+        if hasattr(self, "network_"):
+            self.take(self.network_)
+        return super()._model_of(arrays)
+
+    def __getstate__(self) -> Arguments:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("student_", *_LEARNED)}

@@ -19,6 +19,7 @@ class SideText(NamedTuple):
     words: Array  # (n_tokens,), without start and end
     stems: Array  # (n_tokens,)
     offsets: Array  # (n_sentences + 1,)
+    n_rows: Array  # (2,): rows of both embeddings, which may be more than these sentences need
 
 
 class PairTexts(NamedTuple):
