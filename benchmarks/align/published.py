@@ -35,8 +35,8 @@ from benchmarks.align.aligners import Task, run
 from hyperbaton.align import evaluate_links, read_links
 
 LANGUAGES = ("de-en", "fr-en", "ro-en", "ja-en", "zh-en")
-# Error rates by program, in the order of LANGUAGES; None where no source was seen. docs/results/align.md names the papers and
-# pages they come from.
+# Error rates by program, in the order of LANGUAGES; None where no source was seen. Their sources are in
+# docs/results/align.md.
 PUBLISHED: dict[str, tuple[float | None, ...]] = {
     "fast_align": (27.0, 10.5, 32.1, 51.1, 38.1),
     "GIZA++ (MGIZA)": (20.6, 5.9, 26.4, 48.0, 35.1),

@@ -233,6 +233,59 @@ class TestPyTorch:
         odd = Bitext.of(["", " ".join(["word"] * 61)], ["x", "unseen"])
         assert loaded.align(odd)[0] == []
 
+    def test_training_continues_from_a_saved_model(self, bitext: Bitext, tmp_path: Path) -> None:
+        import torch
+
+        from hyperbaton.align.neural.training import Training
+
+        path = tmp_path / "model"
+        before = Neural(**TINY, with_teachers=True).fit(bitext, threads=1)
+        before.save(path)
+        some = bitext.select(np.arange(60))
+        text = Bitext.of(
+            [*(" ".join(line) for line in some.source), "neu neu neu"], [*map(" ".join, some.target), "new new"]
+        )
+        after = Neural(**TINY, continue_=str(path))
+        Aligner.fit(after, text, threads=1)  # the prior is the saved model
+        prior = Aligner(prior=str(path)).fit(text, threads=1)
+        assert np.array_equal(after.posteriors(text, threads=1).values, prior.posteriors(text, threads=1).values)
+        saved = after._before()
+        assert saved is not None
+        texts, starts = after.prepare(text, 1, saved), after._starts(saved)
+        known = saved.known_rows()
+        for side, name in enumerate(SIDES):
+            rows = after.rows_[f"{name}.words"]
+            for word, row in zip(after.vocabularies_[side].words(), rows.tolist(), strict=True):
+                old = known[f"{name}.words"].get(word, 0)
+                assert row > 0 or word in ("neu", "new") or not old  # rare words that are known keep their rows
+                for array, saved_array in ((starts[-1], saved.network_), (starts[0], saved._teacher(0))):
+                    assert array is not None
+                    found = next(part for part in (f"{name}.word", f"{name}.word.weight") if part in array)
+                    assert np.array_equal(array[found][row], saved_array[found][old])
+        # The networks at the start answer as the saved ones, for sentences without new words.
+        teacher, old_teacher = (
+            Training(options, own, 1).networks([start])[0].eval()
+            for options, own, start in ((after, texts, starts[1]), (saved, saved.prepare(bitext, 1), saved._teacher(1)))
+        )
+        assert torch.equal(teacher.to_target.query.weight, old_teacher.to_target.query.weight)
+        after.fit(text, threads=1)
+        assert not np.array_equal(after.network_["mix"], saved.network_["mix"])
+        again = Neural(**TINY, continue_=str(path)).fit(text, threads=1)
+        assert all(np.array_equal(after.network_[name], again.network_[name]) for name in after.network_)
+
+    def test_models_that_cannot_be_continued(self, bitext: Bitext, saved: Path, tmp_path: Path) -> None:
+        text, model = tmp_path / "text", tmp_path / "model"
+        text.write_text("a b\n", encoding="utf-8")
+        Neural(**TINY, with_teachers=True).fit(bitext.select(np.arange(20)), threads=1).save(model)
+        command = ("align", text, text, "--aligner", "neural", "--continue")
+        for arguments, message in (
+            ([saved], f"{saved}: has no teachers; train it with --with-teachers"),
+            ([model], f"{model}: was learned with teacher_size 16, not 256"),
+            ([model, "--model", model], "--model and --continue: a saved model is not trained, so a prior has no effect"),
+        ):
+            done = hyperbaton(*command, *arguments)
+            assert done.returncode == 1 and done.stderr == f"hyperbaton: error: {message}\n"
+
     def test_teachers_that_are_not_there(self, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         text = tmp_path / "text"
         text.write_text("a\n", encoding="utf-8")

@@ -13,6 +13,7 @@ from hyperbaton.align.pair_text import GROUP, PairText
 from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import check_artefact
+from hyperbaton.base.store import MANIFEST
 from hyperbaton.cli._common import at_terminal, verify_artefacts
 from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Force, Verify, Writes, names_plugin
 from hyperbaton.cli._raw import ADVICE, Languages, Tokenized, parse_languages, warn_of_raw
@@ -88,9 +89,9 @@ def align(
     learner = _merged(aligner, options)
     learner.seed, learner.checkpoint = seed, None if save_model is None else Path(f"{Path(save_model)}.training")
     _check(learner, target, model, save_model, scores, format)
-    prior = learner.files().get("prior")
-    if prior is not None and model is not None:
-        raise OptionError("--model and --prior: a saved model is not trained, so a prior has no effect")
+    priors = {name: str(path.parent) for name, path in learner.files().items() if path.name == MANIFEST}
+    if priors and model is not None:
+        raise OptionError(f"--model and --{min(priors)}: a saved model is not trained, so a prior has no effect")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
     if common.executor is not None and not learner.defines("save"):
         raise OptionError("--executor needs an aligner with saved models")
@@ -106,7 +107,7 @@ def align(
             chosen = load_aligner(model, learner.linking())
             groups, total = _warned(text.groups(size), quiet), 0
         else:
-            verify_artefacts(verify, *([] if prior is None else [str(prior.parent)]))
+            verify_artefacts(verify, *priors.values())
             (bitext,) = _warned([text.read(n)], quiet)
             chosen = learner.fit(bitext, threads=n, progress=resources.stage("learn").progress)
             # An aligner that trains and links in one step needs all of the text at once.

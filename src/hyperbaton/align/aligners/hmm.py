@@ -207,15 +207,15 @@ class Aligner(WordAligner):
     ) -> _core.AlignerPrior | None:
         """The prior of the words of both normalised texts; `progress` is that of training on stems."""
         parts, jumps = [alike_words(self.vocabularies_, self.alike)] if self.alike else [], None
-        if self.prior is not None:
-            model = Aligner.load(self.prior)
+        if (path := self.prior_model()) is not None:
+            model = Aligner.load(path)
             for name in ("lowercase", "stem"):
                 if getattr(model, name) != getattr(self, name):
                     raise OptionError(
-                        f"the prior model {self.prior} was learned with {name} {getattr(model, name)}, "
+                        f"the prior model {path} was learned with {name} {getattr(model, name)}, "
                         f"not {getattr(self, name)}: words must be normalised alike"
                     )
-            check_languages(f"the prior model {self.prior}", model.vocabularies_, (source, target))
+            check_languages(f"the prior model {path}", model.vocabularies_, (source, target))
             lexicon = model.model_.lexicon(SMALLEST_PRIOR)
             weight = usual_weight(model.n_words_, self.n_words_) if self.prior_weight is None else self.prior_weight
             parts.append(translations(model.vocabularies_, self.vocabularies_, lexicon, weight))
@@ -228,6 +228,10 @@ class Aligner(WordAligner):
         del parts  # large
         starts, targets, values = counts.by_source(len(source.vocabulary))
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
+
+    def prior_model(self) -> str | None:
+        """The saved model to start from."""
+        return self.prior
 
     def _stem_iterations(self, source: Text, target: Text) -> int:
         """Iterations of the training on stems; none if no word of the normalised texts is longer than a stem."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,10 @@ from hyperbaton.base.arrays import Array
 SMALLEST_POSTERIOR = 0.03  # posteriors of the models below this in both directions count as 0
 POSTERIOR_FLOOR = 3e-3  # added to posteriors before taking the logarithm
 WINDOW_SCALE = 4.0  # of the student's weighted sums over neighbouring word pairs
+
+
+# The last parts of the names of arrays with a row for each word, and for each stem.
+_WORDS, _STEMS = {"word", "vector", "output"}, {"stem", "label", "stem_vector"}
 
 
 class SideText(NamedTuple):
@@ -35,3 +40,23 @@ class PairTexts(NamedTuple):
         """The pairs without an empty side or one that is longer than `longest`."""
         lengths = np.diff(self.source.offsets), np.diff(self.target.offsets)
         return np.flatnonzero((np.minimum(*lengths) > 0) & (np.maximum(*lengths) <= longest))
+
+
+def moved_rows(arrays: Mapping[str, Array], origins: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays of a network for other embeddings, whose rows come from the given ones; by side and part.
+
+    Names contain the side, source or target, or begin with to_source or to_target; those of embeddings, and of layers that
+    predict words, have a part like `word`.
+
+    >>> arrays = {"to_target.output.bias": np.array([5, 6, 7, 8]), "source.stem.weight": np.array([1, 2, 3, 4])}
+    >>> origins = {"target.words": np.array([0, 1, 2, 0, 3]), "source.stems": np.array([0, 1, 2])}
+    >>> [array.tolist() for array in moved_rows(arrays, origins).values()]
+    [[5, 6, 7, 5, 8], [1, 2, 3]]
+    """
+    moved = {}
+    for name, array in arrays.items():
+        parts = name.split(".")
+        side = next((part for part in parts if part in ("source", "target")), parts[0].removeprefix("to_"))
+        kind = "words" if _WORDS & set(parts) else "stems" if _STEMS & set(parts) else None
+        moved[name] = array if kind is None else array[origins[f"{side}.{kind}"]]
+    return moved

@@ -48,6 +48,7 @@ class Training:
     options: NetworkOptions
     texts: PairTexts
     threads: int
+    is_continued: bool = False
 
     @property
     def n_pairs(self) -> int:
@@ -55,26 +56,31 @@ class Training:
         return len(self.texts.usable(_LONGEST))
 
     def teach(
-        self, number: int = 0, progress: Progress | None = None, states: TrainingStates | None = None
+        self,
+        number: int = 0,
+        progress: Progress | None = None,
+        states: TrainingStates | None = None,
+        start: Mapping[str, Array] | None = None,
     ) -> tuple[dict[str, Array], list[float]]:
         """Train a teacher, whose seed depends on its number; returns its arrays, and minus its held-out loss after each
         epoch."""
         schedule = self._schedule(self.options.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
         schedule = replace(schedule, seed=schedule.seed + number)
         report = Resources(self.threads, progress).report
-        return train(self._lesson(), schedule, n_threads=self.threads, states=states, progress=report)
+        return train(self._lesson(), schedule, start=start, n_threads=self.threads, states=states, progress=report)
 
     def learn(
         self,
         teachers: Sequence[Mapping[str, Array]],
         progress: Progress | None = None,
         states: TrainingStates | None = None,
+        start: Mapping[str, Array] | None = None,
     ) -> tuple[dict[str, Array], list[float]]:
         """Train a student; returns its arrays, and minus its held-out loss after each epoch."""
         task = self._student_task(self.networks(teachers), _LONGEST)
         schedule = self._schedule(self.options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
         report = Resources(self.threads, progress).report
-        arrays, history = train(task, schedule, n_threads=self.threads, states=states, progress=report)
+        arrays, history = train(task, schedule, start=start, n_threads=self.threads, states=states, progress=report)
         return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
 
     def networks(self, teachers: Sequence[Mapping[str, Array]]) -> list[Teacher]:
@@ -115,6 +121,8 @@ class Training:
         return source, target
 
     def _schedule(self, epochs: int, *, dropout: float, word_dropout: float, step: float) -> Schedule:
+        if self.is_continued:
+            epochs, step = -(-epochs // 2), step / 3
         return Schedule(
             dropout=dropout,
             word_dropout=word_dropout,
