@@ -258,10 +258,14 @@ class TestPyTorch:
             for word, row in zip(after.vocabularies_[side].words(), rows.tolist(), strict=True):
                 old = known[f"{name}.words"].get(word, 0)
                 assert row > 0 or word in ("neu", "new") or not old  # rare words that are known keep their rows
-                for array, saved_array in ((starts[-1], saved.network_), (starts[0], saved._teacher(0))):
-                    assert array is not None
-                    found = next(part for part in (f"{name}.word", f"{name}.word.weight") if part in array)
-                    assert np.array_equal(array[found][row], saved_array[found][old])
+                reads, predicts = (f"to_{way}" for way in (SIDES[1 - side], name))
+                for array, saved_array, part in (
+                    (starts[-1], saved.network_, f"{name}.word"),
+                    (starts[0], saved._teacher(0), f"{reads}.source.word.weight"),
+                    (starts[0], saved._teacher(0), f"{predicts}.context.word.weight"),
+                    (starts[0], saved._teacher(0), f"{predicts}.output.weight"),
+                ):
+                    assert array is not None and np.array_equal(array[part][row], saved_array[part][old])
         # The networks at the start answer as the saved ones, for sentences without new words.
         teacher, old_teacher = (
             Training(options, own, 1).networks([start])[0].eval()

@@ -45,18 +45,19 @@ class PairTexts(NamedTuple):
 def moved_rows(arrays: Mapping[str, Array], origins: Mapping[str, Array]) -> dict[str, Array]:
     """The arrays of a network for other embeddings, whose rows come from the given ones; by side and part.
 
-    Names contain the side, source or target, or begin with to_source or to_target; those of embeddings, and of layers that
-    predict words, have a part like `word`.
+    Names begin with a side, or with a direction whose own `source` is the sentence that it reads; those of embeddings, and
+    of layers that predict words, have a part like `word`.
 
-    >>> arrays = {"to_target.output.bias": np.array([5, 6, 7, 8]), "source.stem.weight": np.array([1, 2, 3, 4])}
+    >>> arrays = {"to_target.output.bias": np.array([5, 6, 7, 8]), "to_target.source.label": np.array([1, 2, 3, 4])}
     >>> origins = {"target.words": np.array([0, 1, 2, 0, 3]), "source.stems": np.array([0, 1, 2])}
     >>> [array.tolist() for array in moved_rows(arrays, origins).values()]
     [[5, 6, 7, 5, 8], [1, 2, 3]]
     """
-    moved = {}
+    moved, others = {}, {"to_target": "source", "to_source": "target"}
     for name, array in arrays.items():
         parts = name.split(".")
-        side = next((part for part in parts if part in ("source", "target")), parts[0].removeprefix("to_"))
+        first = parts[0]
+        side = others[first] if first in others and "source" in parts else first.removeprefix("to_")
         kind = "words" if _WORDS & set(parts) else "stems" if _STEMS & set(parts) else None
         moved[name] = array if kind is None else array[origins[f"{side}.{kind}"]]
     return moved
