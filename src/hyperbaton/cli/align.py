@@ -68,10 +68,11 @@ def align(
 
     Prints one line of links i-j (source and target position, from 0) for each sentence pair; the line is empty if a
     side is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
-    --for, --symmetrization, --confidence, --threshold and --precision apply; everything else is as in training. Text
-    of any length is then aligned in little memory. Without TGT, each line of SRC is a pair, with a tab or ||| between
-    its sides, and is answered at once. --scores writes a line for each pair: log p of target and source in nats per
-    word, and the mean posterior of each link. The aligner neural needs the extra torch.
+    --for, --symmetrization, --confidence, --threshold and --precision apply, and --with-teachers and --device of the
+    aligner neural; everything else is as in training. Text of any length is then aligned in little memory. Without TGT,
+    each line of SRC is a pair, with a tab or ||| between its sides, and is answered at once. --scores writes a line for
+    each pair: log p of target and source in nats per word, and the mean posterior of each link. The aligner neural needs
+    the extra torch.
 
     SRC and TGT are tokenized, or raw text with --languages. The words of raw text and their characters in its lines are
     in the output of --format json.

@@ -21,7 +21,7 @@ and translation probabilities are those of the hidden Markov model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -96,6 +96,8 @@ class Neural(Aligner, NeedsTorch):
         texts = self.prepare(bitext, threads, before)
         starts = self._starts(before)
         training, states = make_training(self, texts, whole.threads, before is not None), self._states(texts, starts)
+        if self.with_teachers:
+            self.teachers_ = {}
         if training.n_pairs == 0:
             return self  # without corrections
         n_teach, n_learn = 3 * self.teacher_epochs, self.teachers + self.epochs
@@ -143,29 +145,23 @@ class Neural(Aligner, NeedsTorch):
         """The arrays from which teachers and student start, for the embeddings of this text."""
         if before is None:
             return [None] * (self.teachers + 1)
-        known, words = before.known_rows(), [vocabulary.words() for vocabulary in self.vocabularies_]
-        origins = {}  # by side and part: the row of the other model for each row
-        for name, rows in self.rows_.items():
-            side, _, part = name.partition(".")
-            origins[name] = np.zeros(_n_rows(rows), np.int64)
-            origins[name][:FIRST] = np.arange(FIRST)
-            for word, row in zip(words[_SIDES.index(side)], rows.tolist(), strict=True):
-                if row >= FIRST:
-                    origins[name][row] = known[name].get(word[: _PARTS[part]], UNKNOWN)
+        known = before.known_rows()
+        origins = {name: np.zeros(_n_rows(rows), np.int64) for name, rows in self.rows_.items()}
+        for rows in origins.values():
+            rows[:FIRST] = np.arange(FIRST)
+        for (name, form), row in self.known_rows().items():
+            origins[name][row] = known.get((name, form), UNKNOWN)
         networks = [*(before._teacher(number) for number in range(self.teachers)), before.network_]
         return [moved_rows(arrays, origins) for arrays in networks]
 
-    def known_rows(self) -> dict[str, dict[str, int]]:
-        """By side and part, the rows of the embeddings of words and stems, without those of unknown ones."""
-        words = dict(zip(_SIDES, (vocabulary.words() for vocabulary in self.vocabularies_), strict=True))
+    def known_rows(self) -> dict[tuple[str, str], int]:
+        """The rows of the embeddings of words and stems, without those of unknown ones, by side and part, and form."""
         return {
-            f"{side}.{part}": {
-                word[:length]: row
-                for word, row in zip(words[side], self.rows_[f"{side}.{part}"].tolist(), strict=True)
-                if row >= FIRST
-            }
-            for side in _SIDES
+            (f"{side}.{part}", word[:length]): row
+            for side, vocabulary in zip(_SIDES, self.vocabularies_, strict=True)
             for part, length in _PARTS.items()
+            for word, row in zip(vocabulary.words(), self.rows_[f"{side}.{part}"].tolist(), strict=True)
+            if row >= FIRST
         }
 
     def prepare(self, bitext: Bitext, threads: int | None = None, before: Neural | None = None) -> PairTexts:
@@ -193,7 +189,7 @@ class Neural(Aligner, NeedsTorch):
         if not hasattr(self, "teachers_"):
             raise OptionError(f"{getattr(self, 'path_', 'the model')}: has no teachers; train it with --with-teachers")
         training = make_training(self, self._pair_texts(source, target, threads), threads)
-        if not len(training.texts.usable(self.max_length)):
+        if not self.teachers_ or not len(training.texts.usable(self.max_length)):
             return None
         try:
             teachers = training.networks([self._teacher(number) for number in range(self.teachers)])
@@ -223,18 +219,18 @@ class Neural(Aligner, NeedsTorch):
         inputs = {"texts": hash_arrays({str(i): array for i, array in enumerate(arrays)})}
         return [TrainingStates(place, NETWORK, options, inputs, self.seed) for place in self._places()]
 
-    def number_words(self, source: Text, target: Text, known: Mapping[str, Mapping[str, int]]) -> None:
+    def number_words(self, source: Text, target: Text, known: Container[tuple[str, str]]) -> None:
         """Assign rows of the embeddings to the words and stems of normalised texts: the frequent and the known ones."""
         self.rows_ = {}
         for side, text in zip(_SIDES, (source, target), strict=True):
             for part, length in _PARTS.items():
                 numbers: dict[str, int] = {}
                 forms = [numbers.setdefault(word[:length], len(numbers)) for word in text.vocabulary.words()]
-                of_word, old = np.array(forms, np.int64), known.get(f"{side}.{part}", {})
-                often = np.repeat(np.array([n for form, n in numbers.items() if form in old], np.int64), _MIN_COUNT)
+                of_word, name = np.array(forms, np.int64), f"{side}.{part}"
+                old = np.array([n for form, n in numbers.items() if (name, form) in known], np.int64)
                 most = self.max_words if length is None else len(numbers)
-                tokens = np.concatenate([of_word[text.tokens], often])
-                self.rows_[f"{side}.{part}"] = frequent_rows(tokens, len(numbers), most, _MIN_COUNT)[of_word]
+                tokens = np.concatenate([of_word[text.tokens], np.repeat(old, _MIN_COUNT)])
+                self.rows_[name] = frequent_rows(tokens, len(numbers), most, _MIN_COUNT)[of_word]
 
     def take(self, arrays: dict[str, Array]) -> None:
         """Use a trained student, by its arrays."""
