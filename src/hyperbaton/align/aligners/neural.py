@@ -10,8 +10,8 @@ Trained on the bitext alone, in three steps:
    forward pass is in the core (core/align/link_network), so that linking needs no PyTorch and takes a fraction of the time.
 
 Training may continue from a saved model with its teachers, `continue_`: it is the prior of step 1, and steps 2 and 3 start
-from its networks, with fewer and smaller steps. Words and stems that it knows keep their embeddings, however rare
-they are in the new text; new ones start from those of the unknown word.
+from its networks. Words and stems that it knows keep their embeddings, however rare they are in the new text; new ones
+start from those of the unknown word.
 
 The saved model contains the hidden Markov model and the student, and with `with_teachers` also the teachers: it can then
 link with that mixture itself, which is more exact and much slower, and needs PyTorch. Everything that works with a model
@@ -95,7 +95,7 @@ class Neural(Aligner, NeedsTorch):
         super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress)
         texts = self.prepare(bitext, threads, before)
         starts = self._starts(before)
-        training, states = make_training(self, texts, whole.threads, before is not None), self._states(texts, starts)
+        training, states = make_training(self, texts, whole.threads), self._states(texts, starts)
         if self.with_teachers:
             self.teachers_ = {}
         if training.n_pairs == 0:

@@ -48,7 +48,6 @@ class Training:
     options: NetworkOptions
     texts: PairTexts
     threads: int
-    is_continued: bool = False
 
     @property
     def n_pairs(self) -> int:
@@ -121,8 +120,6 @@ class Training:
         return source, target
 
     def _schedule(self, epochs: int, *, dropout: float, word_dropout: float, step: float) -> Schedule:
-        if self.is_continued:
-            epochs, step = -(-epochs // 2), step / 3
         return Schedule(
             dropout=dropout,
             word_dropout=word_dropout,
