@@ -1,7 +1,6 @@
 #include "align/aligner.hh"
 
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -71,7 +70,20 @@ struct BoundTraining {
 HYPERBATON_BINDINGS(aligner) {
   using namespace nb::literals;
 
-  nb::class_<LinkNetwork>(m, "LinkNetwork", "A network that corrects posteriors of links, over borrowed embeddings.")
+  nb::class_<PosteriorCorrection>(m, "PosteriorCorrection", "What replaces the posteriors of alignment models.");
+
+  nb::class_<GivenPosteriors, PosteriorCorrection>(m, "GivenPosteriors", "Posteriors of listed links; others are 0.")
+      .def(
+          "__init__",
+          [](GivenPosteriors* self, const Array2<std::uint16_t>& points, const Offsets& offsets,
+             const Array2<float>& values) {
+            new (self) GivenPosteriors(view_links(points, offsets), {values.data(), values.size()});
+          },
+          "points"_a.noconvert(), "offsets"_a.noconvert(), "values"_a.noconvert(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "Borrowed arrays: points, offsets, and both posteriors of each.");
+
+  nb::class_<LinkNetwork, PosteriorCorrection>(m, "LinkNetwork",
+                                               "A network that corrects posteriors of links, over borrowed embeddings.")
       .def(
           "__init__",
           [](LinkNetwork* self, const std::map<std::string, Halves>& arrays, const Rows& source_words,
@@ -94,8 +106,7 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "__init__",
           [](AlignmentModel* self, const Offsets& starts, const Words& targets, const Array2<float>& probabilities,
-             const BothWays& nulls, const BothWays& jumps, float null_probability, int max_length,
-             std::shared_ptr<LinkNetwork> network) {
+             const BothWays& nulls, const BothWays& jumps, float null_probability, int max_length) {
             const auto outside = [&](std::uint32_t word) { return word >= nulls.first.size(); };
             if (starts.size() != nulls.second.size() + 1 || std::ranges::any_of(view(targets), outside))
               throw Error("the arrays of the aligner do not match");
@@ -103,11 +114,9 @@ HYPERBATON_BINDINGS(aligner) {
                 .lexicon = Lexicon(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
                 .null_emission = {copy(nulls.first), copy(nulls.second)},
                 .jumps = {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
-                .null_probability = null_probability,
-                .network = std::move(network)};
+                .null_probability = null_probability};
           },
-          "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a,
-          "network"_a.none() = nb::none())
+          "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a)
       .def(
           "lexicon", [](const AlignmentModel& self, float smallest) { return list_pairs(self.lexicon, smallest); },
           "smallest"_a, "Starts by source word, target words, and rows of p(target | source), p(source | target).")
@@ -128,56 +137,52 @@ HYPERBATON_BINDINGS(aligner) {
           "Weights of jumps to the target and to the source by range: between words, to the first word, from the last.")
       .def(
           "directed_links",
-          [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target, float confidence,
-             unsigned n_threads, const std::optional<nb::callable>& progress) {
+          [](const AlignmentModel& self, const PosteriorCorrection* correction, const BoundTokens& source,
+             const BoundTokens& target, float confidence, unsigned n_threads, const std::optional<nb::callable>& progress) {
             const auto bitext = view_bitext(source, target);
             const auto report = make_progress(progress);
             std::array<LinksBuffer, 2> links;
             {
               const nb::gil_scoped_release release;
-              links = directed_links(self, bitext, confidence, n_threads, report);
+              links = directed_links(self, correction, bitext, confidence, n_threads, report);
             }
             return nb::make_tuple(as_tuple(std::move(links[kToTarget])), as_tuple(std::move(links[kToSource])));
           },
-          "source"_a, "target"_a, "confidence"_a, "n_threads"_a, "progress"_a.none(),
+          "correction"_a.none(), "source"_a, "target"_a, "confidence"_a, "n_threads"_a, "progress"_a.none(),
           "Links from target words to the source words that generate them, and vice versa.")
       .def(
           "posteriors",
-          [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target, float threshold,
-             unsigned n_threads, const std::optional<nb::callable>& progress) {
+          [](const AlignmentModel& self, const PosteriorCorrection* correction, const BoundTokens& source,
+             const BoundTokens& target, float threshold, unsigned n_threads, const std::optional<nb::callable>& progress) {
             const auto bitext = view_bitext(source, target);
             const auto report = make_progress(progress);
             LinkPosteriors posteriors;
             {
               const nb::gil_scoped_release release;
-              posteriors = link_posteriors(self, bitext, threshold, n_threads, report);
+              posteriors = link_posteriors(self, correction, bitext, threshold, n_threads, report);
             }
             return nb::make_tuple(to_numpy(std::move(posteriors.links.points)),
                                   to_numpy(std::move(posteriors.links.offsets)), to_numpy(std::move(posteriors.values), 2));
           },
-          "source"_a, "target"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
+          "correction"_a.none(), "source"_a, "target"_a, "threshold"_a, "n_threads"_a, "progress"_a.none(),
           "Points, sentence offsets, and both posteriors of each point.")
       .def(
           "score_links",
-          [](const AlignmentModel& self, const BoundTokens& source, const BoundTokens& target,
-             const Array2<std::uint16_t>& points, const Offsets& offsets, unsigned n_threads,
+          [](const AlignmentModel& self, const PosteriorCorrection* correction, const BoundTokens& source,
+             const BoundTokens& target, const Array2<std::uint16_t>& points, const Offsets& offsets, unsigned n_threads,
              const std::optional<nb::callable>& progress) {
             const auto bitext = view_bitext(source, target);
             const auto links = view_links(points, offsets);
-            if (links.offsets.size() != bitext.n_sentences() + 1) throw Error("the links do not match the texts");
-            for (std::size_t s = 0; s < bitext.n_sentences(); ++s)
-              for (const auto link : links[s])
-                if (link.source >= bitext.source[s].size() || link.target >= bitext.target[s].size())
-                  throw Error("a link is out of range for its sentence pair");
+            check_links(links, bitext, 0, bitext.n_sentences());
             const auto report = make_progress(progress);
             LinkScores scores;
             {
               const nb::gil_scoped_release release;
-              scores = score_links(self, bitext, links, n_threads, report);
+              scores = score_links(self, correction, bitext, links, n_threads, report);
             }
             return nb::make_tuple(to_numpy(std::move(scores.posteriors), 2), to_numpy(std::move(scores.logprobs), 2));
           },
-          "source"_a, "target"_a, "points"_a, "offsets"_a, "n_threads"_a, "progress"_a.none(),
+          "correction"_a.none(), "source"_a, "target"_a, "points"_a, "offsets"_a, "n_threads"_a, "progress"_a.none(),
           "Both posteriors of each link, and log p(target | source), log p(source | target) of each sentence pair.");
 
   nb::class_<AlignerOptions>(m, "AlignerOptions", "Options of the training of alignment models.")

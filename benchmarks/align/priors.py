@@ -2,11 +2,14 @@
 
     python -m benchmarks.align.priors DATA
     python -m benchmarks.align.priors DATA --pairs 2000 --prior-pairs 15000 --weights 3 10 30 100
+    python -m benchmarks.align.priors DATA --tasks ar-en --pairs 300 1000 --prior-pairs 6000 --weights \
+        --networks teachers=1 teacher_size=96
 
 A text is the gold sentences and the first pairs of the training text, or a part of the gold sentences if it is smaller; the
 means over at most four parts are shown. The prior model is trained on the pairs after the training text of the largest
 size. Each row gives the error rates without a prior, of the model alone (`--model`), with the default weight, and with
-each other weight.
+each other weight. With --networks, the prior model is of the aligner `neural`, with its teachers and these options, and
+three columns follow: its teachers alone, `neural` with the prior, and `neural` continued from it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ import numpy as np
 from benchmarks._measure import existing_path
 from benchmarks.align.aligners import TASKS, Task, lines
 
-from hyperbaton.align import Aligner, evaluate_links
+from hyperbaton.align import Aligner, evaluate_links, load_aligner
+from hyperbaton.align.aligners.neural import Neural
 from hyperbaton.corpus import Bitext
 
 ARABIC = Task("ar-en", "tatoeba-ar-en", "gold-links/ar-en-madar", ("ar", "en"), "gold.links", None)
@@ -65,23 +69,31 @@ def main() -> None:
     parser.add_argument("--prior-pairs", type=int, default=18_000)
     parser.add_argument("--weights", type=float, nargs="*", default=[10.0, 100.0, 300.0])
     parser.add_argument("--tasks", nargs="+", default=list(TEXTS), choices=list(TEXTS))
+    parser.add_argument("--networks", nargs="+", metavar="OPTION=NUMBER", help="train the aligner neural, too")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     weights = [None, *options.weights]
-    print("text", "pairs", "no prior", "--model", "default", *(f"{weight:g}" for weight in options.weights), sep="\t")
+    sizes = {name: int(number) for name, number in (word.split("=") for word in options.networks or [])}
+    columns = ["no prior", "--model", "default", *(f"{weight:g}" for weight in options.weights)]
+    columns += ["--with-teachers", "neural --prior", "--continue"] if sizes else []
+    print("text", "pairs", *columns, sep="\t")
     for task in (TEXTS[name] for name in options.tasks):
         of_size, more = texts(task, options.data, options.pairs, options.prior_pairs)
         sure, possible = task.links(options.data)
         with tempfile.TemporaryDirectory() as folder:
-            model = Aligner().fit(more, threads=options.threads)
-            model.save(f"{folder}/model")
-            settings = [Aligner(), model, *(Aligner(prior=f"{folder}/model", prior_weight=weight) for weight in weights)]
+            path = f"{folder}/model"
+            (Neural(**sizes, with_teachers=True) if sizes else Aligner()).fit(more, threads=options.threads).save(path)
+            fixed = [load_aligner(path), load_aligner(path, {"with_teachers": True})]
+            settings = [Aligner(), fixed[0], *(Aligner(prior=path, prior_weight=weight) for weight in weights)]
+            if sizes:
+                settings += [fixed[1], Neural(**sizes, prior=path), Neural(**sizes, continue_=path)]
             for size, small in of_size.items():
                 rates = []
                 for aligner in settings:
                     aers = []
                     for text, part in small:
-                        fitted = aligner if aligner is model else aligner.fit(text, threads=options.threads)
+                        is_fixed = any(aligner is model for model in fixed)
+                        fitted = aligner if is_fixed else aligner.fit(text, threads=options.threads)
                         links = fitted.align(text).select(np.arange(len(part)))
                         gold = [each and each.select(np.array(part)) for each in (sure, possible)]
                         aers.append(evaluate_links(links, *gold).aer)

@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "align/link_network.hh"
+#include "align/correction.hh"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -289,17 +289,15 @@ namespace {
 
 // Call visit(pair, s) for every sentence pair s, in order within a chunk of kChunk; null for a pair that the model skips.
 template <class Visit>
-void for_each_pair(const AlignmentModel& model, BitextView bitext, unsigned n_threads, const Progress& progress,
-                   const Visit& visit) {
+void for_each_pair(const AlignmentModel& model, const PosteriorCorrection* correction, BitextView bitext,
+                   unsigned n_threads, const Progress& progress, const Visit& visit) {
   parallel_chunks(bitext.n_sentences(), kChunk, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     PairPosteriors pair;
-    const auto* network = model.network.get();
-    LinkNetwork::Encoded encoded;
-    if (network) encoded = network->encode(model, bitext, begin, end);
+    const auto correct = correction ? correction->prepare(model, bitext, begin, end) : PosteriorCorrection::Step();
     for (std::size_t s = begin; s < end; ++s) {
       const bool fits = model.fits(bitext.source[s], bitext.target[s]);
       if (fits) pair.run(model, bitext.source[s], bitext.target[s], true);
-      if (fits && network) network->correct(encoded, s - begin, pair);
+      if (fits && correct) correct(s, pair);
       visit(fits ? &pair : nullptr, s);
     }
   });
@@ -341,12 +339,12 @@ std::vector<const Lexicon::Entry*> sorted_row(const Lexicon& table, WordId sourc
   return row;
 }
 
-LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, float threshold, unsigned n_threads,
-                               const Progress& progress) {
+LinkPosteriors link_posteriors(const AlignmentModel& model, const PosteriorCorrection* correction, BitextView bitext,
+                               float threshold, unsigned n_threads, const Progress& progress) {
   const std::size_t n_chunks = (bitext.n_sentences() + kChunk - 1) / kChunk;
   std::vector<LinksBuffer> parts(n_chunks);
   std::vector<std::vector<float>> values(n_chunks);
-  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
+  for_each_pair(model, correction, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
     const std::size_t chunk = s / kChunk;
     auto& part = parts[chunk];
     for (std::size_t i = 0; pair && i < pair->n_source(); ++i)
@@ -364,11 +362,12 @@ LinkPosteriors link_posteriors(const AlignmentModel& model, BitextView bitext, f
   return all;
 }
 
-std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextView bitext, float confidence,
-                                          unsigned n_threads, const Progress& progress) {
+std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, const PosteriorCorrection* correction,
+                                          BitextView bitext, float confidence, unsigned n_threads,
+                                          const Progress& progress) {
   const std::size_t n_chunks = (bitext.n_sentences() + kChunk - 1) / kChunk;
   std::array<std::vector<LinksBuffer>, 2> parts{std::vector<LinksBuffer>(n_chunks), std::vector<LinksBuffer>(n_chunks)};
-  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
+  for_each_pair(model, correction, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
     for (const auto direction : kBothDirections) {
       auto& part = parts[direction][s / kChunk];
       const std::size_t n_words = !pair ? 0 : direction == kToTarget ? pair->n_target() : pair->n_source();
@@ -392,11 +391,11 @@ std::array<LinksBuffer, 2> directed_links(const AlignmentModel& model, BitextVie
   return {join(parts[kToTarget]), join(parts[kToSource])};
 }
 
-LinkScores score_links(const AlignmentModel& model, BitextView bitext, LinksView links, unsigned n_threads,
-                       const Progress& progress) {
+LinkScores score_links(const AlignmentModel& model, const PosteriorCorrection* correction, BitextView bitext,
+                       LinksView links, unsigned n_threads, const Progress& progress) {
   LinkScores scores{std::vector<float>(2 * links.points.size(), 0),
                     std::vector<double>(2 * bitext.n_sentences(), std::numeric_limits<double>::quiet_NaN())};
-  for_each_pair(model, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
+  for_each_pair(model, correction, bitext, n_threads, progress, [&](const PairPosteriors* pair, std::size_t s) {
     if (!pair) return;
     for (const auto direction : kBothDirections) scores.logprobs[2 * s + direction] = pair->logprob(direction);
     auto* both = scores.posteriors.data() + 2 * links.offsets[s];

@@ -119,6 +119,13 @@ LinkNetwork::LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 
     for (std::size_t k = 0; k < 3; ++k) mix_[d][k] = from_half(mix.values[3 * d + k]);
 }
 
+PosteriorCorrection::Step LinkNetwork::prepare(const AlignmentModel& model, BitextView bitext, std::size_t begin,
+                                               std::size_t end) const {
+  return [this, begin, encoded = encode(model, bitext, begin, end)](std::size_t s, PairPosteriors& pair) {
+    correct(encoded, s - begin, pair);
+  };
+}
+
 LinkNetwork::Encoded LinkNetwork::encode(const AlignmentModel& model, BitextView bitext, std::size_t begin,
                                          std::size_t end) const {
   Encoded encoded;

@@ -22,13 +22,13 @@
 #include <string>
 #include <vector>
 
-#include "align/pair_posteriors.hh"
+#include "align/correction.hh"
 #include "corpus/text.hh"
 #include "network/sentence_encoder.hh"
 
 namespace hyperbaton {
 
-class LinkNetwork {
+class LinkNetwork : public PosteriorCorrection {
  public:
   // Rows of the embeddings by word; those of unknown words are 0.
   struct WordRows {
@@ -46,6 +46,9 @@ class LinkNetwork {
   // they do not match. Embeddings and rows are borrowed.
   LinkNetwork(const HalfMatrices& arrays, const std::array<WordRows, 2>& rows, const Constants& constants);
 
+  Step prepare(const AlignmentModel& model, BitextView bitext, std::size_t begin, std::size_t end) const override;
+
+ private:
   // One side of consecutive sentence pairs.
   struct EncodedSide {
     std::vector<std::int64_t> offsets{0};  // of words
@@ -59,7 +62,6 @@ class LinkNetwork {
   // Replace the posteriors of pair number `index` of the encoded ones.
   void correct(const Encoded& encoded, std::size_t index, PairPosteriors& pair) const;
 
- private:
   struct Side {
     Side(const HalfMatrices& arrays, const std::string& name, const WordRows& rows, float scale);
     WordRows rows;

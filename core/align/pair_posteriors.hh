@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,15 +10,12 @@
 
 namespace hyperbaton {
 
-class LinkNetwork;
-
 // Parameters of both directed models.
 struct AlignmentModel {
   Lexicon lexicon;
   std::array<std::vector<float>, 2> null_emission;  // by Direction, then by generated word
   std::array<Jumps, 2> jumps;                       // kToTarget: states are source words
   float null_probability;
-  std::shared_ptr<const LinkNetwork> network{};  // corrects their posteriors; may be null
 
   // Empty and overlong sentences are skipped.
   bool fits(std::span<const WordId> source, std::span<const WordId> target) const {

@@ -78,3 +78,19 @@ def test_missing_input(
     said = run(f"benchmarks.{module}", MISSING[module].split(), monkeypatch)
     assert said == "NO: no such file or folder"
     assert capsys.readouterr().out == "" and not list(tmp_path.iterdir())
+
+
+def test_published_error_rates_beside_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.align.published import print_comparison
+
+    for n_pairs, rate in ((100, 40.0), (2000, 37.44)):
+        cell = f'{{"task": "ja-en", "pairs": {n_pairs}, "aligner": "hmm", "aer": {rate}}}'
+        (tmp_path / f"{n_pairs}.json").write_text(cell)
+    print_comparison(tmp_path)
+    head, _, *rows = capsys.readouterr().out.splitlines()
+    assert head.startswith("| gold set | `hmm` here (pairs) | fast_align |")
+    assert all(row.count("|") == head.count("|") for row in rows) and len(rows) == 5
+    assert next(row for row in rows if "ja-en" in row).startswith("| ja-en | 37.4 (2,000) | 51.1 |")

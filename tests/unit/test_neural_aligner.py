@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from benchmarks.fuzz.networks import untrained_neural
 
-from hyperbaton.align import Aligner, evaluate_links
+from hyperbaton import _core
+from hyperbaton.align import Aligner, evaluate_links, load_aligner
 from hyperbaton.align.aligners.neural import Neural
 from hyperbaton.base.errors import Cancelled, HyperbatonError, MissingExtra, OptionError, installing
 from hyperbaton.base.store import Artefact
@@ -42,6 +43,13 @@ def saved(untrained: Neural, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("neural") / "model"
     untrained.save(path, smallest=0)
     return path
+
+
+def hide_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    # Other tests may have imported them; the packages go too, which remember their modules.
+    for name in [name for name in sys.modules if name.startswith(("hyperbaton.network", "hyperbaton.align.neural"))]:
+        monkeypatch.delitem(sys.modules, name)
 
 
 def words_of(text: Text, s: int) -> np.ndarray:
@@ -82,6 +90,31 @@ def test_a_saved_model_is_read_by_its_kind(bitext: Bitext, untrained: Neural, sa
     assert not np.array_equal(Aligner().fit(bitext, threads=1).align(bitext, threads=1).points, links.points)
     scores = loaded.score(bitext, links, threads=1)
     assert scores.posteriors.max() <= 1 and (scores.confidences >= 0.1).mean() > 0.9
+
+
+def test_given_posteriors_are_used_like_those_of_the_network(bitext: Bitext, untrained: Neural) -> None:
+    sides = [side.text.core_tokens for side in untrained.normalize(bitext)]
+    models, found = untrained.model_, untrained.posteriors(bitext, 0.0, threads=1)
+    shape = found.links.points, found.links.offsets
+    given = _core.GivenPosteriors(*shape, found.values)
+    links = [models.directed_links(each, *sides, 0.15, 2, None) for each in (given, untrained.student_)]
+    assert all(np.array_equal(x, y) for ways in zip(*links, strict=True) for x, y in zip(*ways, strict=True))
+    scores = [models.score_links(each, *sides, *shape, 1, None) for each in (given, untrained.student_)]
+    assert all(np.array_equal(*parts) for parts in zip(*scores, strict=True))
+    few = np.flatnonzero(found.values.max(1) > 0.9)
+    offsets = np.searchsorted(few, shape[1])
+    sparse = _core.GivenPosteriors(found.links.points[few], offsets, found.values[few])
+    points, ends, values = models.posteriors(sparse, *sides, 1e-6, 1, None)
+    assert np.array_equal(points, found.links.points[few]) and np.array_equal(values, found.values[few])
+    assert np.array_equal(ends, offsets)
+    rest = slice(0, shape[1][-2])
+    for wrong, message in (
+        (_core.GivenPosteriors(shape[0][rest], shape[1][:-1], found.values[rest]), "do not match the texts"),
+        (_core.GivenPosteriors(*shape, found.values[:-1]), "do not match their links"),
+        (_core.GivenPosteriors(shape[0] + np.uint16(9), shape[1], found.values), "out of range"),
+    ):
+        with pytest.raises(HyperbatonError, match=message):
+            models.directed_links(wrong, *sides, 0.15, 1, None)
 
 
 def test_the_seed_is_in_the_manifest(untrained: Neural, tmp_path: Path) -> None:
@@ -126,10 +159,7 @@ def test_a_damaged_model_is_an_error(untrained: Neural, tmp_path: Path) -> None:
 
 
 def test_without_pytorch_training_says_what_to_install(bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    # Other tests may have imported them; the packages go too, which remember their modules.
-    for name in [name for name in sys.modules if name.startswith(("hyperbaton.network", "hyperbaton.align.neural"))]:
-        monkeypatch.delitem(sys.modules, name)
+    hide_torch(monkeypatch)
     with pytest.raises(MissingExtra, match=f"^PyTorch is not installed: {re.escape(installing('torch'))}$"):
         Neural().fit(bitext)
 
@@ -165,6 +195,111 @@ class TestPyTorch:
                 part = slice(found.links.offsets[s], found.links.offsets[s + 1])
                 for way, values in enumerate((both.to_target[0, :-1], both.to_source[0, :, :-1])):
                     assert np.allclose(values.exp().numpy().ravel(), found.values[part, way], atol=2e-3)
+
+    def test_saved_teachers_link_when_asked(self, bitext: Bitext, tmp_path: Path) -> None:
+        import torch
+
+        from hyperbaton.align.neural.pairs import PairData
+        from hyperbaton.align.neural.training import Training
+
+        model, source, target = (tmp_path / name for name in ("model", "text.zh", "text.en"))
+        write_pieces(source, bitext.source.pieces())
+        write_pieces(target, bitext.target.pieces())
+        flags = [f"--{name.replace('_', '-')}={value}" for name, value in TINY.items()]
+        command = ("align", source, target, "--confidence", 0.3, "-t", 1)
+        printed = hyperbaton(*command, "--aligner", "neural", *flags, "--with-teachers", "--save-model", model).stdout
+        loaded, student = load_aligner(model, {"with_teachers": True}), Aligner.load(model)
+        assert isinstance(loaded, Neural) and isinstance(student, Neural) and not student.with_teachers
+        # The mixture, computed pair by pair.
+        training = Training(loaded, loaded.prepare(bitext, threads=1), 1)
+        teachers = [{k[2:]: v for k, v in loaded.teachers_.items() if k.startswith(f"{number}.")} for number in (0, 1)]
+        task, data = training._student_task(training.networks(teachers), 60), PairData(training.texts, "cpu", 60)
+        found = loaded.posteriors(bitext, 0.0, threads=1)
+        for s in data.usable[:20]:
+            with torch.no_grad():
+                both = task._mixture(data.batch(np.array([s])))
+            part = slice(found.links.offsets[s], found.links.offsets[s + 1])
+            for way, values in enumerate((both.to_target[0, :-1], both.to_source[0, :, :-1])):
+                assert np.allclose(values.numpy().ravel(), found.values[part, way], atol=2e-3)
+        # By commands.
+        assert hyperbaton(*command, "--model", model, "--with-teachers").stdout == printed
+        assert hyperbaton(*command, "--model", model, "--with-teachers", "--executor", "processes:1").stdout == printed
+        assert hyperbaton(*command, "--model", model).stdout != printed
+        loaded.confidence = student.confidence = 0.3
+        pickled = pickle.loads(pickle.dumps(loaded))
+        assert np.array_equal(pickled.align(bitext).points, loaded.align(bitext).points)
+        assert not np.array_equal(student.align(bitext).points, loaded.align(bitext).points)
+        assert loaded.score(bitext, loaded.align(bitext)).confidences.min() > 0
+        odd = Bitext.of(["", " ".join(["word"] * 61)], ["x", "unseen"])
+        assert loaded.align(odd)[0] == []
+
+    def test_training_continues_from_a_saved_model(self, bitext: Bitext, tmp_path: Path) -> None:
+        import torch
+
+        from hyperbaton.align.neural.training import Training
+
+        path = tmp_path / "model"
+        before = Neural(**TINY, with_teachers=True).fit(bitext, threads=1)
+        before.save(path)
+        some = bitext.select(np.arange(60))
+        text = Bitext.of(
+            [*(" ".join(line) for line in some.source), "neu neu neu"], [*map(" ".join, some.target), "new new"]
+        )
+        after = Neural(**TINY, continue_=str(path))
+        Aligner.fit(after, text, threads=1)  # the prior is the saved model
+        prior = Aligner(prior=str(path)).fit(text, threads=1)
+        assert np.array_equal(after.posteriors(text, threads=1).values, prior.posteriors(text, threads=1).values)
+        saved = after._before()
+        assert saved is not None
+        texts, starts = after.prepare(text, 1, saved), after._starts(saved)
+        known = saved.known_rows()
+        for side, name in enumerate(SIDES):
+            rows = after.rows_[f"{name}.words"]
+            for word, row in zip(after.vocabularies_[side].words(), rows.tolist(), strict=True):
+                old = known.get((f"{name}.words", word), 0)
+                assert row > 0 or word in ("neu", "new") or not old  # rare words that are known keep their rows
+                reads, predicts = (f"to_{way}" for way in (SIDES[1 - side], name))
+                for array, saved_array, part in (
+                    (starts[-1], saved.network_, f"{name}.word"),
+                    (starts[0], saved._teacher(0), f"{reads}.source.word.weight"),
+                    (starts[0], saved._teacher(0), f"{predicts}.context.word.weight"),
+                    (starts[0], saved._teacher(0), f"{predicts}.output.weight"),
+                ):
+                    assert array is not None and np.array_equal(array[part][row], saved_array[part][old])
+        # The networks at the start answer as the saved ones, for sentences without new words.
+        teacher, old_teacher = (
+            Training(options, own, 1).networks([start])[0].eval()
+            for options, own, start in ((after, texts, starts[1]), (saved, saved.prepare(bitext, 1), saved._teacher(1)))
+        )
+        assert torch.equal(teacher.to_target.query.weight, old_teacher.to_target.query.weight)
+        after.fit(text, threads=1)
+        assert not np.array_equal(after.network_["mix"], saved.network_["mix"])
+        again = Neural(**TINY, continue_=str(path)).fit(text, threads=1)
+        assert all(np.array_equal(after.network_[name], again.network_[name]) for name in after.network_)
+
+    def test_models_that_cannot_be_continued(self, bitext: Bitext, saved: Path, tmp_path: Path) -> None:
+        text, model = tmp_path / "text", tmp_path / "model"
+        text.write_text("a b\n", encoding="utf-8")
+        Neural(**TINY, with_teachers=True).fit(bitext.select(np.arange(20)), threads=1).save(model)
+        command = ("align", text, text, "--aligner", "neural", "--continue")
+        for arguments, message in (
+            ([saved], f"{saved}: has no teachers; train it with --with-teachers"),
+            ([model], f"{model}: was learned with teacher_size 16, not 256"),
+            ([model, "--model", model], "--model and --continue: a saved model is not trained, so a prior has no effect"),
+        ):
+            done = hyperbaton(*command, *arguments)
+            assert done.returncode == 1 and done.stderr == f"hyperbaton: error: {message}\n"
+
+    def test_teachers_that_are_not_there(self, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        text = tmp_path / "text"
+        text.write_text("a\n", encoding="utf-8")
+        command = ("align", text, text, "--model", saved, "--with-teachers")
+        messages = [f"{saved}: has no teachers; train it with --with-teachers"]
+        messages += [f"PyTorch is not installed: {installing('torch')}"]
+        for message in messages:
+            done = hyperbaton(*command)
+            assert done.returncode == 1 and done.stderr == f"hyperbaton: error: {message}\n"
+            hide_torch(monkeypatch)
 
     def test_interrupted_training_resumes_and_finds_the_same_network(self, bitext: Bitext, tmp_path: Path) -> None:
         whole = Neural(**TINY).fit(bitext, threads=1)
@@ -221,7 +356,7 @@ class TestPyTorch:
 
     def test_without_short_pairs_nothing_is_corrected(self) -> None:
         odd = Bitext.of(["", " ".join(["word"] * 61)], ["x", "y"])
-        aligner = Neural(**TINY).fit(odd, threads=1)
+        aligner = Neural(**TINY, with_teachers=True).fit(odd, threads=1)
         assert np.array_equal(aligner.align(odd).points, Aligner(confidence=0.15).fit(odd, threads=1).align(odd).points)
 
     def test_an_unknown_device_is_an_error(self, bitext: Bitext) -> None:

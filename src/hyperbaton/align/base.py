@@ -12,7 +12,7 @@ from hyperbaton.align.normalization import Normalization, Removal, read_words, r
 from hyperbaton.align.scores import AlignmentScores
 from hyperbaton.align.symmetrization import METHODS, symmetrize
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import CheckedOptions, option
+from hyperbaton.base.options import Arguments, CheckedOptions, option
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.shown import ShowsChanges
@@ -46,6 +46,10 @@ class WordAligner(ShowsChanges, CheckedOptions, abc.ABC):
 
     # Options that choose links, which are not those of the saved model.
     link_options: ClassVar[tuple[str, ...]] = ("symmetrization",)
+
+    def linking(self) -> Arguments:
+        """The values of the options that choose links."""
+        return {name: getattr(self, name) for name in self.link_options}
 
     @abc.abstractmethod
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
@@ -115,10 +119,18 @@ class WordAligner(ShowsChanges, CheckedOptions, abc.ABC):
 ALIGNERS: Registry[WordAligner] = Registry("aligner", "hyperbaton.align.aligners", WordAligner)
 
 
-def load_aligner(path: str | PathLike[str]) -> WordAligner:
-    """Open a saved aligner of any name."""
+def saved_class(path: str | PathLike[str]) -> type[WordAligner]:
+    """The class of a saved aligner."""
     kind = Kind(KIND, about={"details": {"aligner?": str}})
-    return ALIGNERS[read_artefact(path, kind, lambda artefact: artefact.details.get("aligner", "hmm"))].load(path)
+    return ALIGNERS[read_artefact(path, kind, lambda artefact: artefact.details.get("aligner", "hmm"))]
+
+
+def load_aligner(path: str | PathLike[str], like: Arguments | None = None) -> WordAligner:
+    """Open a saved aligner of any name; `like` has values for its `link_options`, instead of the saved ones."""
+    aligner = saved_class(path).load(path)
+    for name in set(aligner.link_options) & set(like or {}):
+        setattr(aligner, name, (like or {})[name])
+    return aligner
 
 
 def align(

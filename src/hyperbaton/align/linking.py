@@ -27,8 +27,9 @@ class LinkOutputs:
         self, aligner: WordAligner, groups: Iterable[Bitext], resources: Resources
     ) -> Iterator[tuple[int, dict[str, bytes]]]:
         """Link groups of sentence pairs; yields the size and the outputs of each group."""
+        load = partial(load_aligner, like=aligner.linking())
         # Saved completely, so that links are exactly those of this model.
-        shared = resources.workers.share(aligner, partial(aligner.save, smallest=0), load_aligner)
+        shared = resources.workers.share(aligner, partial(aligner.save, smallest=0), load)
         task = _Linking(shared, self, resources.tasks().threads)
         return resources.workers.map(task, _numbered(groups), AHEAD)
 

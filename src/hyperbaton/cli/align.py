@@ -1,18 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
-from hyperbaton.align.base import ALIGNERS, KIND, WordAligner, load_aligner
+from hyperbaton.align.base import ALIGNERS, KIND, WordAligner, load_aligner, saved_class
 from hyperbaton.align.link_files import FORMATS, PLAIN
 from hyperbaton.align.linking import PART, LinkOutputs
 from hyperbaton.align.pair_text import GROUP, PairText
-from hyperbaton.base.errors import OptionError
+from hyperbaton.base.errors import HyperbatonError, OptionError
 from hyperbaton.base.options import options_of
 from hyperbaton.base.outputs import check_artefact
+from hyperbaton.base.store import MANIFEST
 from hyperbaton.cli._common import at_terminal, verify_artefacts
 from hyperbaton.cli._parameters import READS, WRITES_FILE, Argument, Flag, Force, Verify, Writes, names_plugin
 from hyperbaton.cli._raw import ADVICE, Languages, Tokenized, parse_languages, warn_of_raw
@@ -26,11 +27,19 @@ HMM = "hmm"
 
 
 def chosen_options(words: Sequence[str]) -> dict[str, type]:
-    """The options of the aligner named on the command line."""
-    named = [after for word, after in pairwise([*words, ""]) if word == "--aligner"]
-    named += [word.partition("=")[2] for word in words if word.startswith("--aligner=")]
-    name = named[-1].partition(":")[0] if named else HMM
-    return {"options": ALIGNERS[name if name in ALIGNERS else HMM]}  # unknown names are reported later
+    """The options of the aligner, or of that of the saved model, on the command line."""
+    aligner, model = (_last(words, flag) for flag in ("--aligner", "--model"))
+    if model and not aligner:
+        with suppress(HyperbatonError):  # reported later, like unknown names
+            return {"options": saved_class(model)}
+    name = aligner.partition(":")[0]
+    return {"options": ALIGNERS[name if name in ALIGNERS else HMM]}
+
+
+def _last(words: Sequence[str], flag: str) -> str:
+    """The last value of a flag on the command line."""
+    values = [after for word, after in pairwise([*words, ""]) if word == flag]
+    return ["", *values, *(word.partition("=")[2] for word in words if word.startswith(f"{flag}="))][-1]
 
 
 def align(
@@ -59,10 +68,11 @@ def align(
 
     Prints one line of links i-j (source and target position, from 0) for each sentence pair; the line is empty if a
     side is empty or longer than --max-length. The links do not depend on the number of threads. With --model, only
-    --for, --symmetrization, --confidence, --threshold and --precision apply; everything else is as in training. Text
-    of any length is then aligned in little memory. Without TGT, each line of SRC is a pair, with a tab or ||| between
-    its sides, and is answered at once. --scores writes a line for each pair: log p of target and source in nats per
-    word, and the mean posterior of each link. The aligner neural needs the extra torch.
+    --for, --symmetrization, --confidence, --threshold and --precision apply, and --with-teachers and --device of the
+    aligner neural; everything else is as in training. Text of any length is then aligned in little memory. Without TGT,
+    each line of SRC is a pair, with a tab or ||| between its sides, and is answered at once. --scores writes a line for
+    each pair: log p of target and source in nats per word, and the mean posterior of each link. The aligner neural needs
+    the extra torch.
 
     SRC and TGT are tokenized, or raw text with --languages. The words of raw text and their characters in its lines are
     in the output of --format json.
@@ -80,9 +90,9 @@ def align(
     learner = _merged(aligner, options)
     learner.seed, learner.checkpoint = seed, None if save_model is None else Path(f"{Path(save_model)}.training")
     _check(learner, target, model, save_model, scores, format)
-    prior = learner.files().get("prior")
-    if prior is not None and model is not None:
-        raise OptionError("--model and --prior: a saved model is not trained, so a prior has no effect")
+    priors = {name: str(path.parent) for name, path in learner.files().items() if path.name == MANIFEST}
+    if priors and model is not None:
+        raise OptionError(f"--model and --{min(priors)}: a saved model is not trained, so a prior has no effect")
     places = {"output": output} | ({} if scores is None else {"scores": scores})
     if common.executor is not None and not learner.defines("save"):
         raise OptionError("--executor needs an aligner with saved models")
@@ -95,10 +105,10 @@ def align(
         text = PairText(source, target, parse_languages(languages, tokenized))
         if model is not None:
             verify_artefacts(verify, model)
-            chosen = _loaded(model, learner)
+            chosen = load_aligner(model, learner.linking())
             groups, total = _warned(text.groups(size), quiet), 0
         else:
-            verify_artefacts(verify, *([] if prior is None else [str(prior.parent)]))
+            verify_artefacts(verify, *priors.values())
             (bitext,) = _warned([text.read(n)], quiet)
             chosen = learner.fit(bitext, threads=n, progress=resources.stage("learn").progress)
             # An aligner that trains and links in one step needs all of the text at once.
@@ -140,7 +150,7 @@ def _check(
 
 def _merged(named: str, flags: WordAligner) -> WordAligner:
     """The aligner with the options from its flags and those given with its name."""
-    aligner = ALIGNERS.make(named)
+    aligner = type(flags)() if named == HMM else ALIGNERS.make(named)
     if type(flags) is not type(aligner):
         raise OptionError(f"give --aligner {named} once, as a word of the command line")
     for opt in options_of(type(aligner)):
@@ -150,12 +160,4 @@ def _merged(named: str, flags: WordAligner) -> WordAligner:
         if by_name not in (opt.default, by_flag):
             raise OptionError(f"--aligner {named} and --{opt.flag} {by_flag} set the same option; leave out one of them")
         setattr(aligner, opt.name, by_flag)
-    return aligner
-
-
-def _loaded(model: str, options: WordAligner) -> WordAligner:
-    """Load a saved aligner; the options for choosing links are not part of the model."""
-    aligner = load_aligner(model)
-    for name in aligner.link_options:
-        setattr(aligner, name, getattr(options, name, getattr(aligner, name)))
     return aligner

@@ -13,6 +13,7 @@ from hyperbaton.corpus.clean import Cleaning
 from hyperbaton.corpus.taggers import TAGGERS
 from hyperbaton.corpus.tokenizers import TOKENIZERS
 from hyperbaton.data.datasets import Catalogue
+from hyperbaton.data.gold import GOLD_SETS
 from hyperbaton.data.preparation import HELD_OUT, LAYOUTS, Preparation, get_corpus
 
 NONE = "none"
@@ -64,7 +65,10 @@ def corpus(
     kept in ~/.mtdata, or in the folder named by the variable MTDATA. `corpus list` prints the names of the datasets of
     two languages.
 
-    Needs the extra data. Each dataset has its own licence.
+    The test sets gold-de-en, gold-fr-en and gold-ro-en have links made by hand, in gold.sure.links and
+    gold.possible.links; they are got alone, as they are.
+
+    Needs the extra data, but not for test sets. Each dataset has its own licence.
 
     Examples:
 
@@ -72,6 +76,7 @@ def corpus(
         hyperbaton corpus get OPUS-tatoeba-v20230412-deu-eng -o corpora/tatoeba-de-en
         hyperbaton corpus get Phontron-kftt_train-1-jpn-eng --test 500 -o kyoto
         hyperbaton corpus get OPUS-tatoeba-v20230412-ara-eng --layout benchmarks -o ar
+        hyperbaton corpus get gold-ro-en -o corpora/gold-links/ro-en-wpt
     """
     if action == "list":
         _list(names, output, as_json)
@@ -107,7 +112,10 @@ def _list(names: list[str], output: Path | None, as_json: bool) -> None:
     if output is not None or len(words) > 1:
         raise OptionError("'corpus list' takes two languages such as de-en and at most one word, and no --output")
     catalogue = Catalogue(names_only=True)
-    datasets = catalogue.names(catalogue.parse_languages(languages), *words)
+    pair = catalogue.parse_languages(languages)
+    codes, word = {catalogue.code(language) for language in pair}, "".join(words).lower()
+    datasets = [name for name, gold in GOLD_SETS.items() if set(gold.languages) == codes and word in name]
+    datasets += catalogue.names(pair, *words)
     if as_json:
         print_json(datasets)
     else:

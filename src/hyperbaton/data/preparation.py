@@ -31,6 +31,7 @@ from hyperbaton.corpus.raw import RawLines, tag, tokenize
 from hyperbaton.corpus.taggers import TAGGERS, Tagger
 from hyperbaton.corpus.tokenizers import TOKENIZERS
 from hyperbaton.data.datasets import Catalogue, Dataset
+from hyperbaton.data.gold import GOLD_SETS, get_gold_set
 
 DESCRIPTION = "corpus.json"
 HELD_OUT = ("dev", "devtest", "test")
@@ -88,13 +89,19 @@ def get_corpus(
     """Download datasets and write them to a folder as train.de, train.en, train.links and so on, all of them or none.
 
     Arguments:
-        names: of the datasets, as mtdata has them.
+        names: of the datasets, as mtdata has them, or of one set of `GOLD_SETS`.
         languages: source and target, such as de-en; None takes those of the first name, in its order.
     """
     options, bars = options or Preparation(), bars or Bars(quiet=True)
     if repeated := [name for name in names if names.count(name) > 1]:  # its pairs would count double
         raise OptionError(f"the dataset {repeated[0]} is named twice; name it once")
     check_corpus_folder(Path(folder))
+    if GOLD_SETS.keys() & set(names):
+        if len(names) > 1 or languages is not None or options != Preparation():
+            raise OptionError(f"{min(GOLD_SETS.keys() & set(names))}: a gold set is got alone, with no option but --output")
+        with writing_folder(folder, DESCRIPTION) as out:
+            n_pairs = get_gold_set(names[0], out, bars.stage(f"download {names[0]} (KiB)"))
+        return PreparedCorpus(GOLD_SETS[names[0]].languages, {"gold": n_pairs}, CleaningReport(n_pairs, n_pairs))
     aligner = None if options.aligner is None else ALIGNERS.make(options.aligner)
     for tokenizer in options.tokenizers:
         _ = None if tokenizer is None else TOKENIZERS[tokenizer]

@@ -267,6 +267,7 @@ def train(
     task: Task,
     schedule: Schedule,
     *,
+    start: Mapping[str, Array] | None = None,
     n_threads: int = 0,
     states: TrainingStates | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -274,14 +275,18 @@ def train(
     """Train; returns the arrays of the best epoch and the held-out measure after each epoch.
 
     Arguments:
+        start: the arrays of the network to begin with; otherwise they are random.
         n_threads: number of CPU threads; 0 leaves the choice to PyTorch.
         states: where to find the state of an interrupted training, and to save one after each epoch.
         progress: called with the number of processed sentences and the total; may raise an error to stop.
     """
     devices = [torch.device(schedule.device)] if schedule.device.startswith("cuda") else []
-    with _threads(n_threads, fast=bool(devices)), torch.random.fork_rng(devices):
+    with computing(n_threads, fast=bool(devices)), torch.random.fork_rng(devices):
         torch.manual_seed(schedule.seed)
-        network = task.network(schedule.dropout).to(schedule.device)
+        network = task.network(schedule.dropout)
+        if start is not None:
+            network.take(start)
+        network.to(schedule.device)
         data = task.data(schedule.device)
         rng = np.random.default_rng(schedule.seed)
         order = rng.permutation(data.usable)
@@ -333,7 +338,7 @@ def device_fault(name: str) -> str:
 
 
 @contextmanager
-def _threads(n: int, fast: bool) -> Iterator[None]:
+def computing(n: int, fast: bool) -> Iterator[None]:
     """Compute with n threads, and on a GPU with its fast matrix products."""
     before = torch.get_num_threads(), torch.get_float32_matmul_precision()
     if fast:

@@ -29,8 +29,7 @@ def frequent_rows(tokens: Array, n_words: int, most: int, min_count: int) -> Arr
 
 def rows_of(rows: Array, tokens: Array) -> Array:
     """The row of each word; words of other texts are unknown."""
-    is_frequent = tokens < len(rows)
-    return np.where(is_frequent, rows[np.minimum(tokens, len(rows) - 1)], UNKNOWN).astype(np.int32)
+    return np.append(rows, UNKNOWN)[np.minimum(tokens, len(rows))].astype(np.int32)
 
 
 class NeedsTorch:

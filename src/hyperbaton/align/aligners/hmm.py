@@ -91,6 +91,7 @@ STORED = Kind(
         # Of the aligner `neural`.
         **{f"rows?.{side}.{part}": f"i4 {side}.n_words" for side in SIDES for part in ("words", "stems")},
         "network.*": "f2 * *",
+        "teachers.*": "f2 ...",
     },
     {"details": {"drop": dict.fromkeys(SIDES, list[str]), "n_words": int, "aligner?": str}},
 )
@@ -166,7 +167,7 @@ class Aligner(WordAligner):
         maximum=1,
     )
     confidences: ClassVar[dict[str, float]] = CONFIDENCES
-    link_options: ClassVar = ("for_", "symmetrization", "confidence", "threshold", "precision")
+    link_options: ClassVar[tuple[str, ...]] = ("for_", "symmetrization", "confidence", "threshold", "precision")
     max_length: int = option(1000, "longer sentences are skipped in training and get no links", minimum=1, maximum=5000)
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Aligner:
@@ -207,15 +208,15 @@ class Aligner(WordAligner):
     ) -> _core.AlignerPrior | None:
         """The prior of the words of both normalised texts; `progress` is that of training on stems."""
         parts, jumps = [alike_words(self.vocabularies_, self.alike)] if self.alike else [], None
-        if self.prior is not None:
-            model = Aligner.load(self.prior)
+        if (path := self.prior_model()) is not None:
+            model = Aligner.load(path)
             for name in ("lowercase", "stem"):
                 if getattr(model, name) != getattr(self, name):
                     raise OptionError(
-                        f"the prior model {self.prior} was learned with {name} {getattr(model, name)}, "
+                        f"the prior model {path} was learned with {name} {getattr(model, name)}, "
                         f"not {getattr(self, name)}: words must be normalised alike"
                     )
-            check_languages(f"the prior model {self.prior}", model.vocabularies_, (source, target))
+            check_languages(f"the prior model {path}", model.vocabularies_, (source, target))
             lexicon = model.model_.lexicon(SMALLEST_PRIOR)
             weight = usual_weight(model.n_words_, self.n_words_) if self.prior_weight is None else self.prior_weight
             parts.append(translations(model.vocabularies_, self.vocabularies_, lexicon, weight))
@@ -226,6 +227,10 @@ class Aligner(WordAligner):
         parts.append(WordPairCounts(np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros((0, 2), np.float32)))
         starts, targets, values = by_source(len(source.vocabulary), WordPairCounts.joined(parts), stems)
         return _core.AlignerPrior(starts=starts, targets=targets, counts=values, jumps=jumps)
+
+    def prior_model(self) -> str | None:
+        """The saved model to start from."""
+        return self.prior
 
     def _stem_iterations(self, source: Text, target: Text) -> int:
         """Iterations of the training on stems; none if no word of the normalised texts is longer than a stem."""
@@ -287,8 +292,14 @@ class Aligner(WordAligner):
 
     def directed_links(self, bitext: Bitext, threads: int, progress: Progress | None) -> tuple[Links, Links]:
         confidence = self.confidences[self.for_] if self.confidence is None else self.confidence
+        source, target = bitext.source, bitext.target
         to_target, to_source = self._fitted().model_.directed_links(
-            bitext.source.core_tokens, bitext.target.core_tokens, confidence, threads, progress
+            self._correction(source, target, threads),
+            source.core_tokens,
+            target.core_tokens,
+            confidence,
+            threads,
+            progress,
         )
         return Links(*to_source), Links(*to_target)
 
@@ -302,8 +313,14 @@ class Aligner(WordAligner):
     ) -> Posteriors:
         """Return every link whose posterior reaches the threshold in at least one direction."""
         source, target = self.normalize(bitext)
+        n_threads = threads or default_threads()
         points, offsets, values = self._fitted().model_.posteriors(
-            source.text.core_tokens, target.text.core_tokens, threshold, threads or default_threads(), progress
+            self._correction(source.text, target.text, n_threads),
+            source.text.core_tokens,
+            target.text.core_tokens,
+            threshold,
+            n_threads,
+            progress,
         )
         return Posteriors(restore_links(Links(points, offsets), source, target), values)
 
@@ -331,12 +348,14 @@ class Aligner(WordAligner):
         sides = self.normalize(bitext)
         points, inside = _reduced_points(links, sides)
         n_inside = offsets_of(inside)
+        n_threads = threads or default_threads()
         of_links, logprobs = self._fitted().model_.score_links(
+            self._correction(sides[0].text, sides[1].text, n_threads),
             sides[0].text.core_tokens,
             sides[1].text.core_tokens,
             points[inside],
             n_inside[links.offsets],
-            threads or default_threads(),
+            n_threads,
             progress,
         )
         posteriors = np.zeros((len(points), 2), np.float32)
@@ -408,11 +427,10 @@ class Aligner(WordAligner):
             jumps=(arrays["jumps.to-target"], arrays["jumps.to-source"]),
             null_probability=self.null_probability,
             max_length=self.max_length,
-            network=self._network_of(arrays),
         )
 
-    def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
-        """The network that corrects the posteriors of the model, if there is one."""
+    def _correction(self, source: Text, target: Text, threads: int) -> _core.PosteriorCorrection | None:
+        """What replaces the posteriors of the model for normalised texts, if anything does."""
         return None
 
     def __getstate__(self) -> Arguments:

@@ -9,40 +9,57 @@ Trained on the bitext alone, in three steps:
 3. The *student* learns to turn the posteriors of step 1 into a mixture of theirs and the teachers'. It is small, and its
    forward pass is in the core (core/align/link_network), so that linking needs no PyTorch and takes a fraction of the time.
 
-The saved model contains the hidden Markov model and the student. Everything that works with a model of `hmm` works with it:
-scores, thresholds, lexicons, streams, clusters and the service; log-probabilities of sentence pairs and translation
-probabilities are those of the hidden Markov model.
+Training may continue from a saved model with its teachers, `continue_`: it is the prior of step 1, and steps 2 and 3 start
+from its networks. Words and stems that it knows keep their embeddings, however rare they are in the new text; new ones
+start from those of the unknown word.
+
+The saved model contains the hidden Markov model and the student, and with `with_teachers` also the teachers: it can then
+link with that mixture itself, which is more exact and much slower, and needs PyTorch. Everything that works with a model
+of `hmm` works with it: scores, thresholds, lexicons, streams, clusters and the service; log-probabilities of sentence pairs
+and translation probabilities are those of the hidden Markov model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from hyperbaton import _core
 from hyperbaton.align.aligners.hmm import Aligner, confidence_option
 from hyperbaton.align.base import SMALLEST_SAVED
-from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, SMALLEST_POSTERIOR, WINDOW_SCALE, PairTexts, SideText
+from hyperbaton.align.neural.texts import (
+    POSTERIOR_FLOOR,
+    SMALLEST_POSTERIOR,
+    WINDOW_SCALE,
+    PairTexts,
+    SideText,
+    moved_rows,
+)
 from hyperbaton.base.arrays import Array
-from hyperbaton.base.errors import OptionError, importing
+from hyperbaton.base.errors import DamagedError, OptionError, importing
 from hyperbaton.base.forms import JsonObject
-from hyperbaton.base.options import option, to_mapping
+from hyperbaton.base.options import Arguments, option, to_mapping
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.store import Arrays, Artefact, group, hash_arrays, remove_artefact
+from hyperbaton.base.store import MANIFEST, Arrays, Artefact, group, hash_arrays, remove_artefact
 from hyperbaton.base.training_states import NETWORK, TrainingStates
 from hyperbaton.corpus import Bitext, Text
-from hyperbaton.network.words import NeedsTorch, frequent_rows
+from hyperbaton.network.words import FIRST, UNKNOWN, NeedsTorch, frequent_rows, rows_of
 
-_STEM = 4  # letters
+if TYPE_CHECKING:
+    from hyperbaton.align.neural.training import Training
+
 _MIN_COUNT = 2  # rarer words and stems have no embedding
 _CONFIDENCES = {"links": 0.15, "phrases": 0.05}  # chosen by error rates and table sizes (docs/results/align.md)
 _SIDES = ("source", "target")
+_PARTS = {"words": None, "stems": 4}  # letters
+_SIZES = ("teachers", "teacher_size", "hidden", "word_size", "vector_size")
+_LEARNED = ("rows_", "network_", "teachers_")  # arrays by name, saved below the name of the attribute
 
 
 @dataclass
@@ -61,44 +78,127 @@ class Neural(Aligner, NeedsTorch):
     epochs: int = option(6, "passes over the text to train the network", minimum=1)
     max_words: int = option(30_000, "maximum number of words with embeddings, the most frequent", minimum=1)
     batch_tokens: int = option(8192, "maximum number of words in a batch; fewer for small texts", minimum=1)
+    continue_: str | None = option(
+        None, "saved model with teachers, of the same languages, to continue training from; also the prior", path=True
+    )
     confidence: float | None = confidence_option(_CONFIDENCES)
     confidences: ClassVar[dict[str, float]] = _CONFIDENCES
+    with_teachers: bool = option(False, "keep the teachers in the model, and link with them; slower, needs PyTorch")
     device: str = option("cpu", "where PyTorch computes", metavar="cpu|cuda|cuda:N")
+    link_options: ClassVar[tuple[str, ...]] = (*Aligner.link_options, "with_teachers", "device")
 
     def fit(self, bitext: Bitext, *, threads: int | None = None, progress: Progress | None = None) -> Neural:
-        with importing("PyTorch", "torch", "torch"):
-            from hyperbaton.align.neural import training as side
-        if fault := side.device_fault(self.device):
-            raise OptionError(f"device {self.device}: {fault}")
-        vars(self).pop("network_", None)
+        make_training, before = self._torch(), self._before()
+        for name in ("student_", *_LEARNED):
+            vars(self).pop(name, None)
         whole = Resources.of(threads, progress)
         super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress)
-        texts = self.prepare(bitext, threads)
-        training, states = side.Training(self, texts, whole.threads), self._states(texts)
+        texts = self.prepare(bitext, threads, before)
+        starts = self._starts(before)
+        training, states = make_training(self, texts, whole.threads), self._states(texts, starts)
+        if self.with_teachers:
+            self.teachers_ = {}
         if training.n_pairs == 0:
             return self  # without corrections
         n_teach, n_learn = 3 * self.teacher_epochs, self.teachers + self.epochs
         rest, total = whole.part(1, of=10, size=9), self.teachers * n_teach + n_learn
         teachers = [
-            training.teach(number, rest.part(number * n_teach, of=total, size=n_teach).progress, states[number])[0]
+            training.teach(
+                number, rest.part(number * n_teach, of=total, size=n_teach).progress, states[number], starts[number]
+            )[0]
             for number in range(self.teachers)
         ]
-        arrays, _ = training.learn(teachers, rest.part(total - n_learn, of=total, size=n_learn).progress, states[-1])
+        last = rest.part(total - n_learn, of=total, size=n_learn)
+        arrays, _ = training.learn(teachers, last.progress, states[-1], starts[-1])
         self.take(arrays)
+        if self.with_teachers:
+            self.teachers_ = {f"{k}.{name}": array for k, arrays in enumerate(teachers) for name, array in arrays.items()}
         return self
 
-    def prepare(self, bitext: Bitext, threads: int | None = None) -> PairTexts:
+    def _torch(self) -> type[Training]:
+        """What trains with PyTorch; an error if it or the device cannot be used."""
+        with importing("PyTorch", "torch", "torch"):
+            from hyperbaton.align.neural import training as side
+        if fault := side.device_fault(self.device):
+            raise OptionError(f"device {self.device}: {fault}")
+        return side.Training
+
+    def _before(self) -> Neural | None:
+        """The model that training continues from."""
+        if self.continue_ is None:
+            return None
+        model = Aligner.load(self.continue_)
+        if not isinstance(model, Neural) or not hasattr(model, "teachers_"):
+            raise OptionError(f"{self.continue_}: has no teachers; train it with --with-teachers")
+        for name in _SIZES:
+            if (size := getattr(model, name)) != getattr(self, name):
+                raise OptionError(f"{self.continue_}: was learned with {name} {size}, not {getattr(self, name)}")
+        return model
+
+    def prior_model(self) -> str | None:
+        return self.prior or self.continue_
+
+    def files(self) -> dict[str, Path]:
+        return super().files() | ({} if self.continue_ is None else {"continue": Path(self.continue_) / MANIFEST})
+
+    def _starts(self, before: Neural | None) -> list[dict[str, Array] | None]:
+        """The arrays from which teachers and student start, for the embeddings of this text."""
+        if before is None:
+            return [None] * (self.teachers + 1)
+        known = before.known_rows()
+        origins = {name: np.zeros(_n_rows(rows), np.int64) for name, rows in self.rows_.items()}
+        for rows in origins.values():
+            rows[:FIRST] = np.arange(FIRST)
+        for (name, form), row in self.known_rows().items():
+            origins[name][row] = known.get((name, form), UNKNOWN)
+        networks = [*(before._teacher(number) for number in range(self.teachers)), before.network_]
+        return [moved_rows(arrays, origins) for arrays in networks]
+
+    def known_rows(self) -> dict[tuple[str, str], int]:
+        """The rows of the embeddings of words and stems, without those of unknown ones, by side and part, and form."""
+        return {
+            (f"{side}.{part}", word[:length]): row
+            for side, vocabulary in zip(_SIDES, self.vocabularies_, strict=True)
+            for part, length in _PARTS.items()
+            for word, row in zip(vocabulary.words(), self.rows_[f"{side}.{part}"].tolist(), strict=True)
+            if row >= FIRST
+        }
+
+    def prepare(self, bitext: Bitext, threads: int | None = None, before: Neural | None = None) -> PairTexts:
         """The input of training in PyTorch: sentences as rows of embeddings, with the posteriors of the models."""
         source, target = (side.text for side in self.normalize(bitext))
+        self.number_words(source, target, {} if before is None else before.known_rows())
+        return self._pair_texts(source, target, threads or default_threads())
+
+    def _pair_texts(self, source: Text, target: Text, threads: int) -> PairTexts:
+        """Normalised texts for PyTorch."""
         points, offsets, posteriors = self.model_.posteriors(
-            source.core_tokens, target.core_tokens, SMALLEST_POSTERIOR, threads or default_threads(), None
+            None, source.core_tokens, target.core_tokens, SMALLEST_POSTERIOR, threads, None
         )
-        self.number_words(source, target)
-        sides = [
-            SideText(self.rows_[f"{name}.words"][text.tokens], self.rows_[f"{name}.stems"][text.tokens], text.offsets)
-            for name, text in zip(_SIDES, (source, target), strict=True)
-        ]
+        sides = []
+        for name, text in zip(_SIDES, (source, target), strict=True):
+            words, stems = (self.rows_[f"{name}.{part}"] for part in _PARTS)
+            n_rows = np.array([_n_rows(words), _n_rows(stems)])
+            sides.append(SideText(rows_of(words, text.tokens), rows_of(stems, text.tokens), text.offsets, n_rows))
         return PairTexts(sides[0], sides[1], points, offsets, posteriors)
+
+    def _correction(self, source: Text, target: Text, threads: int) -> _core.PosteriorCorrection | None:
+        if not self.with_teachers:
+            return getattr(self, "student_", None)
+        make_training = self._torch()
+        if not hasattr(self, "teachers_"):
+            raise OptionError(f"{getattr(self, 'path_', 'the model')}: has no teachers; train it with --with-teachers")
+        training = make_training(self, self._pair_texts(source, target, threads), threads)
+        if not self.teachers_ or not len(training.texts.usable(self.max_length)):
+            return None
+        try:
+            teachers = training.networks([self._teacher(number) for number in range(self.teachers)])
+        except RuntimeError as error:
+            raise DamagedError("the arrays of a teacher do not match") from error
+        return _core.GivenPosteriors(*training.mixture(teachers, self.max_length))
+
+    def _teacher(self, number: int) -> dict[str, Array]:
+        return dict(group(self.teachers_, str(number)))
 
     def save(self, path: str | PathLike[str], smallest: float = SMALLEST_SAVED) -> None:
         super().save(path, smallest)
@@ -110,34 +210,39 @@ class Neural(Aligner, NeedsTorch):
         parts = [*(f"teacher.{number}" for number in range(self.teachers)), "student"]
         return [] if self.checkpoint is None else [self.checkpoint.with_name(f"{self.checkpoint.name}.{p}") for p in parts]
 
-    def _states(self, texts: PairTexts) -> Sequence[TrainingStates | None]:
-        """The states of the teachers and of the student, for these texts and options."""
+    def _states(self, texts: PairTexts, starts: Sequence[dict[str, Array] | None]) -> Sequence[TrainingStates | None]:
+        """The states of the teachers and of the student, for these texts, first networks and options."""
         if self.checkpoint is None:
             return [None] * (self.teachers + 1)
         arrays, options = [*texts.source, *texts.target, *texts[2:]], {**to_mapping(self), "seed": self.seed}
+        arrays += [array for start in starts for array in (start or {}).values()]
         inputs = {"texts": hash_arrays({str(i): array for i, array in enumerate(arrays)})}
         return [TrainingStates(place, NETWORK, options, inputs, self.seed) for place in self._places()]
 
-    def number_words(self, source: Text, target: Text) -> None:
-        """Assign rows of the embeddings to the words and stems of normalised texts."""
-        self.rows_ = {
-            f"{name}.{part}": rows
-            for name, text in zip(_SIDES, (source, target), strict=True)
-            for part, rows in zip(("words", "stems"), self._rows(text), strict=True)
-        }
+    def number_words(self, source: Text, target: Text, known: Container[tuple[str, str]]) -> None:
+        """Assign rows of the embeddings to the words and stems of normalised texts: the frequent and the known ones."""
+        self.rows_ = {}
+        for side, text in zip(_SIDES, (source, target), strict=True):
+            for part, length in _PARTS.items():
+                numbers: dict[str, int] = {}
+                forms = [numbers.setdefault(word[:length], len(numbers)) for word in text.vocabulary.words()]
+                of_word, name = np.array(forms, np.int64), f"{side}.{part}"
+                old = np.array([n for form, n in numbers.items() if (name, form) in known], np.int64)
+                most = self.max_words if length is None else len(numbers)
+                tokens = np.concatenate([of_word[text.tokens], np.repeat(old, _MIN_COUNT)])
+                self.rows_[name] = frequent_rows(tokens, len(numbers), most, _MIN_COUNT)[of_word]
 
     def take(self, arrays: dict[str, Array]) -> None:
         """Use a trained student, by its arrays."""
         self.network_ = arrays
-        self.model_ = self._model_of(self._model_arrays(0.0))
-
-    def _rows(self, text: Text) -> tuple[Array, Array]:
-        """Rows of the embeddings of words and of stems, by word."""
-        n_words = len(text.vocabulary)
-        words = frequent_rows(text.tokens, n_words, self.max_words, _MIN_COUNT)
-        numbers: dict[str, int] = {}
-        stems = np.array([numbers.setdefault(word[:_STEM], len(numbers)) for word in text.vocabulary.words()], np.int64)
-        return words, frequent_rows(stems[text.tokens], len(numbers), len(numbers), _MIN_COUNT)[stems]
+        bits = {name: array.view(np.uint16) for name, array in arrays.items()}
+        self.student_ = _core.LinkNetwork(
+            bits,
+            *(self.rows_[f"{side}.{part}"] for side in _SIDES for part in _PARTS),
+            smallest_posterior=SMALLEST_POSTERIOR,
+            posterior_floor=POSTERIOR_FLOOR,
+            window_scale=WINDOW_SCALE,
+        )
 
     def _details(self) -> JsonObject:
         return {**super()._details(), "aligner": "neural"}
@@ -148,23 +253,25 @@ class Neural(Aligner, NeedsTorch):
     def _restore(self, artefact: Artefact) -> None:
         super()._restore(artefact)
         self.seed = artefact.manifest["seed"] or self.seed
+        self.path_, self.with_teachers = artefact.path, False
 
     def _model_arrays(self, smallest: float) -> dict[str, Array]:
         arrays = super()._model_arrays(smallest)
-        arrays |= {f"network.{name}": array for name, array in getattr(self, "network_", {}).items()}
-        return arrays | {f"rows.{name}": array for name, array in getattr(self, "rows_", {}).items()}
+        for name in _LEARNED:
+            arrays |= {f"{name[:-1]}.{part}": array for part, array in getattr(self, name, {}).items()}
+        return arrays
 
-    def _network_of(self, arrays: Arrays) -> _core.LinkNetwork | None:
-        network, rows = (dict(group(arrays, name)) for name in ("network", "rows"))
-        self.rows_ = rows
-        if not network:
-            return None
-        self.network_ = network
-        bits = {name: array.view(np.uint16) for name, array in network.items()}
-        return _core.LinkNetwork(
-            bits,
-            *(rows[f"{side}.{part}"] for side in _SIDES for part in ("words", "stems")),
-            smallest_posterior=SMALLEST_POSTERIOR,
-            posterior_floor=POSTERIOR_FLOOR,
-            window_scale=WINDOW_SCALE,
-        )
+    def _model_of(self, arrays: Arrays) -> _core.AlignmentModel:
+        for name in _LEARNED:
+            if parts := dict(group(arrays, name[:-1])):
+                setattr(self, name, parts)
+        if hasattr(self, "network_"):
+            self.take(self.network_)
+        return super()._model_of(arrays)
+
+    def __getstate__(self) -> Arguments:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("student_", *_LEARNED)}
+
+
+def _n_rows(rows: Array) -> int:
+    return int(rows.max(initial=FIRST - 1)) + 1

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from hyperbaton.align.neural.student import StudentShape, StudentTask
-from hyperbaton.align.neural.teacher import TeacherShape, TeacherTask
+from hyperbaton.align.neural.teacher import Teacher, TeacherShape, TeacherTask
 from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.network.training import FIRST, ReaderShape, Schedule, device_fault, train
+from hyperbaton.network.training import ReaderShape, Schedule, computing, device_fault, train
 
 if TYPE_CHECKING:
     from hyperbaton.base.training_states import TrainingStates
@@ -55,30 +55,49 @@ class Training:
         return len(self.texts.usable(_LONGEST))
 
     def teach(
-        self, number: int = 0, progress: Progress | None = None, states: TrainingStates | None = None
+        self,
+        number: int = 0,
+        progress: Progress | None = None,
+        states: TrainingStates | None = None,
+        start: Mapping[str, Array] | None = None,
     ) -> tuple[dict[str, Array], list[float]]:
         """Train a teacher, whose seed depends on its number; returns its arrays, and minus its held-out loss after each
         epoch."""
         schedule = self._schedule(self.options.teacher_epochs, dropout=0.3, word_dropout=0.1, step=1.5e-3)
         schedule = replace(schedule, seed=schedule.seed + number)
         report = Resources(self.threads, progress).report
-        return train(self._lesson(), schedule, n_threads=self.threads, states=states, progress=report)
+        return train(self._lesson(), schedule, start=start, n_threads=self.threads, states=states, progress=report)
 
     def learn(
         self,
         teachers: Sequence[Mapping[str, Array]],
         progress: Progress | None = None,
         states: TrainingStates | None = None,
+        start: Mapping[str, Array] | None = None,
     ) -> tuple[dict[str, Array], list[float]]:
         """Train a student; returns its arrays, and minus its held-out loss after each epoch."""
-        options = self.options
-        networks = [self._lesson().network(0.0).take(arrays).to(options.device) for arrays in teachers]
-        sides = self.shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
-        task = StudentTask(self.texts, StudentShape(sides, options.vector_size), _LONGEST, networks)
-        schedule = self._schedule(options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
+        task = self._student_task(self.networks(teachers), _LONGEST)
+        schedule = self._schedule(self.options.epochs, dropout=0.1, word_dropout=0.0, step=3e-3)
         report = Resources(self.threads, progress).report
-        arrays, history = train(task, schedule, n_threads=self.threads, states=states, progress=report)
+        arrays, history = train(task, schedule, start=start, n_threads=self.threads, states=states, progress=report)
         return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
+
+    def networks(self, teachers: Sequence[Mapping[str, Array]]) -> list[Teacher]:
+        """Teachers from their arrays."""
+        return [self._lesson().network(0.0).take(arrays).to(self.options.device) for arrays in teachers]
+
+    def mixture(self, teachers: Sequence[Teacher], longest: int) -> tuple[Array, Array, Array]:
+        """The posteriors that a student would learn, of pairs up to a length: points, offsets and values."""
+        with computing(self.threads, fast=self.options.device.startswith("cuda")):
+            wanted = self._student_task(teachers, longest).data(self.options.device).wanted
+        assert wanted is not None
+        points, values, offsets = (part.cpu().numpy() for part in wanted)
+        return points.astype(np.uint16), offsets, values.astype(np.float32)
+
+    def _student_task(self, teachers: Sequence[Teacher], longest: int) -> StudentTask:
+        options = self.options
+        sides = self.shapes(options.word_size, options.word_size // 3 or 1, options.hidden)
+        return StudentTask(self.texts, StudentShape(sides, options.vector_size), longest, teachers)
 
     def _lesson(self) -> TeacherTask:
         size = self.options.teacher_size
@@ -90,8 +109,8 @@ class Training:
         """Sizes of networks that read the two sides."""
         source, target = (
             ReaderShape(
-                n_words=_n_rows(side.words),
-                n_labels=_n_rows(side.stems),
+                n_words=int(side.n_rows[0]),
+                n_labels=int(side.n_rows[1]),
                 word_size=word_size,
                 label_size=stem_size,
                 hidden=hidden,
@@ -112,7 +131,3 @@ class Training:
             seed=self.options.seed,
             device=self.options.device,
         )
-
-
-def _n_rows(rows: Array) -> int:
-    return int(rows.max(initial=FIRST - 1)) + 1
