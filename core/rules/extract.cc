@@ -189,12 +189,12 @@ class RunBuilder {
     if constexpr (std::endian::native == std::endian::little) prefix = swap_bytes(prefix);
     entries_.push_back({.prefix = prefix, .begin = begin, .size = static_cast<std::uint32_t>(keys_.size() - begin)});
   }
-  Bytes finish() {
+  Bytes finish(const RuleCodec& codec) {
     std::ranges::sort(entries_, [&](const Entry& a, const Entry& b) {
       if (a.prefix != b.prefix) return a.prefix < b.prefix;
       return std::ranges::lexicographical_compare(key(a), key(b));
     });
-    RunWriter writer;
+    RunWriter writer(codec);
     for (std::size_t k = 0; k < entries_.size();) {
       const auto first = key(entries_[k]);
       std::uint64_t n = 0;
@@ -350,7 +350,7 @@ std::vector<Bytes> extract_rules(const AlignedText& text, std::span<const std::i
         run.close(begin);
       });
     }
-    runs[k] = run.finish();
+    runs[k] = run.finish(codec);
   });
   return runs;
 }

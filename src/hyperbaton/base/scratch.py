@@ -160,6 +160,18 @@ class Scratch:
         return ranges
 
 
+def forget(*arrays: Array) -> None:
+    """Take the pages of memory-mapped arrays out of this process; they are read from their files when needed again.
+
+    >>> array = Scratch(memory=1).zeros(4, np.uint8)
+    >>> forget(array, np.zeros(1)), array.tolist()
+    (None, [0, 0, 0, 0])
+    """
+    for array in arrays:
+        if isinstance(mapped := getattr(array, "_mmap", None), mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+
 class Column:
     """An array that grows at its end; on disk if its scratch is."""
 

@@ -117,9 +117,10 @@ class Phrases(ArrayFields):
 
     def side_by_side(self, scratch: Scratch | None = None) -> Phrases:
         """The phrases without overlap, if that takes fewer words than the text that contains them."""
-        if int(self.lengths[:].sum(dtype=np.int64)) >= len(self.words):
-            return self
-        scratch = scratch or Scratch()
+        return self if int(self.lengths[:].sum(dtype=np.int64)) >= len(self.words) else self.gathered(scratch or Scratch())
+
+    def gathered(self, scratch: Scratch) -> Phrases:
+        """The phrases with their words side by side, in order."""
         begins, words = Column(scratch, np.uint32), Column(scratch, np.uint32)
         for rows in scratch.rows(len(self), _WORDS_BYTES):
             phrases, offsets = self.gather(rows)
