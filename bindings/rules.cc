@@ -158,10 +158,12 @@ HYPERBATON_BINDINGS(rules) {
   nb::class_<BoundRuleMerger>(m, "RuleMerger", "Merges runs of rules and scores them.")
       .def(nb::init<const std::vector<Array<std::uint8_t>>&, const RuleSymbols&, const HashSet*>(), "runs"_a, "symbols"_a,
            "sources"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
-      .def("n_read", [](BoundRuleMerger& self) { return self.merger().n_read(); },
-           "The number of bytes of each run that are no longer needed.")
-      .def_prop_ro("is_partial", [](BoundRuleMerger& self) { return self.merger().is_partial(); },
-                   "Whether a source side was left out.")
+      .def(
+          "n_read", [](BoundRuleMerger& self) { return self.merger().n_read(); },
+          "The number of bytes of each run that are no longer needed.")
+      .def_prop_ro(
+          "is_partial", [](BoundRuleMerger& self) { return self.merger().is_partial(); },
+          "Whether a source side was left out.")
       .def(
           "next",
           [](BoundRuleMerger& self, std::size_t n_bytes, const LexicalArrays& lexical, const Words& source_numbers,
@@ -207,8 +209,8 @@ HYPERBATON_BINDINGS(rules) {
       [](const PhraseArrays& sides, const RuleSymbols& symbols, bool target, bool moses, unsigned n_threads) {
         const auto& source_order = moses ? symbols.moses.source : symbols.source;
         const auto& target_order = moses ? symbols.moses.target : symbols.target;
-        return to_numpy(without_gil(
-            [&] { return order_phrases(sides.phrases(), target ? target_order : source_order, n_threads); }));
+        return to_numpy(
+            without_gil([&] { return order_phrases(sides.phrases(), target ? target_order : source_order, n_threads); }));
       },
       "sides"_a, nb::kw_only(), "symbols"_a, "target"_a, "moses"_a = true, "n_threads"_a,
       "The numbers of source or target sides in the order of Moses' rule files, or in byte order.");

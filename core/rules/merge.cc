@@ -98,35 +98,38 @@ float sum_counts(const SeenRule& rule, GapSymbols gaps, SortedBy sorted) {
 struct BestLinks {
   std::vector<InnerLink> by_target, by_source;
 };
-BestLinks best_links(const SeenRule& rule) {
-  const auto same = [&](const Item& a, const Item& b) {
-    return std::ranges::equal(rule.links_of(a), rule.links_of(b),
-                              [](InnerLink x, InnerLink y) { return x.source == y.source && x.target == y.target; });
+void find_best_links(const SeenRule& rule, BestLinks& best) {
+  const auto same = [&](const Item& a, const Item& b) { return std::ranges::equal(rule.links_of(a), rule.links_of(b)); };
+  const auto sort = [](std::vector<InnerLink>& links) {
+    std::ranges::sort(links, {}, [](InnerLink x) { return std::pair(x.source, x.target); });
   };
-  const auto sorted = [&](const Item& item, OrderBy order) {
+  const auto assign = [&](const Item& item) {
     const auto links = rule.links_of(item);
-    std::vector<InnerLink> copy(links.begin(), links.end());
-    if (order == OrderBy::Source) std::ranges::sort(copy, {}, [](InnerLink x) { return std::pair(x.source, x.target); });
-    return copy;
+    for (auto* side : {&best.by_target, &best.by_source}) side->assign(links.begin(), links.end());
+    sort(best.by_source);
   };
-  BestLinks best;
+  assign(rule.items[0]);
+  if (rule.items.size() == 1) return;
   float most = -1;
   for (std::size_t k = 0; k < rule.items.size();) {
     // Items with the same links are consecutive.
     const auto& first = rule.items[k];
     std::vector<std::pair<std::string, const Item*>> lines;
     for (; k < rule.items.size() && same(rule.items[k], first); ++k)
-      lines.emplace_back(rule.items.size() > 1 ? count_text(rule.items[k].count) : "", &rule.items[k]);
+      lines.emplace_back(count_text(rule.items[k].count), &rule.items[k]);
     std::ranges::sort(lines);
     float sum = 0;
     for (const auto& [text, item] : lines) add_times(sum, item->count, item->n);
-    if (sum < most) continue;
-    auto by_target = sorted(first, OrderBy::Target), by_source = sorted(first, OrderBy::Source);
-    if (sum > most || links_less(best.by_target, by_target, OrderBy::Target)) best.by_target = std::move(by_target);
-    if (sum > most || links_less(best.by_source, by_source, OrderBy::Source)) best.by_source = std::move(by_source);
-    most = sum;
+    if (sum > most) assign(first);
+    if (sum == most) {
+      const auto links = rule.links_of(first);
+      std::vector<InnerLink> by_target(links.begin(), links.end()), by_source = by_target;
+      sort(by_source);
+      if (links_less(best.by_target, by_target, OrderBy::Target)) best.by_target = std::move(by_target);
+      if (links_less(best.by_source, by_source, OrderBy::Source)) best.by_source = std::move(by_source);
+    }
+    most = std::max(most, sum);
   }
-  return best;
 }
 
 // Whether a phrase comes before another in some order.
@@ -179,11 +182,6 @@ struct TargetCount {
 
 constexpr int kSumBits = 6;
 std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kSumBits); }
-
-int compare_bytes(BytesView x, BytesView y) {
-  const int c = std::memcmp(x.data(), y.data(), std::min(x.size(), y.size()));
-  return c != 0 || x.size() == y.size() ? c : x.size() < y.size() ? -1 : 1;
-}
 
 bool starts_with(BytesView key, BytesView prefix) {
   return key.size() >= prefix.size() && std::memcmp(key.data(), prefix.data(), prefix.size()) == 0;
@@ -249,23 +247,21 @@ class RuleMerger::Heads {
     std::size_t run;
   };
   struct Head {
-    std::uint64_t prefix;
+    KeyPrefix prefix;
     const RunReader* reader;
     std::size_t at;
   };
   struct Before {
     bool operator()(const Head& a, const Head& b) const {
       if (a.prefix != b.prefix) return a.prefix < b.prefix;
-      const int c = compare_bytes(a.reader->key(), b.reader->key());
+      const int c = compare_keys(a.reader->key(), b.reader->key());
       return c != 0 ? c < 0 : a.at < b.at;
     }
   };
   const OfRun& front() const { return readers_[heap_.front().at]; }
   Head head(std::size_t at) const {
-    const auto key = readers_[at].reader.key();
-    std::uint64_t prefix = 0;
-    for (std::size_t i = 0; i < 8; ++i) prefix = prefix << 8 | (i < key.size() ? key[i] : 0);
-    return {.prefix = prefix, .reader = &readers_[at].reader, .at = at};
+    const auto& reader = readers_[at].reader;
+    return {.prefix = prefix_of(reader.key()), .reader = &reader, .at = at};
   }
   std::vector<OfRun> readers_;
   Heap<Head, Before> heap_;
@@ -284,7 +280,7 @@ class RuleMerger::SliceWork {
     for (std::size_t r = 0; r < merger_.keys_.size(); ++r) {
       RunReader reader(merger_.keys_[r].subspan(slice.begins[r]));
       bool some = reader.next();
-      while (some && compare_bytes(reader.key(), slice.begin) < 0) some = reader.next();
+      while (some && compare_keys(reader.key(), slice.begin) < 0) some = reader.next();
       if (some) heads.push(std::move(reader), r);
     }
     RuleCodec::Decoded decoded;
@@ -297,7 +293,7 @@ class RuleMerger::SliceWork {
         continue;
       }
       const bool new_source = source.empty() || !starts_with(key, source);
-      if (new_source && !slice.end.empty() && compare_bytes(key, slice.end) >= 0) break;
+      if (new_source && !slice.end.empty() && compare_keys(key, slice.end) >= 0) break;
       merger_.codec_.decode(key, decoded);
       if (new_source) {
         finish_source();
@@ -310,10 +306,8 @@ class RuleMerger::SliceWork {
         rules_.target_offsets.push_back(static_cast<std::int64_t>(rules_.targets.size()));
         rules_.item_offsets.push_back(rules_.item_offsets.back());
       }
-      rules_.items.push_back({.first_link = rules_.links.size(),
-                              .n_links = decoded.links.size(),
-                              .count = decoded.count,
-                              .n = heads.n()});
+      rules_.items.push_back(
+          {.first_link = rules_.links.size(), .n_links = decoded.links.size(), .count = decoded.count, .n = heads.n()});
       rules_.links.insert(rules_.links.end(), decoded.links.begin(), decoded.links.end());
       ++rules_.item_offsets.back();
       assign(last, key);
@@ -336,21 +330,22 @@ class RuleMerger::SliceWork {
     for (std::size_t k = 0; k < n; ++k) {
       const auto rule = rules_[k];
       counts_[k] = sum_counts(rule, gaps_, SortedBy::Target);
-      const auto best = best_links(rule);
-      const auto set = links.add(best.by_target, rule.source, k);
+      find_best_links(rule, best_);
+      const auto set = links.add(best_.by_target, rule.source, k);
       if (!is_kept) continue;
       append(batch.targets, rule.target);
       batch.link_sets.push_back(set);
       batch.counts.push_back(counts_[k]);
       renumber(rule.source, lexicon_.source_numbers, src_);
       renumber(rule.target, lexicon_.target_numbers, tgt_);
-      batch.weights.push_back({weigh_(src_, tgt_, best.by_source).source_given_target,
-                               weigh_(src_, tgt_, best.by_target).target_given_source});
+      batch.weights.push_back({weigh_(src_, tgt_, best_.by_source).source_given_target,
+                               weigh_(src_, tgt_, best_.by_target).target_given_source});
     }
     sort_lines(is_kept);
     if (is_kept) {
       float sum = 0;
-      for (const auto k : lines_) sum += rules_[k].items.size() == 1 ? counts_[k] : sum_counts(rules_[k], gaps_, SortedBy::Source);
+      for (const auto k : lines_)
+        sum += rules_[k].items.size() == 1 ? counts_[k] : sum_counts(rules_[k], gaps_, SortedBy::Source);
       batch.source_counts.push_back(sum);
       append(batch.sources, rules_.source);
       batch.offsets.push_back(static_cast<std::int64_t>(batch.counts.size()));
@@ -364,8 +359,8 @@ class RuleMerger::SliceWork {
     rules_.reset({});
   }
 
-  // Sort the rules like lines of the file sorted by source, and find those that follow another one with the same target side
-  // except for the order of gaps, in the file sorted by target. Only rules with two gaps can.
+  // Sort the rules like lines of the file sorted by source, and find those that follow another one with the same target
+  // side except for the order of gaps, in the file sorted by target. Only rules with two gaps can.
   void sort_lines(bool is_kept) {
     second_.assign(rules_.size(), false);
     if (rules_.size() == 1 || (!is_kept && std::ranges::count(rules_.source, gaps_.source) < 2)) {
@@ -397,6 +392,7 @@ class RuleMerger::SliceWork {
   const GapSymbols gaps_ = merger_.symbols_.gaps;
   LexicalWeigher weigh_;
   SourceRules rules_;
+  BestLinks best_;
   std::vector<float> counts_;
   std::vector<std::size_t> lines_;
   std::vector<bool> second_;

@@ -86,10 +86,10 @@ class RuleMerger {
   const RuleSymbols& symbols_;
   RuleCodec codec_;
   const HashSet* sources_;
-  std::vector<BytesView> keys_;       // of each run
-  std::unique_ptr<Heads> index_;      // the blocks that are in no slice yet
+  std::vector<BytesView> keys_;             // of each run
+  std::unique_ptr<Heads> index_;            // the blocks that are in no slice yet
   std::vector<std::size_t> begins_, ends_;  // of the last block in a slice, by run
-  Bytes bound_;                       // where the next slice begins
+  Bytes bound_;                             // where the next slice begins
   FirstLinks links_;
   bool is_partial_ = false;
   struct Sum {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "base/errors.hh"
 #include "base/varint.hh"
@@ -35,6 +36,19 @@ constexpr std::size_t kCountBytes = 4, kLinksBytes = 2, kIndexBytes = 4;
 constexpr std::size_t kBlockBytes = 1 << 12;
 
 }  // namespace
+
+KeyPrefix prefix_of(BytesView key) {
+  KeyPrefix prefix{};
+  std::memcpy(prefix.data(), key.data(), std::min(sizeof prefix, key.size()));
+  if constexpr (std::endian::native == std::endian::little)
+    for (auto& word : prefix) word = __builtin_bswap64(word);
+  return prefix;
+}
+
+int compare_keys(BytesView x, BytesView y) {
+  const int c = std::memcmp(x.data(), y.data(), std::min(x.size(), y.size()));
+  return c != 0 || x.size() == y.size() ? c : x.size() < y.size() ? -1 : 1;
+}
 
 RuleCodec::RuleCodec(const RuleSymbols& symbols)
     : source_(symbols.moses.source),

@@ -1,11 +1,12 @@
 // Rules of many sentence pairs as sorted runs of bytes, which are written once and merged sequentially.
 //
-// A rule with its links and count is a key: the ranks of the source symbols and a terminator, which compare like Moses' text,
-// those of the target symbols and a terminator, the links, the count. A run contains each key once, with its number of
-// occurrences; a key is stored as its difference from the previous one. Counts are six-digit numbers as in Moses' files:
+// A rule with its links and count is a key: the ranks of the source symbols and a terminator, which compare like Moses'
+// text, those of the target symbols and a terminator, the links, the count. A run contains each key once, with its number
+// of occurrences; a key is stored as its difference from the previous one. Counts are six-digit numbers as in Moses' files:
 // sums must not depend on how sentence pairs were divided, so nothing is added up before all runs are merged.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +19,11 @@ namespace hyperbaton {
 
 using Bytes = std::vector<std::uint8_t>;
 using BytesView = std::span<const std::uint8_t>;
+
+// Keys are compared by their first 16 bytes, which decide most comparisons, and then as a whole.
+using KeyPrefix = std::array<std::uint64_t, 2>;
+KeyPrefix prefix_of(BytesView key);
+int compare_keys(BytesView x, BytesView y);  // below, equal or above 0
 
 // A rule as symbols: word numbers, and those of gaps.
 struct RuleView {

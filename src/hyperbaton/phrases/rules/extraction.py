@@ -34,7 +34,7 @@ from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 
 # Memory for extraction, per target word of a chunk; for merging, per byte of a slice; for the table, per rule.
 _WORD_BYTES, _MOST_WORDS = 10_000, 1 << 15
-_SLICE_BYTES, _MOST_BYTES = 40, 1 << 22
+_SLICE_BYTES, _MOST_BYTES = 25, 1 << 22
 _RULE_BYTES, _MOST_RULES = 200, 1 << 20
 # The disk space of runs is given back in pieces of this size.
 _RELEASED = 1 << 16
@@ -144,7 +144,7 @@ class RuleWork:
     def runs(self, resources: Resources) -> list[npt.NDArray[np.uint8]]:
         """Sorted runs of the rules of all sentence pairs, which progress counts."""
         scratch, runs = resources.scratch, Runs(resources.scratch, np.uint8)
-        n_words = min(_MOST_WORDS, max(1, (scratch.n_rows(_WORD_BYTES * self.threads) or _MOST_WORDS)))
+        n_words = scratch.at_most(_MOST_WORDS, _WORD_BYTES * self.threads)
         bounds = [0, *(end for _, end in Scratch(n_words).ranges(self.bitext.target.offsets, row_bytes=1))]
         for begin in range(0, len(bounds) - 1, self.threads):
             some = bounds[begin : begin + self.threads + 1]
@@ -177,7 +177,7 @@ class RuleWork:
                 strict=True,
             )
         ]
-        n_bytes = min(_MOST_BYTES, scratch.n_rows(_SLICE_BYTES * self.threads) or _MOST_BYTES)
+        n_bytes = scratch.at_most(_MOST_BYTES, _SLICE_BYTES * self.threads)
         arrays = lexical_arrays(lexical)
         while batches := merger.next(
             n_bytes=n_bytes,
@@ -217,7 +217,7 @@ class RuleWork:
             """Numbers as Moses' programs exchange them: floats, written with six digits."""
             return _core.round_six_digits(values.astype(np.float64), self.threads)
 
-        n_rules = min(_MOST_RULES, scratch.n_rows(_RULE_BYTES) or _MOST_RULES)
+        n_rules = scratch.at_most(_MOST_RULES, _RULE_BYTES)
         for begin, end in Scratch(n_rules).ranges(offsets, row_bytes=1):
             rows, sources = slice(offsets[begin], offsets[end]), order[begin:end]
             merged, per_source = gather(merged_offsets, sources)
