@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks._measure import existing_path, print_growth, print_rows
 from benchmarks.growth.disk import array_bytes
-from benchmarks.growth.work import STAGES, cut_text, measure, save_aligner, write_text
+from benchmarks.growth.work import N_DEV, STAGES, cut_text, measure, save_aligner, write_text
 
 
 def main() -> None:
@@ -34,6 +34,7 @@ def main() -> None:
         "--text", nargs=3, metavar=("SRC", "TGT", "LINKS"), type=existing_path, help="instead of generated text"
     )
     parser.add_argument("--dev", nargs=2, metavar=("SRC", "TGT"), type=existing_path, help="with --text: text to tune on")
+    parser.add_argument("--dev-lines", type=int, default=N_DEV, help="lines of --dev to tune on, and that rules are for")
     parser.add_argument("--arrays", action="store_true", help="print bytes per pair of the arrays of extracted phrases")
     parser.add_argument("--folder", type=Path, help="where to keep the texts and what is made of them")
     args = parser.parse_args()
@@ -44,7 +45,7 @@ def main() -> None:
         for n in args.sizes:
             (root / str(n)).mkdir(parents=True, exist_ok=True)
             if args.text:
-                cut_text(root / str(n), n, args.text, args.dev)
+                cut_text(root / str(n), n, args.text, args.dev_lines, args.dev)
             elif not (root / str(n) / "train.source").exists():
                 write_text(root / str(n), n, args.seed)
         if "align-saved" in args.stages and not (root / "aligner").exists():

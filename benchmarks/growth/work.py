@@ -21,11 +21,12 @@ from hyperbaton.data import generate
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage: the words of its command line after `hyperbaton`; `limited` if it takes --memory."""
+    """A stage: the words of its command line after `hyperbaton`, and whether it takes --memory and --threads."""
 
     words: str
     output: str = ""  # a file for stdout
     limited: bool = False
+    threaded: bool = True
 
 
 TEXT = "train.source train.target"
@@ -41,8 +42,10 @@ STAGES = {
     "prune": Stage(f"prune phrases {TEXT} -o pruned"),
     "lm": Stage("lm train.target -o lm --discount-fallback", limited=True),
     "rules": Stage(f"extract {TEXT} train.links -o rules --hierarchical --for dev.source", limited=True),
-    "system": Stage("system -o system --phrases phrases --lm lm --reordering LR=hier-mslr-bidirectional-fe"),
-    "chart": Stage("system -o chart --rules rules --lm lm"),
+    "system": Stage(
+        "system -o system --phrases phrases --lm lm --reordering LR=hier-mslr-bidirectional-fe", threaded=False
+    ),
+    "chart": Stage("system -o chart --rules rules --lm lm", threaded=False),
     "tune": Stage("tune system dev.source dev.target -o tuned --iterations 2"),
     "tune-rules": Stage("tune chart dev.source dev.target -o tuned-rules --iterations 2"),
     "dpr": Stage(f"train dpr {TEXT} train.links -o dpr", limited=True),
@@ -53,7 +56,7 @@ STAGES = {
 
 PIECE = 1_000_000  # sentence pairs that are generated at once
 N_GENERATED = 2  # pieces; further ones repeat them with other words, which takes little time
-N_DEV = 200  # sentence pairs to tune on
+N_DEV = 200  # sentence pairs to tune on, unless another number is given
 FILES = ("train.source", "train.target", "train.links", "train.source.tags")  # that stages read
 
 
@@ -77,10 +80,10 @@ def write_text(folder: Path, n: int, seed: int) -> None:
                         shutil.copyfileobj(part, whole)
 
 
-def cut_text(folder: Path, n: int, train: list[Path], dev: list[Path]) -> None:
-    """Write the first n lines of source, target and links, and of the source and target to tune on."""
+def cut_text(folder: Path, n: int, train: list[Path], n_dev: int, dev: list[Path]) -> None:
+    """Write the first n lines of source, target and links, and the first n_dev of the source and target to tune on."""
     names = ("train.source", "train.target", "train.links", "dev.source", "dev.target")
-    for name, path, size in zip(names, [*train, *dev], [n] * 3 + [N_DEV] * 2, strict=True):
+    for name, path, size in zip(names, [*train, *dev], [n] * 3 + [n_dev] * 2, strict=True):
         with path.open("rb") as lines, (folder / name).open("wb") as part:
             part.writelines(islice(lines, size))
 
@@ -127,7 +130,8 @@ def measure(stage: Stage, folder: Path, n: int, memory: str | None, threads: int
     Resident pages of mapped files count as memory. The space that a stage keeps is the growth of its folder.
     """
     limit = ["--memory", memory] if memory and stage.limited else []
-    command = [sys.executable, "-m", "hyperbaton", *stage.words.split(), *limit, "--threads", str(threads), "--quiet"]
+    limit += ["--threads", str(threads)] if stage.threaded else []
+    command = [sys.executable, "-m", "hyperbaton", *stage.words.split(), *limit, "--quiet"]
     start = time.perf_counter()
     with (folder / (stage.output or "stdout")).open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output)

@@ -46,7 +46,8 @@ KeyPrefix prefix_of(BytesView key) {
 }
 
 int compare_keys(BytesView x, BytesView y) {
-  const int c = std::memcmp(x.data(), y.data(), std::min(x.size(), y.size()));
+  const auto n = std::min(x.size(), y.size());
+  const int c = n == 0 ? 0 : std::memcmp(x.data(), y.data(), n);  // there may be no data
   return c != 0 || x.size() == y.size() ? c : x.size() < y.size() ? -1 : 1;
 }
 

@@ -194,6 +194,7 @@ class RuleWork:
                     scratch.release(run, slice(begin, end))
             n_released = n_read
             resources.report(len(self.bitext) * sum(n_read) // total, len(self.bitext))
+        resources.report(len(self.bitext), len(self.bitext))
         return self._table(columns, merger, min_count, scratch)
 
     def _table(self, columns: _Columns, merger: _core.RuleMerger, min_count: int, scratch: Scratch) -> RuleTable:
