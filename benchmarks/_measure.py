@@ -8,7 +8,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,21 +61,27 @@ def cost_of(command: list[str]) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def print_rows(rows: list[dict[str, Any]]) -> None:
-    """A tab-separated table."""
-    columns = list(rows[0])
-    print("\t".join(columns))
+def print_rows(rows: Iterable[dict[str, Any]]) -> None:
+    """A tab-separated table, whose rows are printed as they come."""
+    columns: list[str] = []
     for row in rows:
+        if not columns:
+            columns = list(row)
+            print("\t".join(columns))
         print("\t".join(f"{row[c]:.4g}" if isinstance(row[c], float) else str(row[c]) for c in columns), flush=True)
 
 
 def print_growth(measured: Iterable[dict[str, Any]], unit: str) -> None:
     """Costs by size, with processor microseconds per `unit` (a column), also relative to the first size."""
-    rows: list[dict[str, Any]] = []
-    for row in measured:
-        each = 1e6 * row["processor_s"] / row[unit]
-        rows.append({**row, "us_each": each, "relative": each / (rows[0]["us_each"] if rows else each)})
-    print_rows(rows)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        first = None
+        for row in measured:
+            each = 1e6 * row["processor_s"] / row[unit]
+            first = first or each
+            yield {**row, "us_each": each, "relative": each / first}
+
+    print_rows(rows())
 
 
 def print_json(value: Any) -> None:

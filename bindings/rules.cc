@@ -134,7 +134,7 @@ HYPERBATON_BINDINGS(rules) {
           values.insert(values.end(), more.begin(), more.end());
           offsets.push_back(static_cast<std::int64_t>(values.size()));
         };
-        for (RunReader reader(view(run)); reader.next();) {
+        for (RunReader reader(RunView(view(run)).keys); reader.next();) {
           codec.decode(reader.key(), rule);
           append(source, rule.source, source_offsets);
           append(target, rule.target, target_offsets);
@@ -158,65 +158,62 @@ HYPERBATON_BINDINGS(rules) {
   nb::class_<BoundRuleMerger>(m, "RuleMerger", "Merges runs of rules and scores them.")
       .def(nb::init<const std::vector<Array<std::uint8_t>>&, const RuleSymbols&, const HashSet*>(), "runs"_a, "symbols"_a,
            "sources"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def(
+          "n_read", [](BoundRuleMerger& self) { return self.merger().n_read(); },
+          "The number of bytes of each run that are no longer needed.")
       .def_prop_ro(
-          "n_read", [](BoundRuleMerger& self) { return self.merger().n_read(); }, "Bytes read of the runs.")
+          "is_partial", [](BoundRuleMerger& self) { return self.merger().is_partial(); },
+          "Whether a source side was left out.")
       .def(
           "next",
-          [](BoundRuleMerger& self, std::size_t n_rules, const LexicalArrays& lexical, const Words& source_numbers,
+          [](BoundRuleMerger& self, std::size_t n_bytes, const LexicalArrays& lexical, const Words& source_numbers,
              const Words& target_numbers, unsigned n_threads) {
-            auto batch = without_gil([&] {
-              return self.merger().next(n_rules, {lexical.table(), view(source_numbers), view(target_numbers)}, n_threads);
+            auto batches = without_gil([&] {
+              return self.merger().next(n_bytes, {lexical.table(), view(source_numbers), view(target_numbers)}, n_threads);
             });
-            nb::dict columns;
-            columns["source_offsets"] = to_numpy(std::move(batch.sources.offsets));
-            columns["source_words"] = to_numpy(std::move(batch.sources.words));
-            columns["offsets"] = to_numpy(std::move(batch.offsets));
-            columns["target_offsets"] = to_numpy(std::move(batch.targets.offsets));
-            columns["target_words"] = to_numpy(std::move(batch.targets.words));
-            columns["link_offsets"] = to_numpy(std::move(batch.links.offsets));
-            columns["links"] = rows_to_numpy<std::uint8_t>(std::move(batch.links.points));
-            columns["source_counts"] = to_numpy(std::move(batch.source_counts));
-            columns["counts"] = to_numpy(std::move(batch.counts));
-            columns["weights"] = rows_to_numpy<double>(std::move(batch.weights));
-            columns["second"] = to_numpy(std::move(batch.second));
-            columns["kept"] = to_numpy(std::move(batch.kept));
-            return columns;
+            nb::list result;
+            for (auto& batch : batches) {
+              nb::dict columns;
+              columns["source_offsets"] = to_numpy(std::move(batch.sources.offsets));
+              columns["source_words"] = to_numpy(std::move(batch.sources.words));
+              columns["offsets"] = to_numpy(std::move(batch.offsets));
+              columns["target_offsets"] = to_numpy(std::move(batch.targets.offsets));
+              columns["target_words"] = to_numpy(std::move(batch.targets.words));
+              columns["link_sets"] = to_numpy(std::move(batch.link_sets));
+              columns["source_counts"] = to_numpy(std::move(batch.source_counts));
+              columns["counts"] = to_numpy(std::move(batch.counts));
+              columns["weights"] = rows_to_numpy<double>(std::move(batch.weights));
+              result.append(columns);
+            }
+            return result;
           },
-          nb::kw_only(), "n_rules"_a, "lexical"_a, "source_numbers"_a, "target_numbers"_a, "n_threads"_a,
-          "The rules of the next source sides, as columns by name.");
+          nb::kw_only(), "n_bytes"_a, "lexical"_a, "source_numbers"_a, "target_numbers"_a, "n_threads"_a,
+          "The rules in the next bytes of the runs: for each thread, columns by name.")
+      .def(
+          "target_counts",
+          [](BoundRuleMerger& self, const PhraseArrays& targets, unsigned n_threads) {
+            return to_numpy(without_gil([&] { return self.merger().target_counts(targets.phrases(), n_threads); }));
+          },
+          "targets"_a, "n_threads"_a, "The counts of target sides, regardless of the order of gaps.")
+      .def(
+          "link_sets",
+          [](BoundRuleMerger& self) {
+            const auto& links = self.merger().links();
+            return nb::make_tuple(to_numpy(links.order()), to_numpy(std::vector(links.sets().offsets())),
+                                  rows_to_numpy<std::uint8_t>(std::vector(links.sets().points())));
+          },
+          "The sets of links: their numbers in the order of their first rules; offsets and points of all, by number.");
 
   m.def(
       "order_rules",
-      [](const PhraseArrays& sides, const RuleSymbols& symbols, bool target, unsigned n_threads) {
-        return to_numpy(without_gil([&] {
-          return order_phrases(sides.phrases(), target ? symbols.moses.target : symbols.moses.source, n_threads);
-        }));
-      },
-      "sides"_a, nb::kw_only(), "symbols"_a, "target"_a, "n_threads"_a,
-      "The numbers of source or target sides in the order of Moses' rule files.");
-
-  m.def(
-      "gap_order_ignored",
-      [](const PhraseArrays& targets, const RuleSymbols& symbols, unsigned n_threads) {
+      [](const PhraseArrays& sides, const RuleSymbols& symbols, bool target, bool moses, unsigned n_threads) {
+        const auto& source_order = moses ? symbols.moses.source : symbols.source;
+        const auto& target_order = moses ? symbols.moses.target : symbols.target;
         return to_numpy(
-            without_gil([&] { return gap_order_ignored(targets.phrases(), symbols.target, symbols.gaps, n_threads); }));
+            without_gil([&] { return order_phrases(sides.phrases(), target ? target_order : source_order, n_threads); }));
       },
-      "targets"_a, nb::kw_only(), "symbols"_a, "n_threads"_a,
-      "For each target side, the number of one with its gaps in source order, or its own.");
-
-  m.def(
-      "target_rule_counts",
-      [](const Ints& offsets, const Words& targets, const Array<float>& counts, const Array<std::uint8_t>& second,
-         const Words& source_order, const Words& shapes) {
-        if (counts.size() != targets.size() || second.size() != targets.size() || offsets.size() != source_order.size() + 1)
-          throw Error("the columns of rules differ in length");
-        return to_numpy(without_gil([&] {
-          return target_counts({view(offsets), view(targets), view(counts), view(second)}, view(source_order),
-                               view(shapes));
-        }));
-      },
-      nb::kw_only(), "offsets"_a, "targets"_a, "counts"_a, "second"_a, "source_order"_a, "shapes"_a,
-      "The counts of target sides, added up in the order of Moses' files.");
+      "sides"_a, nb::kw_only(), "symbols"_a, "target"_a, "moses"_a = true, "n_threads"_a,
+      "The numbers of source or target sides in the order of Moses' rule files, or in byte order.");
 
   m.def(
       "round_six_digits",

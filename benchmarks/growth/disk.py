@@ -1,4 +1,4 @@
-"""Disk space of a running process: its unnamed temporary files, and the files of a folder."""
+"""Memory and disk space of a running process: private memory, unnamed temporary files, and the files of a folder."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ import numpy as np
 PAUSE = 0.03  # seconds between two looks
 
 
-class DiskWatch:
-    """Monitors the disk space that a process of this user takes in temporary files and in a folder (Linux)."""
+class Watch:
+    """Monitors the private memory of a process of this user, and its disk space in temporary files and a folder (Linux)."""
 
     def __init__(self, pid: int, folder: Path) -> None:
-        self._pid, self._folder, self._before, self.peak = pid, folder, _below(folder), 0
+        self._pid, self._folder, self._before = pid, folder, _below(folder)
+        self.peak, self.private = 0, 0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
-    def __enter__(self) -> DiskWatch:
+    def __enter__(self) -> Watch:
         self._thread.start()
         return self
 
@@ -39,6 +40,7 @@ class DiskWatch:
     def _watch(self) -> None:
         while not self._done.wait(PAUSE):
             self.peak = max(self.peak, _unnamed(self._pid) + self.kept)
+            self.private = max(self.private, _private(self._pid))
 
 
 def _below(folder: Path) -> int:
@@ -48,6 +50,15 @@ def _below(folder: Path) -> int:
             with contextlib.suppress(OSError):  # removed meanwhile
                 total += Path(root, name).stat().st_size
     return total
+
+
+def _private(pid: int) -> int:
+    """The resident memory of a process in bytes, without pages of files."""
+    with contextlib.suppress(OSError):  # the process has ended
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                return 1024 * int(line.split()[1])
+    return 0
 
 
 def _unnamed(pid: int) -> int:

@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from benchmarks.growth.disk import DiskWatch
+from benchmarks.growth.disk import Watch
 from hyperbaton.data import generate
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage: the words of its command line after `hyperbaton`; `limited` if it takes --memory."""
+    """A stage: the words of its command line after `hyperbaton`, and whether it takes --memory and --threads."""
 
     words: str
     output: str = ""  # a file for stdout
     limited: bool = False
+    threaded: bool = True
 
 
 TEXT = "train.source train.target"
@@ -40,6 +41,13 @@ STAGES = {
     "phrases": Stage(f"extract {TEXT} train.links -o phrases", limited=True),
     "prune": Stage(f"prune phrases {TEXT} -o pruned"),
     "lm": Stage("lm train.target -o lm --discount-fallback", limited=True),
+    "rules": Stage(f"extract {TEXT} train.links -o rules --hierarchical --for dev.source", limited=True),
+    "system": Stage(
+        "system -o system --phrases phrases --lm lm --reordering LR=hier-mslr-bidirectional-fe", threaded=False
+    ),
+    "chart": Stage("system -o chart --rules rules --lm lm", threaded=False),
+    "tune": Stage("tune system dev.source dev.target -o tuned --iterations 2"),
+    "tune-rules": Stage("tune chart dev.source dev.target -o tuned-rules --iterations 2"),
     "dpr": Stage(f"train dpr {TEXT} train.links -o dpr", limited=True),
     "pair": Stage(f"{JUMPS.format('pair')} --learner lbfgs:variance=0.1:max-passes=5", limited=True),
     "sequence": Stage(f"{JUMPS.format('sequence')} --learner lbfgs:variance=0.003:warmup=2:max-passes=5", limited=True),
@@ -48,11 +56,13 @@ STAGES = {
 
 PIECE = 1_000_000  # sentence pairs that are generated at once
 N_GENERATED = 2  # pieces; further ones repeat them with other words, which takes little time
+N_DEV = 200  # sentence pairs to tune on, unless another number is given
 FILES = ("train.source", "train.target", "train.links", "train.source.tags")  # that stages read
 
 
 def write_text(folder: Path, n: int, seed: int) -> None:
-    """Generate a text of n sentence pairs; every million pairs have their own seed, or other words."""
+    """Generate a text of n sentence pairs and one to tune on; every million pairs have their own seed, or other words."""
+    generate(2 * N_DEV, seed=seed + N_GENERATED).write(folder, N_DEV, 0)
     sizes = [min(PIECE, n - at) for at in range(0, n, PIECE)]
     with tempfile.TemporaryDirectory(dir=folder) as temporary, ProcessPoolExecutor() as pool:
         pieces = [Path(temporary) / str(i) for i in range(len(sizes))]
@@ -68,6 +78,14 @@ def write_text(folder: Path, n: int, seed: int) -> None:
                 for piece in pieces:
                     with (piece / name).open("rb") as part:
                         shutil.copyfileobj(part, whole)
+
+
+def cut_text(folder: Path, n: int, train: list[Path], n_dev: int, dev: list[Path]) -> None:
+    """Write the first n lines of source, target and links, and the first n_dev of the source and target to tune on."""
+    names = ("train.source", "train.target", "train.links", "dev.source", "dev.target")
+    for name, path, size in zip(names, [*train, *dev], [n] * 3 + [n_dev] * 2, strict=True):
+        with path.open("rb") as lines, (folder / name).open("wb") as part:
+            part.writelines(islice(lines, size))
 
 
 def _write_piece(folder: Path, n: int, seed: int) -> None:
@@ -112,11 +130,12 @@ def measure(stage: Stage, folder: Path, n: int, memory: str | None, threads: int
     Resident pages of mapped files count as memory. The space that a stage keeps is the growth of its folder.
     """
     limit = ["--memory", memory] if memory and stage.limited else []
-    command = [sys.executable, "-m", "hyperbaton", *stage.words.split(), *limit, "--threads", str(threads), "--quiet"]
+    limit += ["--threads", str(threads)] if stage.threaded else []
+    command = [sys.executable, "-m", "hyperbaton", *stage.words.split(), *limit, "--quiet"]
     start = time.perf_counter()
     with (folder / (stage.output or "stdout")).open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output)
-        with DiskWatch(process.pid, folder) as disk:
+        with Watch(process.pid, folder) as watch:
             _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} failed")
@@ -128,6 +147,7 @@ def measure(stage: Stage, folder: Path, n: int, memory: str | None, threads: int
         "seconds": seconds,
         "processor_s": processor,
         "peak_mib": used.ru_maxrss / scale,
-        "disk_mb": disk.peak / 1e6,
-        "kept_mb": disk.kept / 1e6,
+        "private_mib": watch.private / 2**20,
+        "disk_mb": watch.peak / 1e6,
+        "kept_mb": watch.kept / 1e6,
     }

@@ -31,12 +31,13 @@ class LinkSets {
  public:
   // The numbers of sets; set k is points[offsets[k] .. offsets[k+1]).
   std::vector<std::uint32_t> add(std::span<const std::int64_t> offsets, std::span<const InnerLink> points);
+  std::uint32_t number(std::span<const InnerLink> links);
+  std::size_t size() const { return offsets_.size() - 1; }
+  std::span<const InnerLink> set(std::size_t number) const { return slice(std::span(points_), offsets_, number); }
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
   const std::vector<InnerLink>& points() const { return points_; }
 
  private:
-  std::span<const InnerLink> set(std::size_t number) const { return slice(std::span(points_), offsets_, number); }
-  std::uint32_t number(std::span<const InnerLink> links);
   void grow();
 
   std::vector<std::int64_t> offsets_{0};

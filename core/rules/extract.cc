@@ -184,17 +184,14 @@ class RunBuilder {
  public:
   Bytes& keys() { return keys_; }
   void close(std::size_t begin) {
-    std::uint64_t prefix = 0;
-    std::memcpy(&prefix, keys_.data() + begin, std::min<std::size_t>(8, keys_.size() - begin));
-    if constexpr (std::endian::native == std::endian::little) prefix = swap_bytes(prefix);
-    entries_.push_back({.prefix = prefix, .begin = begin, .size = static_cast<std::uint32_t>(keys_.size() - begin)});
+    const auto size = keys_.size() - begin;
+    entries_.push_back({.prefix = prefix_of(BytesView(keys_).subspan(begin)), .begin = begin, .size = size});
   }
-  Bytes finish() {
+  Bytes finish(const RuleCodec& codec) {
     std::ranges::sort(entries_, [&](const Entry& a, const Entry& b) {
-      if (a.prefix != b.prefix) return a.prefix < b.prefix;
-      return std::ranges::lexicographical_compare(key(a), key(b));
+      return a.prefix != b.prefix ? a.prefix < b.prefix : compare_keys(key(a), key(b)) < 0;
     });
-    RunWriter writer;
+    RunWriter writer(codec);
     for (std::size_t k = 0; k < entries_.size();) {
       const auto first = key(entries_[k]);
       std::uint64_t n = 0;
@@ -206,15 +203,9 @@ class RunBuilder {
 
  private:
   struct Entry {
-    std::uint64_t prefix;  // the first bytes of the key, which decide most comparisons
-    std::size_t begin;
-    std::uint32_t size;
+    KeyPrefix prefix;
+    std::size_t begin, size;
   };
-  static std::uint64_t swap_bytes(std::uint64_t x) {
-    std::uint64_t swapped = 0;
-    for (int i = 0; i < 8; ++i, x >>= 8) swapped = swapped << 8 | (x & 0xff);
-    return swapped;
-  }
   BytesView key(const Entry& entry) const { return BytesView(keys_).subspan(entry.begin, entry.size); }
   Bytes keys_;
   std::vector<Entry> entries_;
@@ -350,7 +341,7 @@ std::vector<Bytes> extract_rules(const AlignedText& text, std::span<const std::i
         run.close(begin);
       });
     }
-    runs[k] = run.finish();
+    runs[k] = run.finish(codec);
   });
   return runs;
 }

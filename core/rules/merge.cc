@@ -11,6 +11,7 @@
 #include "base/heap.hh"
 #include "base/numbers.hh"
 #include "phrases/lexical_weigher.hh"
+#include "rules/extract.hh"
 
 namespace hyperbaton {
 
@@ -97,35 +98,38 @@ float sum_counts(const SeenRule& rule, GapSymbols gaps, SortedBy sorted) {
 struct BestLinks {
   std::vector<InnerLink> by_target, by_source;
 };
-BestLinks best_links(const SeenRule& rule) {
-  const auto same = [&](const Item& a, const Item& b) {
-    return std::ranges::equal(rule.links_of(a), rule.links_of(b),
-                              [](InnerLink x, InnerLink y) { return x.source == y.source && x.target == y.target; });
+void find_best_links(const SeenRule& rule, BestLinks& best) {
+  const auto same = [&](const Item& a, const Item& b) { return std::ranges::equal(rule.links_of(a), rule.links_of(b)); };
+  const auto sort = [](std::vector<InnerLink>& links) {
+    std::ranges::sort(links, {}, [](InnerLink x) { return std::pair(x.source, x.target); });
   };
-  const auto sorted = [&](const Item& item, OrderBy order) {
+  const auto assign = [&](const Item& item) {
     const auto links = rule.links_of(item);
-    std::vector<InnerLink> copy(links.begin(), links.end());
-    if (order == OrderBy::Source) std::ranges::sort(copy, {}, [](InnerLink x) { return std::pair(x.source, x.target); });
-    return copy;
+    for (auto* side : {&best.by_target, &best.by_source}) side->assign(links.begin(), links.end());
+    sort(best.by_source);
   };
-  BestLinks best;
+  assign(rule.items[0]);
+  if (rule.items.size() == 1) return;
   float most = -1;
   for (std::size_t k = 0; k < rule.items.size();) {
     // Items with the same links are consecutive.
     const auto& first = rule.items[k];
     std::vector<std::pair<std::string, const Item*>> lines;
     for (; k < rule.items.size() && same(rule.items[k], first); ++k)
-      lines.emplace_back(rule.items.size() > 1 ? count_text(rule.items[k].count) : "", &rule.items[k]);
+      lines.emplace_back(count_text(rule.items[k].count), &rule.items[k]);
     std::ranges::sort(lines);
     float sum = 0;
     for (const auto& [text, item] : lines) add_times(sum, item->count, item->n);
-    if (sum < most) continue;
-    auto by_target = sorted(first, OrderBy::Target), by_source = sorted(first, OrderBy::Source);
-    if (sum > most || links_less(best.by_target, by_target, OrderBy::Target)) best.by_target = std::move(by_target);
-    if (sum > most || links_less(best.by_source, by_source, OrderBy::Source)) best.by_source = std::move(by_source);
-    most = sum;
+    if (sum > most) assign(first);
+    if (sum == most) {
+      const auto links = rule.links_of(first);
+      std::vector<InnerLink> by_target(links.begin(), links.end()), by_source = by_target;
+      sort(by_source);
+      if (links_less(best.by_target, by_target, OrderBy::Target)) best.by_target = std::move(by_target);
+      if (links_less(best.by_source, by_source, OrderBy::Source)) best.by_source = std::move(by_source);
+    }
+    most = std::max(most, sum);
   }
-  return best;
 }
 
 // Whether a phrase comes before another in some order.
@@ -149,196 +153,320 @@ class PhraseLess {
   const ByteOrder& order_;
 };
 
+// The rules of one source side.
+struct SourceRules {
+  std::vector<WordId> source, targets;
+  std::vector<std::int64_t> target_offsets{0}, item_offsets{0};  // by rule
+  std::vector<Item> items;
+  std::vector<InnerLink> links;
+
+  void reset(std::span<const WordId> words) {
+    source.assign(words.begin(), words.end());
+    targets.clear();
+    target_offsets.assign(1, 0);
+    item_offsets.assign(1, 0);
+    items.clear();
+    links.clear();
+  }
+  std::size_t size() const { return item_offsets.size() - 1; }
+  std::span<const WordId> target(std::size_t k) const { return valid_slice(targets, target_offsets, k); }
+  SeenRule operator[](std::size_t k) const {
+    return {.source = source, .target = target(k), .items = valid_slice(items, item_offsets, k), .links = links};
+  }
+};
+
+struct TargetCount {
+  std::uint64_t hash;
+  float count;
+};
+
+constexpr int kSumBits = 6;
+std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kSumBits); }
+
+bool starts_with(BytesView key, BytesView prefix) {
+  return key.size() >= prefix.size() && std::memcmp(key.data(), prefix.data(), prefix.size()) == 0;
+}
+
+void append(Phrases& phrases, std::span<const WordId> words) {
+  phrases.words.insert(phrases.words.end(), words.begin(), words.end());
+  phrases.offsets.push_back(static_cast<std::int64_t>(phrases.words.size()));
+}
+
 }  // namespace
 
-// The runs, and the smallest key of all.
-class RuleMerger::Runs {
+std::uint32_t FirstLinks::add(std::span<const InnerLink> links, std::span<const WordId> source, std::size_t row) {
+  const auto number = sets_.number(links);
+  if (number == firsts_.size())
+    firsts_.push_back({{source.begin(), source.end()}, row});
+  else if (auto& first = firsts_[number]; PhraseLess(order_)(source, first.source))
+    first = {{source.begin(), source.end()}, row};
+  return number;
+}
+
+std::vector<std::uint32_t> FirstLinks::add(const FirstLinks& other) {
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t s = 0; s < other.firsts_.size(); ++s)
+    numbers.push_back(add(other.sets_.set(s), other.firsts_[s].source, other.firsts_[s].row));
+  return numbers;
+}
+
+std::vector<std::uint32_t> FirstLinks::order() const {
+  std::vector<std::uint32_t> numbers(firsts_.size());
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  std::ranges::sort(numbers, [&, less = PhraseLess(order_)](std::uint32_t a, std::uint32_t b) {
+    const int c = less.compare(firsts_[a].source, firsts_[b].source);
+    return c != 0 ? c < 0 : firsts_[a].row < firsts_[b].row;
+  });
+  return numbers;
+}
+
+// The smallest key of several readers.
+class RuleMerger::Heads {
  public:
-  explicit Runs(std::span<const BytesView> runs) {
-    for (const auto run : runs) readers_.emplace_back(run);
-    for (std::size_t r = 0; r < readers_.size(); ++r)
-      if (readers_[r].next()) heads_.push(head(r));
+  // Readers are on their first keys, if they have one.
+  void push(RunReader&& reader, std::size_t run) {
+    readers_.push_back({std::move(reader), run});
+    heap_.push(head(readers_.size() - 1));
   }
-  bool empty() const { return heads_.empty(); }
-  BytesView key() const { return readers_[heads_.front().run].key(); }
-  std::uint64_t n() const { return readers_[heads_.front().run].n(); }
-  std::size_t n_read() const {
-    std::size_t n = 0;
-    for (const auto& reader : readers_) n += reader.n_read();
-    return n;
-  }
+  explicit Heads(std::size_t n) { readers_.reserve(n); }
+  bool empty() const { return heap_.empty(); }
+  BytesView key() const { return front().reader.key(); }
+  std::uint64_t n() const { return front().reader.n(); }
+  std::size_t run() const { return front().run; }
   void next() {
-    const auto run = heads_.front().run;
-    if (readers_[run].next())
-      heads_.replace_front(head(run));
+    const auto at = heap_.front().at;
+    if (readers_[at].reader.next())
+      heap_.replace_front(head(at));
     else
-      heads_.pop_front();
+      heap_.pop_front();
   }
 
  private:
-  struct Head {
-    std::uint64_t prefix;
-    const RunReader* reader;
+  struct OfRun {
+    RunReader reader;
     std::size_t run;
+  };
+  struct Head {
+    KeyPrefix prefix;
+    const RunReader* reader;
+    std::size_t at;
   };
   struct Before {
     bool operator()(const Head& a, const Head& b) const {
       if (a.prefix != b.prefix) return a.prefix < b.prefix;
-      const auto x = a.reader->key(), y = b.reader->key();
-      const int c = std::memcmp(x.data(), y.data(), std::min(x.size(), y.size()));
-      return c != 0 ? c < 0 : x.size() != y.size() ? x.size() < y.size() : a.run < b.run;
+      const int c = compare_keys(a.reader->key(), b.reader->key());
+      return c != 0 ? c < 0 : a.at < b.at;
     }
   };
-  Head head(std::size_t run) const {
-    const auto key = readers_[run].key();
-    std::uint64_t prefix = 0;
-    for (std::size_t i = 0; i < 8; ++i) prefix = prefix << 8 | (i < key.size() ? key[i] : 0);
-    return {.prefix = prefix, .reader = &readers_[run], .run = run};
+  const OfRun& front() const { return readers_[heap_.front().at]; }
+  Head head(std::size_t at) const {
+    const auto& reader = readers_[at].reader;
+    return {.prefix = prefix_of(reader.key()), .reader = &reader, .at = at};
   }
-  std::vector<RunReader> readers_;
-  Heap<Head, Before> heads_;
+  std::vector<OfRun> readers_;
+  Heap<Head, Before> heap_;
 };
 
-// Rules of some source sides with all their links and counts.
-class RuleMerger::Collected {
+// Merges and scores the rules of a slice.
+class RuleMerger::SliceWork {
  public:
-  std::vector<std::int64_t> item_offsets{0};  // by rule
-  std::vector<Item> items;
-  std::vector<InnerLink> links;
+  SliceWork(const RuleMerger& merger, const RuleLexicon& lexicon)
+      : links(merger.symbols_.source), merger_(merger), lexicon_(lexicon), weigh_(lexicon.table) {
+    batch.sources.offsets = batch.offsets = batch.targets.offsets = {0};
+  }
 
-  SeenRule rule(const RuleBatch& batch, std::size_t source, std::size_t row) const {
-    return {.source = slice(std::span(batch.sources.words), batch.sources.offsets, source),
-            .target = slice(std::span(batch.targets.words), batch.targets.offsets, row),
-            .items = slice(std::span(items), item_offsets, row),
-            .links = links};
+  void run(const Slice& slice) {
+    Heads heads(merger_.keys_.size());
+    for (std::size_t r = 0; r < merger_.keys_.size(); ++r) {
+      RunReader reader(merger_.keys_[r].subspan(slice.begins[r]));
+      bool some = reader.next();
+      while (some && compare_keys(reader.key(), slice.begin) < 0) some = reader.next();
+      if (some) heads.push(std::move(reader), r);
+    }
+    RuleCodec::Decoded decoded;
+    Bytes source, sides, last;
+    const auto assign = [](Bytes& bytes, BytesView key) { bytes.assign(key.begin(), key.end()); };
+    for (; !heads.empty(); heads.next()) {
+      const auto key = heads.key();
+      if (!last.empty() && std::ranges::equal(key, last)) {
+        rules_.items.back().n += heads.n();
+        continue;
+      }
+      const bool new_source = source.empty() || !starts_with(key, source);
+      if (new_source && !slice.end.empty() && compare_keys(key, slice.end) >= 0) break;
+      merger_.codec_.decode(key, decoded);
+      if (new_source) {
+        finish_source();
+        assign(source, key.first(merger_.codec_.source_size(key)));
+        rules_.reset(decoded.source);
+      }
+      if (new_source || !starts_with(key, sides)) {
+        assign(sides, key.first(merger_.codec_.sides_size(key)));
+        rules_.targets.insert(rules_.targets.end(), decoded.target.begin(), decoded.target.end());
+        rules_.target_offsets.push_back(static_cast<std::int64_t>(rules_.targets.size()));
+        rules_.item_offsets.push_back(rules_.item_offsets.back());
+      }
+      rules_.items.push_back(
+          {.first_link = rules_.links.size(), .n_links = decoded.links.size(), .count = decoded.count, .n = heads.n()});
+      rules_.links.insert(rules_.links.end(), decoded.links.begin(), decoded.links.end());
+      ++rules_.item_offsets.back();
+      assign(last, key);
+    }
+    finish_source();
   }
-  template <class T>
-  static std::span<const T> slice(std::span<const T> values, const std::vector<std::int64_t>& offsets, std::size_t i) {
-    return hyperbaton::slice(values, offsets, i);
+
+  RuleBatch batch;
+  FirstLinks links;
+  std::array<std::vector<TargetCount>, std::size_t{1} << kSumBits> counts;
+  bool is_partial = false;
+
+ private:
+  void finish_source() {
+    const auto n = rules_.size();
+    if (n == 0) return;
+    const bool is_kept = !merger_.sources_ || merger_.sources_->contains(hash_symbols(rules_.source));
+    is_partial |= !is_kept;
+    counts_.resize(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto rule = rules_[k];
+      counts_[k] = sum_counts(rule, gaps_, SortedBy::Target);
+      find_best_links(rule, best_);
+      const auto set = links.add(best_.by_target, rule.source, k);
+      if (!is_kept) continue;
+      append(batch.targets, rule.target);
+      batch.link_sets.push_back(set);
+      batch.counts.push_back(counts_[k]);
+      renumber(rule.source, lexicon_.source_numbers, src_);
+      renumber(rule.target, lexicon_.target_numbers, tgt_);
+      batch.weights.push_back({weigh_(src_, tgt_, best_.by_source).source_given_target,
+                               weigh_(src_, tgt_, best_.by_target).target_given_source});
+    }
+    sort_lines(is_kept);
+    if (is_kept) {
+      float sum = 0;
+      for (const auto k : lines_)
+        sum += rules_[k].items.size() == 1 ? counts_[k] : sum_counts(rules_[k], gaps_, SortedBy::Source);
+      batch.source_counts.push_back(sum);
+      append(batch.sources, rules_.source);
+      batch.offsets.push_back(static_cast<std::int64_t>(batch.counts.size()));
+    }
+    for (const bool second : {false, true})
+      for (std::size_t k = 0; k < n; ++k)
+        if (second_[k] == second) {
+          const auto hash = hash_target(rules_.target(k), gaps_);
+          counts[part_of(hash)].push_back({.hash = hash, .count = counts_[k]});
+        }
+    rules_.reset({});
   }
-  template <class T>
-  static std::span<const T> slice(std::span<T> values, const std::vector<std::int64_t>& offsets, std::size_t i) {
-    return hyperbaton::slice(std::span<const T>(values), offsets, i);
+
+  // Sort the rules like lines of the file sorted by source, and find those that follow another one with the same target
+  // side except for the order of gaps, in the file sorted by target. Only rules with two gaps can.
+  void sort_lines(bool is_kept) {
+    second_.assign(rules_.size(), false);
+    if (rules_.size() == 1 || (!is_kept && std::ranges::count(rules_.source, gaps_.source) < 2)) {
+      lines_.assign(1, 0);
+      return;
+    }
+    const PhraseLess less(merger_.symbols_.moses.target);
+    lines_.resize(rules_.size());
+    std::iota(lines_.begin(), lines_.end(), std::size_t{0});
+    std::ranges::sort(lines_, [&](std::size_t a, std::size_t b) {
+      const int c = less.compare(rules_.target(a), rules_.target(b));
+      return c != 0 || a == b ? c < 0 : first_text(a, SortedBy::Source) < first_text(b, SortedBy::Source);
+    });
+    for (std::size_t i = 1; i < lines_.size(); ++i) {
+      const auto a = lines_[i - 1], b = lines_[i];
+      if (less.compare(rules_.target(a), rules_.target(b)) == 0)
+        second_[first_text(b, SortedBy::Target) < first_text(a, SortedBy::Target) ? a : b] = true;
+    }
   }
+  std::string first_text(std::size_t k, SortedBy sorted) const { return rules_[k].first_text(gaps_, sorted); }
+
+  static void renumber(std::span<const WordId> symbols, std::span<const WordId> numbers, std::vector<WordId>& words) {
+    words.clear();
+    for (const auto symbol : symbols) words.push_back(numbers[symbol]);
+  }
+
+  const RuleMerger& merger_;
+  const RuleLexicon& lexicon_;
+  const GapSymbols gaps_ = merger_.symbols_.gaps;
+  LexicalWeigher weigh_;
+  SourceRules rules_;
+  BestLinks best_;
+  std::vector<float> counts_;
+  std::vector<std::size_t> lines_;
+  std::vector<bool> second_;
+  std::vector<WordId> src_, tgt_;
 };
 
 RuleMerger::RuleMerger(std::span<const BytesView> runs, const RuleSymbols& symbols, const HashSet* sources)
-    : runs_(std::make_unique<Runs>(runs)), symbols_(symbols), codec_(symbols), sources_(sources) {}
+    : symbols_(symbols),
+      codec_(symbols),
+      sources_(sources),
+      index_(std::make_unique<Heads>(runs.size())),
+      begins_(runs.size()),
+      ends_(runs.size()),
+      links_(symbols.source),
+      sums_(std::size_t{1} << kSumBits) {
+  for (const auto run : runs) {
+    const RunView view(run);
+    keys_.push_back(view.keys);
+    RunReader blocks(view.index);
+    if (blocks.next()) index_->push(std::move(blocks), keys_.size() - 1);
+  }
+}
 
 RuleMerger::~RuleMerger() = default;
 
-std::size_t RuleMerger::n_read() const { return runs_->n_read(); }
-
-RuleBatch RuleMerger::next(std::size_t n_rules, const RuleLexicon& lexicon, unsigned n_threads) {
-  const auto gaps = symbols_.gaps;
-  RuleBatch batch;
-  batch.sources.offsets = batch.offsets = batch.targets.offsets = {0};
-  Collected seen;
-  RuleCodec::Decoded decoded;
-  Bytes source, sides, last;
-
-  // 1. Read the rules. Equal keys are consecutive.
-  const auto starts_with = [](BytesView key, const Bytes& prefix) {
-    return key.size() >= prefix.size() && std::memcmp(key.data(), prefix.data(), prefix.size()) == 0;
-  };
-  for (; !runs_->empty(); runs_->next()) {
-    const auto key = runs_->key();
-    if (!last.empty() && std::ranges::equal(key, last)) {
-      seen.items.back().n += runs_->n();
-      continue;
+RuleMerger::Slice RuleMerger::next_slice(std::size_t n_bytes) {
+  Slice slice{.begins = begins_, .begin = bound_, .end = {}};
+  std::size_t n = 0;
+  for (; !index_->empty(); index_->next()) {
+    const auto key = index_->key();
+    if (n >= n_bytes && !std::ranges::equal(key, bound_)) {
+      slice.end.assign(key.begin(), key.end());
+      break;
     }
-    const bool new_source = source.empty() || !starts_with(key, source);
-    if (new_source && batch.targets.offsets.size() > n_rules) break;
-    codec_.decode(key, decoded);
-    if (new_source) {
-      source.assign(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(codec_.source_size(key)));
-      auto& words = batch.sources.words;
-      words.insert(words.end(), decoded.source.begin(), decoded.source.end());
-      batch.sources.offsets.push_back(static_cast<std::int64_t>(words.size()));
-      batch.offsets.push_back(batch.offsets.back());
-      batch.kept.push_back(!sources_ || sources_->contains(hash_symbols(decoded.source)));
-    }
-    if (new_source || !starts_with(key, sides)) {
-      sides.assign(key.begin(), key.begin() + static_cast<std::ptrdiff_t>(codec_.sides_size(key)));
-      auto& words = batch.targets.words;
-      words.insert(words.end(), decoded.target.begin(), decoded.target.end());
-      batch.targets.offsets.push_back(static_cast<std::int64_t>(words.size()));
-      ++batch.offsets.back();
-      seen.item_offsets.push_back(seen.item_offsets.back());
-    }
-    seen.items.push_back(
-        {.first_link = seen.links.size(), .n_links = decoded.links.size(), .count = decoded.count, .n = runs_->n()});
-    seen.links.insert(seen.links.end(), decoded.links.begin(), decoded.links.end());
-    ++seen.item_offsets.back();
-    last.assign(key.begin(), key.end());
+    bound_.assign(key.begin(), key.end());
+    begins_[index_->run()] = ends_[index_->run()];
+    ends_[index_->run()] += index_->n();
+    n += index_->n();
   }
+  bound_ = slice.end;
+  return slice;
+}
 
-  // 2. Score them, source side by source side.
-  const std::size_t n_sources = batch.sources.offsets.size() - 1, n = batch.targets.offsets.size() - 1;
-  std::vector<float> counts_by_source(n);
-  batch.counts.resize(n);
-  batch.weights.resize(n);
-  batch.second.assign(n, 0);
-  batch.source_counts.resize(n_sources);
-  std::vector<std::vector<InnerLink>> best(n);
-  std::vector<std::uint32_t> sources_of(n);
-  for (std::size_t p = 0; p < n_sources; ++p)
-    std::fill(sources_of.begin() + batch.offsets[p], sources_of.begin() + batch.offsets[p + 1],
-              static_cast<std::uint32_t>(p));
-  parallel_chunks(n, kRulesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    LexicalWeigher weigh(lexicon.table);
-    std::vector<WordId> src, tgt;
-    const auto renumber = [](std::span<const WordId> symbols, std::span<const WordId> numbers, std::vector<WordId>& words) {
-      words.clear();
-      for (const auto symbol : symbols) words.push_back(numbers[symbol]);
-    };
-    for (std::size_t k = begin; k < end; ++k) {
-      const auto rule = seen.rule(batch, sources_of[k], k);
-      counts_by_source[k] = sum_counts(rule, gaps, SortedBy::Source);
-      batch.counts[k] = rule.items.size() == 1 ? counts_by_source[k] : sum_counts(rule, gaps, SortedBy::Target);
-      auto links = best_links(rule);
-      renumber(rule.source, lexicon.source_numbers, src);
-      renumber(rule.target, lexicon.target_numbers, tgt);
-      batch.weights[k] = {weigh(src, tgt, links.by_source).source_given_target,
-                          weigh(src, tgt, links.by_target).target_given_source};
-      best[k] = std::move(links.by_target);
-    }
+std::vector<RuleBatch> RuleMerger::next(std::size_t n_bytes, const RuleLexicon& lexicon, unsigned n_threads) {
+  std::vector<Slice> slices;
+  while (slices.size() < std::max(n_threads, 1u) && !index_->empty()) slices.push_back(next_slice(n_bytes));
+  std::vector<std::unique_ptr<SliceWork>> works(slices.size());
+  parallel_chunks(slices.size(), 1, n_threads, {}, [&](std::size_t k, std::size_t) {
+    works[k] = std::make_unique<SliceWork>(*this, lexicon);
+    works[k]->run(slices[k]);
   });
-  batch.links.offsets.assign(1, 0);
-  for (auto& links : best) {
-    batch.links.points.insert(batch.links.points.end(), links.begin(), links.end());
-    batch.links.offsets.push_back(static_cast<std::int64_t>(batch.links.points.size()));
+  parallel_chunks(sums_.size(), 1, n_threads, {}, [&](std::size_t part, std::size_t) {
+    for (const auto& work : works)
+      for (const auto& target : work->counts[part]) sums_[part].find_or_add(target.hash).count += target.count;
+  });
+  std::vector<RuleBatch> batches;
+  for (auto& work : works) {
+    const auto numbers = links_.add(work->links);
+    for (auto& set : work->batch.link_sets) set = numbers[set];
+    is_partial_ |= work->is_partial;
+    batches.push_back(std::move(work->batch));
   }
+  return batches;
+}
 
-  // 3. Add up the counts of source sides in the order of lines.
-  const PhraseLess less(symbols_.moses.target);
-  parallel_chunks(n_sources, 256, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    std::vector<std::size_t> rows;
+std::vector<float> RuleMerger::target_counts(PhrasesView targets, unsigned n_threads) const {
+  std::vector<float> counts(targets.size());
+  parallel_chunks(counts.size(), kRulesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      rows.resize(to_size(batch.offsets[p + 1] - batch.offsets[p]));
-      std::iota(rows.begin(), rows.end(), to_size(batch.offsets[p]));
-      const auto target = [&](std::size_t row) {
-        return Collected::slice(std::span(batch.targets.words), batch.targets.offsets, row);
-      };
-      std::ranges::sort(rows, [&](std::size_t a, std::size_t b) {
-        const int c = less.compare(target(a), target(b));
-        if (c != 0 || a == b) return c < 0;
-        return seen.rule(batch, p, a).first_text(gaps, SortedBy::Source) <
-               seen.rule(batch, p, b).first_text(gaps, SortedBy::Source);
-      });
-      float sum = 0;
-      for (const auto row : rows) sum += counts_by_source[row];
-      batch.source_counts[p] = sum;
-      for (std::size_t i = 1; i < rows.size(); ++i) {
-        const auto a = rows[i - 1], b = rows[i];
-        if (less.compare(target(a), target(b)) != 0) continue;
-        const bool swapped = seen.rule(batch, p, b).first_text(gaps, SortedBy::Target) <
-                             seen.rule(batch, p, a).first_text(gaps, SortedBy::Target);
-        batch.second[swapped ? a : b] = 1;
-      }
+      const auto hash = hash_target(targets[p], symbols_.gaps);
+      counts[p] = sums_[part_of(hash)].find(hash).count;
     }
   });
-  return batch;
+  return counts;
 }
 
 std::vector<std::uint32_t> order_phrases(PhrasesView phrases, const ByteOrder& order, unsigned n_threads) {
@@ -370,43 +498,6 @@ std::vector<std::uint32_t> order_phrases(PhrasesView phrases, const ByteOrder& o
     ordered.insert(ordered.end(), numbers.begin() + static_cast<std::ptrdiff_t>(groups[g].second),
                    numbers.begin() + static_cast<std::ptrdiff_t>(end_of(g)));
   return ordered;
-}
-
-std::vector<std::uint32_t> gap_order_ignored(PhrasesView targets, const ByteOrder& order, GapSymbols gaps,
-                                             unsigned n_threads) {
-  const PhraseLess less(order);
-  std::vector<std::uint32_t> shapes(targets.size());
-  parallel_chunks(targets.size(), kRulesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    std::vector<WordId> straight;
-    for (std::size_t p = begin; p < end; ++p) {
-      shapes[p] = static_cast<std::uint32_t>(p);
-      const auto target = targets[p];
-      straight.assign(target.begin(), target.end());
-      WordId next = gaps.first_target;
-      for (auto& symbol : straight)
-        if (gaps.is_target(symbol)) symbol = next++;
-      if (std::ranges::equal(straight, target)) continue;
-      std::size_t low = 0, high = targets.size();
-      while (low < high) {
-        const auto middle = (low + high) / 2;
-        less(targets[middle], straight) ? low = middle + 1 : high = middle;
-      }
-      if (low < targets.size() && std::ranges::equal(targets[low], straight)) shapes[p] = static_cast<std::uint32_t>(low);
-    }
-  });
-  return shapes;
-}
-
-std::vector<float> target_counts(const CountedRules& rules, std::span<const std::uint32_t> source_order,
-                                 std::span<const std::uint32_t> shapes) {
-  std::vector<float> sums(shapes.size(), 0);
-  for (const auto p : source_order) {
-    const auto first = to_size(rules.offsets[p]), last = to_size(rules.offsets[p + 1]);
-    for (const std::uint8_t turn : {0, 1})
-      for (std::size_t k = first; k < last; ++k)
-        if (rules.second[k] == turn) sums[shapes[rules.targets[k]]] += rules.counts[k];
-  }
-  return sums;
 }
 
 }  // namespace hyperbaton

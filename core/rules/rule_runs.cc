@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "base/errors.hh"
 #include "base/varint.hh"
@@ -31,12 +32,27 @@ std::uint32_t read_big_endian(BytesView bytes, std::size_t at, std::size_t width
   return value;
 }
 
-constexpr std::size_t kCountBytes = 4, kLinksBytes = 2;
+constexpr std::size_t kCountBytes = 4, kLinksBytes = 2, kIndexBytes = 4;
+constexpr std::size_t kBlockBytes = 1 << 12;
 
 }  // namespace
 
+KeyPrefix prefix_of(BytesView key) {
+  KeyPrefix prefix{};
+  std::memcpy(prefix.data(), key.data(), std::min(sizeof prefix, key.size()));
+  if constexpr (std::endian::native == std::endian::little)
+    for (auto& word : prefix) word = __builtin_bswap64(word);
+  return prefix;
+}
+
+int compare_keys(BytesView x, BytesView y) {
+  const auto n = std::min(x.size(), y.size());
+  const int c = n == 0 ? 0 : std::memcmp(x.data(), y.data(), n);  // there may be no data
+  return c != 0 || x.size() == y.size() ? c : x.size() < y.size() ? -1 : 1;
+}
+
 RuleCodec::RuleCodec(const RuleSymbols& symbols)
-    : source_(symbols.source),
+    : source_(symbols.moses.source),
       target_(symbols.target),
       source_words_(words_by_rank(source_)),
       target_words_(words_by_rank(target_)),
@@ -87,13 +103,48 @@ void RuleCodec::decode(BytesView key, Decoded& rule) const {
   rule.count = std::bit_cast<float>(read_big_endian(key, at, kCountBytes));
 }
 
-void RunWriter::add(BytesView key, std::uint64_t n) {
-  const auto shared = to_size(std::ranges::mismatch(key, last_).in1 - key.begin());
-  write_varint(shared, bytes_);
-  write_varint(key.size() - shared, bytes_);
-  write_varint(n, bytes_);
-  bytes_.insert(bytes_.end(), key.begin() + static_cast<std::ptrdiff_t>(shared), key.end());
+std::size_t KeyWriter::shared(BytesView key) const { return to_size(std::ranges::mismatch(key, last_).in1 - key.begin()); }
+
+void KeyWriter::add(BytesView key, std::uint64_t n) {
+  const auto same = shared(key);
+  write_varint(same, bytes);
+  write_varint(key.size() - same, bytes);
+  write_varint(n, bytes);
+  bytes.insert(bytes.end(), key.begin() + static_cast<std::ptrdiff_t>(same), key.end());
   last_.assign(key.begin(), key.end());
+}
+
+void RunWriter::add(BytesView key, std::uint64_t n) {
+  if (keys_.bytes.size() - begin_ >= kBlockBytes && keys_.shared(key) < codec_.source_size(key)) end_block();
+  if (keys_.bytes.size() == begin_) {
+    const auto source = key.first(codec_.source_size(key));
+    source_.assign(source.begin(), source.end());
+  }
+  keys_.add(key, n);
+}
+
+void RunWriter::end_block() {
+  if (keys_.bytes.size() == begin_) return;
+  index_.add(source_, keys_.bytes.size() - begin_);
+  keys_.restart();
+  begin_ = keys_.bytes.size();
+}
+
+Bytes RunWriter::take() {
+  end_block();
+  auto run = std::move(keys_.bytes);
+  run.insert(run.end(), index_.bytes.begin(), index_.bytes.end());
+  write_big_endian(static_cast<std::uint32_t>(index_.bytes.size()), kIndexBytes, run);
+  return run;
+}
+
+RunView::RunView(BytesView run) {
+  if (run.size() < kIndexBytes) throw_damaged("a run of rules is truncated");
+  const auto rest = run.first(run.size() - kIndexBytes);
+  const std::size_t size = read_big_endian(run, rest.size(), kIndexBytes);
+  if (size > rest.size()) throw_damaged("a run of rules is truncated");
+  keys = rest.first(rest.size() - size);
+  index = rest.last(size);
 }
 
 bool RunReader::next() {

@@ -12,7 +12,7 @@ from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.phrases import RuleLimits, RuleTable, extract_rules
-from hyperbaton.phrases.rules import RuleWork
+from hyperbaton.phrases.rules import RuleWork, extraction
 from tests.oracles import rules as oracle
 from tests.property.strategies import link_matrices
 from tests.rules import rules_of_runs
@@ -32,10 +32,10 @@ def plain(limits: RuleLimits) -> oracle.Limits:
 
 
 def as_bitext(matrices: list[Matrix]) -> Bitext:
-    """Few words, so that rules come again."""
+    """Few words, so that rules come again; some sort before gaps or after the ends of sides."""
     return Bitext.of(
-        [" ".join("abc"[i * i % 3] for i in range(n)) for n, _, _ in matrices],
-        [" ".join("xyz"[j % 3] for j in range(m)) for _, m, _ in matrices],
+        [" ".join("a~b"[i * i % 3] for i in range(n)) for n, _, _ in matrices],
+        [" ".join("x~!"[j % 3] for j in range(m)) for _, m, _ in matrices],
         [sorted(links) for _, _, links in matrices],
     )
 
@@ -79,7 +79,7 @@ def test_scores(matrices: list[Matrix], limits: RuleLimits) -> None:
 def random_bitext(n: int) -> Bitext:
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 9, (n, 2))
-    texts = [[" ".join(rng.choice(list("abcdefgh"), k)) for k in lengths[:, side]] for side in range(2)]
+    texts = [[" ".join(rng.choice(list("abcd!~gh"), k)) for k in lengths[:, side]] for side in range(2)]
     links = [
         sorted({(int(i), int(j)) for i, j in zip(rng.integers(0, a, a), rng.integers(0, b, a), strict=True)})
         for a, b in lengths
@@ -92,12 +92,18 @@ def same(one: RuleTable, other: RuleTable) -> None:
         assert np.array_equal(array, other.table.arrays()[name]), name
 
 
-def test_threads_and_memory_do_not_matter() -> None:
-    bitext, text = random_bitext(400), Text.of(["a b c d", "h g a"])
-    for kept in (None, text):
+@pytest.mark.parametrize(
+    ("threads", "memory", "slice_bytes"), [(2, None, 1 << 22), (2, None, 5000), (3, 1 << 21, 9000), (2, 1 << 16, 1 << 22)]
+)
+def test_threads_and_memory_do_not_matter(
+    monkeypatch: pytest.MonkeyPatch, threads: int, memory: int | None, slice_bytes: int
+) -> None:
+    bitext = random_bitext(400)
+    for kept in (None, Text.of(["a b c d", "h g a ~ !"])):
         expected = extract_rules(bitext, text=kept, threads=1)
-        same(extract_rules(bitext, text=kept, threads=2), expected)
-        same(extract_rules(bitext, text=kept, threads=2, scratch=Scratch(memory=1 << 16)), expected)
+        with monkeypatch.context() as changed:
+            changed.setattr(extraction, "_MOST_BYTES", slice_bytes)  # less than a run, and more than its blocks
+            same(extract_rules(bitext, text=kept, threads=threads, scratch=Scratch(memory)), expected)
 
 
 def rows(rules: RuleTable) -> dict[tuple[str, str], tuple[list[float], list[float]]]:

@@ -246,6 +246,19 @@ def test_extract_keeps_to_its_memory(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @linux_only
+def test_rules_keep_to_their_memory(tmp_path: Path) -> None:
+    """Runs and tables of rules are in files, which are read and written in pieces."""
+    write_pairs(tmp_path, n_pairs=3000, n_words=3000, length=12)
+    extract = ["extract", "source", "target", "links", "--hierarchical"]
+    limited = run_limited(tmp_path, *extract, "-o", "rules", "--memory", "224M", limit="224M")
+    assert limited.returncode == 0, limited.stderr
+    free = run_limited(tmp_path, *extract, "-o", "other", limit="224M")
+    assert free.returncode == 1
+    assert "not enough memory" in free.stderr
+
+
+@pytest.mark.slow
+@linux_only
 def test_training_keeps_to_its_memory(tmp_path: Path) -> None:
     """The memory limit applies to the features of all jumps of long sentences."""
     write_pairs(tmp_path, n_pairs=6000, n_words=5, length=30)

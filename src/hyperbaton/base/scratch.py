@@ -137,9 +137,17 @@ class Scratch:
         """The number of rows of `row_bytes` that fit into memory at once; None without a limit."""
         return None if self.memory is None else max(1, self.memory // row_bytes)
 
+    def at_most(self, n: int, row_bytes: int) -> int:
+        """The number of rows of `row_bytes` that fit into memory at once, no more than n.
+
+        >>> Scratch().at_most(10, 4), Scratch(memory=20).at_most(10, 4)
+        (10, 5)
+        """
+        return min(n, self.n_rows(row_bytes) or n)
+
     def rows(self, n: int, row_bytes: int) -> Iterator[slice]:
         """Pieces of n rows that fit into memory if a row takes `row_bytes`."""
-        step = self.n_rows(row_bytes) or max(n, 1)
+        step = self.at_most(max(n, 1), row_bytes)
         return (slice(at, min(at + step, n)) for at in range(0, n, step))
 
     def ranges(self, offsets: npt.NDArray[np.int64], row_bytes: int) -> list[tuple[int, int]]:
@@ -158,6 +166,18 @@ class Scratch:
             ranges.append((begin, end))
             begin = end
         return ranges
+
+
+def forget(*arrays: Array) -> None:
+    """Take the pages of memory-mapped arrays out of this process; they are read from their files when needed again.
+
+    >>> array = Scratch(memory=1).zeros(4, np.uint8)
+    >>> forget(array, np.zeros(1)), array.tolist()
+    (None, [0, 0, 0, 0])
+    """
+    for array in arrays:
+        if isinstance(mapped := getattr(array, "_mmap", None), mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class Column:

@@ -39,6 +39,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.counted import with_article
 from hyperbaton.base.errors import ArtefactError, DamagedError, HyperbatonError, OptionError
 from hyperbaton.base.forms import Fault, Form, Json, JsonObject, Layout, form_fault, layout_fault
+from hyperbaton.base.scratch import forget
 from hyperbaton.base.writing import MANIFEST as MANIFEST
 from hyperbaton.base.writing import being_replaced, is_open_as, writing_folder
 
@@ -160,10 +161,11 @@ def save(
     kind = Kind(kind) if isinstance(kind, str) else kind
     with writing_folder(path) as folder:
         listing = {}
-        for name, array in arrays.items() if isinstance(arrays, Mapping) else arrays:
-            array = np.ascontiguousarray(array)
+        for name, given in arrays.items() if isinstance(arrays, Mapping) else arrays:
+            array = np.ascontiguousarray(given)
             _write_array(folder / f"{name}.npy", array)
             listing[name] = {"dtype": array.dtype.str, "shape": list(array.shape), "checksum": _checksum(array)}
+            forget(given)
         for name, write in (parts or {}).items():
             write(folder / name)
         manifest = {

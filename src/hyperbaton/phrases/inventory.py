@@ -32,8 +32,8 @@ MOST_WORDS = 2**32  # limit of 32-bit positions in a text, and of numbers of sam
 
 # Memory for numbering phrases and pairs, per sample.
 _BYTES = 160
-# Memory for the words of a phrase.
-_WORDS_BYTES = 256
+# Memory for the words of a phrase, and phrases whose words are gathered at once.
+_WORDS_BYTES, _GATHERED = 256, 1 << 18
 ALL = slice(None)
 SIDES = ("source", "target")
 # Samples that are merged at once, and memory for each.
@@ -117,12 +117,14 @@ class Phrases(ArrayFields):
 
     def side_by_side(self, scratch: Scratch | None = None) -> Phrases:
         """The phrases without overlap, if that takes fewer words than the text that contains them."""
-        if int(self.lengths[:].sum(dtype=np.int64)) >= len(self.words):
-            return self
-        scratch = scratch or Scratch()
+        return self if int(self.lengths[:].sum(dtype=np.int64)) >= len(self.words) else self.gathered(scratch or Scratch())
+
+    def gathered(self, scratch: Scratch) -> Phrases:
+        """The phrases with their words side by side, in order."""
         begins, words = Column(scratch, np.uint32), Column(scratch, np.uint32)
-        for rows in scratch.rows(len(self), _WORDS_BYTES):
-            phrases, offsets = self.gather(rows)
+        step = scratch.at_most(_GATHERED, _WORDS_BYTES)
+        for at in range(0, len(self), step):
+            phrases, offsets = self.gather(slice(at, at + step))
             begins.append(offsets[:-1] + len(words))
             words.append(phrases)
         return replace(self, begins=begins.finish(), words=words.finish())
@@ -297,7 +299,7 @@ class InventoryMerge:
         offsets, targets = Column(scratch, np.int64), Column(scratch, np.uint32)
         counts, sample_order = PackedColumn(scratch), Column(scratch, np.uint32)
         merger = _core.PairMerger(numbers=numbers, runs=runs, first_samples=self._first_samples[:-1])
-        n_samples = min(_MERGED, scratch.n_rows(_MERGED_BYTES) or _MERGED)
+        n_samples = scratch.at_most(_MERGED, _MERGED_BYTES)
         n_released = [0] * len(runs)
         while len((batch := merger.next(n_samples))[0]):
             sources, batch_targets, batch_counts, samples = batch

@@ -1,9 +1,9 @@
 """Extraction and scoring of hierarchical rules, within a given amount of memory.
 
 Sentence pairs are taken in chunks. The rules of a chunk become a sorted run of bytes, with the number of times that each
-rule was seen with the same links and count; the runs are merged, and the merged rules are scored source side by source
-side. Counts are not added before the merge, and sums are in the order of Moses' sorted files, so the result does not
-depend on chunks, threads or memory.
+rule was seen with the same links and count. Threads merge and score slices of the runs, the source sides between two
+bounds. Counts are not added before the merge, and sums are in the order of Moses' sorted files, so the result does not
+depend on chunks, slices, threads or memory.
 
 Rules for a text (`text`) are those whose source sides match one of its sentences. Their scores do not depend on the text:
 p(s|t) needs the counts of other source sides with the same target side, so a first pass finds the target sides, and the
@@ -19,24 +19,25 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
-from hyperbaton.base.arrays import Array
+from hyperbaton.base.arrays import Array, gather, offsets_of
 from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.scratch import Column, Scratch
+from hyperbaton.base.scratch import Column, Scratch, forget
 from hyperbaton.corpus import Bitext, Text, Vocabulary
 from hyperbaton.corpus.lengths import TextLengths
 from hyperbaton.corpus.text import WordIds
 from hyperbaton.phrases.inventory import Phrases, Runs, check_places, merge_phrases, number_rows
-from hyperbaton.phrases.pair_values import LinkSetColumn, PlainCounts, PlainScores
+from hyperbaton.phrases.pair_values import LinkSets, PlainCounts, PlainScores
 from hyperbaton.phrases.rules.table import DECODED_SPAN, SOURCE_GAPS, TARGET_GAPS, RuleLimits, RuleTable, with_gaps
 from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 
-# Memory for extraction, per target word of a chunk, and for scoring, per rule.
-_WORD_BYTES = 10_000
-_RULE_BYTES = 600
-_MOST_WORDS = 1 << 15
-_MOST_RULES = 1 << 18
+# Memory for extraction, per target word of a chunk; for merging, per byte of a slice; for the table, per rule.
+_WORD_BYTES, _MOST_WORDS = 10_000, 1 << 15
+_SLICE_BYTES, _MOST_BYTES = 25, 1 << 22
+_RULE_BYTES, _MOST_RULES = 200, 1 << 20
+# The disk space of runs is given back in pieces of this size.
+_RELEASED = 1 << 16
 
 
 def extract_rules(
@@ -72,6 +73,7 @@ def extract_rules(
         sources = work.matching(text, text_span)
         work = replace(work, sources=sources, targets=work.targets_of(sources, progress))
     runs = work.runs(resources)
+    work = replace(work, targets=None)
     lexical = lexical or LexicalTable.from_links(bitext, resources.threads, scratch=resources.scratch)
     return work.score(runs, lexical, min_count, resources)
 
@@ -142,7 +144,7 @@ class RuleWork:
     def runs(self, resources: Resources) -> list[npt.NDArray[np.uint8]]:
         """Sorted runs of the rules of all sentence pairs, which progress counts."""
         scratch, runs = resources.scratch, Runs(resources.scratch, np.uint8)
-        n_words = min(_MOST_WORDS, max(1, (scratch.n_rows(_WORD_BYTES * self.threads) or _MOST_WORDS)))
+        n_words = scratch.at_most(_MOST_WORDS, _WORD_BYTES * self.threads)
         bounds = [0, *(end for _, end in Scratch(n_words).ranges(self.bitext.target.offsets, row_bytes=1))]
         for begin in range(0, len(bounds) - 1, self.threads):
             some = bounds[begin : begin + self.threads + 1]
@@ -166,7 +168,7 @@ class RuleWork:
         scratch = resources.scratch
         merger = _core.RuleMerger(runs, self.symbols, self.sources)
         columns = _Columns(scratch, self.target)
-        total = sum(map(len, runs))
+        total, n_released = sum(map(len, runs)), [0] * len(runs)
         numbers = [
             np.append(words, np.full(len(gaps), _core.UNKNOWN_WORD, np.uint32))
             for words, gaps in zip(
@@ -175,73 +177,78 @@ class RuleWork:
                 strict=True,
             )
         ]
-        n_rules = min(_MOST_RULES, scratch.n_rows(_RULE_BYTES) or _MOST_RULES)
+        n_bytes = scratch.at_most(_MOST_BYTES, _SLICE_BYTES * self.threads)
         arrays = lexical_arrays(lexical)
-        while True:
-            batch: dict[str, Array] = merger.next(
-                n_rules=n_rules,
-                lexical=arrays,
-                source_numbers=numbers[0],
-                target_numbers=numbers[1],
-                n_threads=self.threads,
-            )
-            if not len(batch["counts"]):
-                return self._table(columns, min_count, scratch)
-            columns.add(batch, self.threads)
-            resources.report(len(self.bitext) * merger.n_read // total, len(self.bitext))
+        while batches := merger.next(
+            n_bytes=n_bytes,
+            lexical=arrays,
+            source_numbers=numbers[0],
+            target_numbers=numbers[1],
+            n_threads=self.threads,
+        ):
+            for batch in batches:
+                columns.add(batch, self.threads)
+            n_read = [n - n % _RELEASED for n in merger.n_read()]
+            for run, begin, end in zip(runs, n_released, n_read, strict=True):
+                if begin < end:
+                    scratch.release(run, slice(begin, end))
+            n_released = n_read
+            resources.report(len(self.bitext) * sum(n_read) // total, len(self.bitext))
+        resources.report(len(self.bitext), len(self.bitext))
+        return self._table(columns, merger, min_count, scratch)
 
-    def _table(self, columns: _Columns, min_count: int, scratch: Scratch) -> RuleTable:
+    def _table(self, columns: _Columns, merger: _core.RuleMerger, min_count: int, scratch: Scratch) -> RuleTable:
+        """The table of merged rules, with source sides in byte order."""
         source = Phrases.of(columns.source_offsets.finish(), columns.source_words.finish(), self.source)
-        target, targets = columns.number_targets(scratch)
-        offsets, joint = columns.offsets.finish(), columns.counts.finish()
-        source_counts, weights = columns.source_counts.finish(), columns.weights.finish()
-        shapes = _core.gap_order_ignored(target.core, symbols=self.symbols, n_threads=self.threads)
-        order = _core.order_rules(source.core, symbols=self.symbols, target=False, n_threads=self.threads)
-        target_counts = _core.target_rule_counts(
-            offsets=offsets,
-            targets=targets,
-            counts=joint,
-            second=columns.second.finish(),
-            source_order=order,
-            shapes=shapes,
-        )
-        kept_sources = columns.kept.finish().astype(np.bool_)
-        n = len(targets)
+        order = _core.order_rules(source.core, symbols=self.symbols, target=False, moses=False, n_threads=self.threads)
+        source = replace(source, begins=source.begins[order], lengths=source.lengths[order]).gathered(scratch)
+        target, merged_targets = columns.number_targets(scratch)
+        target_counts = merger.target_counts(target.core, self.threads)
+        source_counts, joint, weights = columns.source_counts.finish(), columns.counts.finish(), columns.weights.finish()
+        merged_offsets, merged_sets = columns.offsets.finish(), columns.link_sets.finish()
+        set_order, set_offsets, points = merger.link_sets()
+        set_numbers = np.argsort(set_order).astype(np.uint32)
+        points_order, set_offsets = gather(set_offsets, set_order)
+        offsets = offsets_of(np.diff(merged_offsets)[order])
+        n = len(joint)
         scores, counts = scratch.array((n, 4), np.float32), scratch.array((n, 3), np.float32)
-        keep: npt.NDArray[np.bool_] = scratch.array(n, np.bool_)
+        targets, sets = scratch.array(n, np.uint32), scratch.array(n, np.uint32)
 
         def six(values: Array) -> npt.NDArray[np.float32]:
             """Numbers as Moses' programs exchange them: floats, written with six digits."""
             return _core.round_six_digits(values.astype(np.float64), self.threads)
 
-        for begin, end in scratch.ranges(offsets, row_bytes=200):
-            rows = slice(offsets[begin], offsets[end])
-            per_source = np.diff(offsets[begin : end + 1])
-            counts[rows, 0] = six(target_counts[shapes[targets[rows]]])
-            counts[rows, 1] = np.repeat(six(source_counts[begin:end]), per_source)
-            counts[rows, 2] = six(joint[rows])
+        n_rules = scratch.at_most(_MOST_RULES, _RULE_BYTES)
+        for begin, end in Scratch(n_rules).ranges(offsets, row_bytes=1):
+            rows, sources = slice(offsets[begin], offsets[end]), order[begin:end]
+            merged, per_source = gather(merged_offsets, sources)
+            targets[rows], sets[rows] = merged_targets[merged], set_numbers[merged_sets[merged]]
+            counts[rows, 0] = six(target_counts[targets[rows]])
+            counts[rows, 1] = np.repeat(six(source_counts[sources]), np.diff(per_source))
+            counts[rows, 2] = six(joint[merged])
             scores[rows, 0], scores[rows, 2] = (six(counts[rows, 2] / counts[rows, column]) for column in (0, 1))
-            scores[rows, 1], scores[rows, 3] = (six(weights[rows, column]) for column in (0, 1))
-            keep[rows] = np.repeat(kept_sources[begin:end], per_source)
-            if min_count > 1:
-                keep[rows] &= counts[rows, 2] >= min_count
+            scores[rows, 1], scores[rows, 3] = (six(column) for column in weights[merged].T)
+            forget(merged_targets, merged_sets, joint, weights, targets, sets, counts, scores)
+        links = LinkSets(sets, set_offsets, points[points_order])
         values = PlainScores(scores), PlainCounts(counts)
-        lengths = TextLengths.of(self.bitext)
-        table = PhraseTable(source, target, offsets, targets, *values, columns.links.finish(), lengths)
-        if not keep.all():
-            table = table.select(keep, scratch).without_unused()
+        table = PhraseTable(source, target, offsets, targets, *values, links, TextLengths.of(self.bitext))
+        if min_count > 1:
+            keep = scratch.filled(n, np.bool_, 16, lambda rows: counts[rows, 2] >= min_count)
+            if not keep.all():
+                return RuleTable(table.select(keep, scratch).without_unused(), self.limits)
+        if merger.is_partial:
+            table = replace(table, links=links.without_unused())
         return RuleTable(table, self.limits)
 
 
 class _Columns:
-    """Columns of a rule table that grow batch by batch."""
+    """Columns of merged rules that grow batch by batch."""
 
     def __init__(self, scratch: Scratch, target: Vocabulary) -> None:
         self.source_offsets, self.source_words = Column(scratch, np.int64), Column(scratch, np.uint32)
         self.offsets, self.source_counts = Column(scratch, np.int64), Column(scratch, np.float32)
-        self.kept, self.second = Column(scratch, np.uint8), Column(scratch, np.uint8)
         self.counts, self.weights = Column(scratch, np.float32), Column(scratch, np.float32)
-        self.links = LinkSetColumn(scratch)
+        self.link_sets = Column(scratch, np.uint32)
         self._target = target
         self._target_begins, self._target_lengths = Runs(scratch, np.uint32), Runs(scratch, np.uint8)
         self._target_words = Column(scratch, np.uint32)
@@ -254,10 +261,8 @@ class _Columns:
         """Add the next batch."""
         for name, n_before in (("source_offsets", len(self.source_words)), ("offsets", len(self.counts))):
             getattr(self, name).append(batch[name][1:] + n_before)
-        for name in ("source_words", "source_counts", "kept", "second", "counts"):
+        for name in ("source_words", "source_counts", "counts", "weights", "link_sets"):
             getattr(self, name).append(batch[name])
-        self.links.append(batch["link_offsets"], batch["links"])
-        self.weights.append(batch["weights"])
         targets, ids = number_rows(batch["target_words"], batch["target_offsets"], self._target, threads)
         check_places(len(self._target_words) + len(targets.words))
         self._target_begins.append(targets.begins + np.uint32(len(self._target_words)))
@@ -269,8 +274,9 @@ class _Columns:
         """All target sides, and the number of each rule's target side."""
         begins, lengths = self._target_begins.finish(), self._target_lengths.finish()
         merged, numbers = merge_phrases(begins, lengths, self._target_words.finish(), self._target, scratch)
-        target = merged.side_by_side(scratch)
+        target = merged.gathered(scratch)
         targets = Column(scratch, np.uint32)
         for new, of_batch in zip(numbers, self._targets.finish(), strict=True):
             targets.append(new[of_batch])
+        forget(merged.begins, merged.lengths, merged.words, *numbers)
         return target, targets.finish()
