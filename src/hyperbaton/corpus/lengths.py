@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-
 if TYPE_CHECKING:
     from hyperbaton.corpus.bitext import Bitext
 
