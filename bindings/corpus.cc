@@ -4,8 +4,22 @@
 #include "corpus/line_filter.hh"
 #include "corpus/text.hh"
 #include "module.hh"
+#include "table.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
+
+namespace {
+
+// The number of each word in a vocabulary that `find` looks up.
+OutArray<std::uint32_t> numbers_of(const Spelling& words, const auto& find) {
+  const auto spelled = words.words();
+  std::vector<WordId> numbers(spelled.size());
+  for (std::size_t i = 0; i < spelled.size(); ++i) numbers[i] = find(spelled[i]);
+  return to_numpy(std::move(numbers));
+}
+
+}  // namespace
 
 HYPERBATON_BINDINGS(corpus) {
   using namespace nb::literals;
@@ -33,12 +47,10 @@ HYPERBATON_BINDINGS(corpus) {
           "The word's number; new words are added.")
       .def(
           "find_all",
-          [](const Vocabulary& self, const Vocabulary& others) {
-            std::vector<std::uint32_t> numbers(others.size());
-            for (WordId i = 0; i < others.size(); ++i) numbers[i] = self.find(others.word(i));
-            return to_numpy(std::move(numbers));
+          [](const Vocabulary& self, const Spelling& words) {
+            return numbers_of(words, [&](std::string_view word) { return self.find(word); });
           },
-          "others"_a, "The number of each word of another vocabulary, 2^32 - 1 if it has none.")
+          "words"_a, "The number of each word of another vocabulary, 2^32 - 1 if it has none.")
       .def(
           "arrays",
           [](const Vocabulary& self) {
@@ -46,6 +58,17 @@ HYPERBATON_BINDINGS(corpus) {
             return nb::make_tuple(to_numpy(std::move(bytes)), to_numpy(std::vector<std::int64_t>(self.offsets())));
           },
           "Bytes of all words, and where each starts.");
+
+  m.def(
+      "find_ordered",
+      [](const Spelling& vocabulary, const NumberColumn& order, const Spelling& words) {
+        const auto known = vocabulary.words();
+        if (order.view().size() != known.size()) throw_damaged("the order of a vocabulary does not match it");
+        return numbers_of(words, [&](std::string_view word) { return find_ordered(known, order.view(), word); });
+      },
+      "vocabulary"_a, "order"_a, "words"_a,
+      "The number of each word in a vocabulary whose numbers are given in the byte order of its words, 2^32 - 1 if it has "
+      "none.");
 
   nb::class_<TextBuilder> text_builder(m, "TextBuilder", "Turns bytes of tokenized text into word numbers, in one pass.");
   def_feed(text_builder)

@@ -12,8 +12,6 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-SpelledWords spelled_words(const Spelling& words) { return {view(words.bytes), view(words.offsets)}; }
-
 // An aligned text, with its arrays.
 struct RuleTextArrays {
   BoundTokens source, target;
@@ -54,7 +52,7 @@ HYPERBATON_BINDINGS(rules) {
       .def(
           "__init__",
           [](RuleSymbols* self, const Spelling& source, const Spelling& target) {
-            new (self) RuleSymbols(spelled_words(source), spelled_words(target));
+            new (self) RuleSymbols(source.words(), target.words());
           },
           "source"_a, "target"_a);
 

@@ -59,7 +59,6 @@ class BoundPairMerger {
   PairMerger merger_;
 };
 
-SpelledWords words_view(const Spelling& spelling) { return {view(spelling.bytes), view(spelling.offsets)}; }
 Digits digits(bool exact) { return exact ? Digits::Exact : Digits::Six; }
 
 nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
@@ -72,7 +71,7 @@ class BoundPairRows {
         source_(source),
         target_(target),
         n_scores_(n_scores),
-        rows_(table_.pairs(), words_view(source_), words_view(target_), n_scores, digits(exact), links) {}
+        rows_(table_.pairs(), source_.words(), target_.words(), n_scores, digits(exact), links) {}
   nb::bytes format(const Array2<double>& scores, const Array2<float>& counts, std::size_t first, std::size_t last) {
     const auto pairs = table_.pairs();
     if (last >= pairs.offsets.size() || first > last) throw Error("source phrases are out of range");
@@ -101,7 +100,7 @@ class BoundSourceRows {
       : phrases_(std::move(phrases)),
         source_(source),
         n_scores_(n_scores),
-        rows_(phrases_.phrases(), words_view(source_), n_scores, digits(exact)) {}
+        rows_(phrases_.phrases(), source_.words(), n_scores, digits(exact)) {}
   nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
     if (last > phrases_.phrases().size() || first > last) throw Error("source phrases are out of range");
     if (scores.shape(0) != last - first || scores.shape(1) != n_scores_) throw Error("scores do not match the phrases");
@@ -202,7 +201,7 @@ HYPERBATON_BINDINGS(table) {
         std::vector<std::uint32_t> ranks;
         {
           const nb::gil_scoped_release release;
-          ranks = phrase_ranks(phrases.phrases(), byte_order(view(spelling.bytes), view(spelling.offsets)));
+          ranks = phrase_ranks(phrases.phrases(), byte_order(spelling.words()));
         }
         return to_numpy(std::move(ranks));
       },
@@ -219,7 +218,7 @@ HYPERBATON_BINDINGS(table) {
         NumberedPhrases numbered;
         {
           const nb::gil_scoped_release release;
-          const auto order = byte_order(view(spelling.bytes), view(spelling.offsets));
+          const auto order = byte_order(spelling.words());
           numbered = number_phrases(text.tokens(), order, spans, n_threads, report);
         }
         return nb::make_tuple(to_numpy(std::move(numbered.begins)), to_numpy(std::move(numbered.lengths)),
@@ -260,7 +259,7 @@ HYPERBATON_BINDINGS(table) {
         }
         if (begins.size() < n_phrases || lengths.size() < n_phrases) throw Error("there is no room for the phrases");
         const nb::gil_scoped_release release;
-        const auto order = byte_order(view(spelling.bytes), view(spelling.offsets));
+        const auto order = byte_order(spelling.words());
         return merge_phrases(runs, order, {{begins.data(), begins.size()}, {lengths.data(), lengths.size()}}, number_views);
       },
       nb::kw_only(), "phrases"_a, "spelling"_a, "begins"_a.noconvert(), "lengths"_a.noconvert(), "numbers"_a,

@@ -17,6 +17,7 @@ struct BoundTokens {
 struct Spelling {
   Array<std::uint8_t> bytes;
   Array<std::int64_t> offsets;
+  SpelledWords words() const { return {view(bytes), view(offsets)}; }
 };
 
 inline SpelledText spelled(const BoundTokens& tokens, const Spelling& words) {

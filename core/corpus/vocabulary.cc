@@ -6,6 +6,19 @@
 
 namespace hyperbaton {
 
+WordId find_ordered(SpelledWords words, const NumbersView& order, std::string_view wanted) {
+  std::size_t first = 0, last = order.size();
+  while (first < last) {
+    const auto middle = first + (last - first) / 2;
+    const auto id = order[middle];
+    if (id >= words.size()) throw_damaged("the order of a vocabulary has an unknown word");
+    const auto compared = words[id].compare(wanted);
+    if (compared == 0) return static_cast<WordId>(id);
+    (compared < 0 ? first : last) = compared < 0 ? middle + 1 : middle;
+  }
+  return kUnknownWord;
+}
+
 Vocabulary::Vocabulary(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets)
     : bytes_(bytes.begin(), bytes.end()), offsets_(offsets.begin(), offsets.end()) {
   if (offsets_.empty() || offsets_.front() != 0 || offsets_.back() != static_cast<std::int64_t>(bytes_.size()))

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers_view.hh"
 #include "base/size.hh"
 
 namespace hyperbaton {
@@ -19,7 +20,13 @@ struct SpelledWords {
   std::span<const std::uint8_t> bytes;
   std::span<const std::int64_t> offsets;
   std::size_t size() const { return offsets.size() - 1; }
+  std::string_view operator[](std::size_t i) const {
+    return {reinterpret_cast<const char*>(bytes.data()) + offsets[i], to_size(offsets[i + 1] - offsets[i])};
+  }
 };
+
+// The number of a word, or kUnknownWord, given the numbers of all words in byte order.
+WordId find_ordered(SpelledWords words, const NumbersView& order, std::string_view wanted);
 
 class Vocabulary {
  public:

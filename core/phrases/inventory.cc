@@ -148,14 +148,9 @@ class SortedPhrase {
 
 }  // namespace
 
-ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets,
-                     std::string_view terminator) {
-  const std::size_t n = vocabulary_offsets.size() - 1;
-  const auto* bytes = reinterpret_cast<const char*>(vocabulary_bytes.data());
-  const auto word = [&](std::uint32_t id) -> std::string_view {
-    if (id == n) return terminator;
-    return {bytes + vocabulary_offsets[id], to_size(vocabulary_offsets[id + 1] - vocabulary_offsets[id])};
-  };
+ByteOrder byte_order(SpelledWords words, std::string_view terminator) {
+  const std::size_t n = words.size();
+  const auto word = [&](std::uint32_t id) { return id == n ? terminator : words[id]; };
   // A word in a line is followed by a space, so "ab" and "ab!" compare as "ab " and "ab! ".
   const auto less = [&](std::uint32_t a, std::uint32_t b) {
     const auto x = word(a), y = word(b);

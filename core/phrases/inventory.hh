@@ -67,8 +67,7 @@ struct ByteOrder {
   std::vector<std::uint32_t> ranks;
   std::uint32_t terminator;
 };
-ByteOrder byte_order(std::span<const std::uint8_t> vocabulary_bytes, std::span<const std::int64_t> vocabulary_offsets,
-                     std::string_view terminator = "|||");
+ByteOrder byte_order(SpelledWords words, std::string_view terminator = "|||");
 
 // Number the phrases of samples in byte order; equal phrases have equal numbers.
 NumberedPhrases number_phrases(TokensView text, const ByteOrder& order, SpansView spans, unsigned n_threads,

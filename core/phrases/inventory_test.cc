@@ -21,7 +21,7 @@ TEST("phrases are numbered in the byte order of sorted lines, equal phrases with
   const std::vector<std::uint32_t> sentence{0, 0, 0, 1, 0, 1};
   const std::vector<std::uint16_t> begin{0, 1, 0, 0, 2, 0};
   const std::vector<std::uint8_t> length{1, 1, 2, 2, 1, 1};
-  const auto order = byte_order(kBytes, kByteOffsets);
+  const auto order = byte_order({kBytes, kByteOffsets});
   for (const unsigned n_threads : {1U, 3U}) {
     const auto numbered = number_phrases({tokens, offsets}, order, {sentence, begin, length}, n_threads, {});
     // "! |||" < "a ab |||" < "a |||" < "ab |||": a blank comes before the letters, and the bar after them.

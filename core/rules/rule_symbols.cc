@@ -25,7 +25,7 @@ ByteOrder moses_order(SpelledWords words, std::size_t n_gaps) {
   std::vector<std::int64_t> offsets(first.begin(), first.end());
   bytes.insert(bytes.end(), gap.begin(), gap.end());
   offsets.push_back(static_cast<std::int64_t>(bytes.size()));
-  auto order = byte_order(bytes, offsets, "[X]");
+  auto order = byte_order({bytes, offsets}, "[X]");
   order.ranks.resize(words.size(), order.ranks.back());
   return order;
 }
@@ -34,8 +34,8 @@ ByteOrder moses_order(SpelledWords words, std::size_t n_gaps) {
 
 RuleSymbols::RuleSymbols(SpelledWords source_words, SpelledWords target_words)
     : gaps{static_cast<WordId>(n_words(source_words, 1)), static_cast<WordId>(n_words(target_words, 2))},
-      source(byte_order(source_words.bytes, source_words.offsets)),
-      target(byte_order(target_words.bytes, target_words.offsets)),
+      source(byte_order(source_words)),
+      target(byte_order(target_words)),
       moses{moses_order(source_words, 1), moses_order(target_words, 2)} {}
 
 }  // namespace hyperbaton

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperbaton.base.errors import DamagedError
+from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.packed import PackedNumbers, by_frequency
 from hyperbaton.base.scratch import Scratch
+from hyperbaton.corpus import Vocabulary
 
 # Mostly small numbers, as well as numbers of any width.
 NUMBERS = st.integers(0, 32).flatmap(lambda bits: st.lists(st.integers(0, 2**bits - 1) | st.integers(0, 7), max_size=80))
@@ -58,3 +59,21 @@ def test_numbers_near_each_other_are_stored_as_differences() -> None:
 def test_invalid_headers_are_damage(words: list[int]) -> None:
     with pytest.raises(DamagedError, match="packed numbers"):
         len(PackedNumbers(np.array(words, np.uint64)))
+
+
+@given(st.lists(st.text(max_size=3), unique=True, max_size=9), st.lists(st.text(max_size=3), unique=True, max_size=9))
+def test_packed_vocabularies_find_the_same_words(words: list[str], others: list[str]) -> None:
+    plain = Vocabulary.of(words)
+    packed = Vocabulary.from_arrays(plain.packed().arrays())
+    asked = sorted({*others, *words[::2]})
+    found = packed.find_all(Vocabulary.of(asked))
+    np.testing.assert_array_equal(found, plain.find_all(Vocabulary.of(asked)), strict=True)
+    assert [packed.number(word) for word in asked] == [words.index(w) if w in words else -1 for w in asked]
+    assert "lookup" not in vars(packed)
+
+
+def test_a_damaged_order_of_words_is_found() -> None:
+    vocabulary = Vocabulary.of(["a", "b"]).packed()
+    for order, fault in ([0, 2], "the order of a vocabulary has an unknown word"), ([0], "does not match it"):
+        with pytest.raises(HyperbatonError, match=fault):
+            Vocabulary(vocabulary.bytes, vocabulary.offsets, PackedNumbers.of(np.array(order))).number("b")

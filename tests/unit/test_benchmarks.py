@@ -31,6 +31,7 @@ MISSING = {
     "decode": "NO NO",
     "decode.python_steps": "NO NO NO",
     "decode.remaining_words": "NO NO",
+    "decode.stages": "NO NO",
     "extract": "NO NO NO",
     "encoder": "unpack NO",
     "lm": "NO NO",

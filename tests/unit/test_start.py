@@ -26,11 +26,11 @@ PACKAGE = Path(hyperbaton.__file__).parent
 GOLDEN = Path(__file__).parents[1] / "golden" / "moses"
 # Libraries that take long to import; http.client and ssl come with a careless import of xml.sax, and importlib.metadata
 # with a look at the entry points of everything that is installed. html has the names of all characters, and tempfile and
-# secrets import OpenSSL.
+# secrets import OpenSSL, as does hashlib.
 SLOW = {
     *("scipy", "sklearn", "matplotlib", "pandas", "torch", "sacrebleu", "pydantic", "rich", "typer", "concurrent.futures"),
     *("multiprocessing", "asyncio", "xml", "http.client", "ssl", "socket", "email", "importlib.metadata"),
-    *("html", "tempfile", "secrets"),
+    *("html", "tempfile", "secrets", "hashlib"),
 }
 # Parts of the package that no translation needs, with any model.
 UNUSED = {

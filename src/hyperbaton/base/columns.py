@@ -38,8 +38,9 @@ class ArrayFields:
 
     def packed(self) -> Self:
         """Pack the columns that may be packed, as the layout says."""
-        may_be = [name for name, declared in self.LAYOUT.items() if "|packed" in declared]
-        return replace(self, **{name: PackedNumbers.of(getattr(self, name)) for name in may_be})  # type: ignore[type-var]
+        parts = {name: getattr(self, name).packed() for name in self.PARTS}
+        may_be = [name for name, declared in self.LAYOUT.items() if "|packed" in declared and "." not in name]
+        return replace(self, **{name: PackedNumbers.of(getattr(self, name)) for name in may_be}, **parts)  # type: ignore[type-var]
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
@@ -52,7 +53,7 @@ class ArrayFields:
                 part = group(arrays, field.name)
                 if part or required:
                     values[field.name] = cls.PARTS[field.name].from_arrays(part)
-            elif required:
+            elif required or field.name in arrays:
                 array = arrays[field.name]
                 values[field.name] = stored_numbers(array) if "packed" in layout.get(field.name, "packed") else array
         return cls(**values)

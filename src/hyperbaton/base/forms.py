@@ -139,9 +139,9 @@ def layout_fault(layout: Layout, arrays: Mapping[str, tuple[str, Sequence[int]]]
     sizes: dict[str, int] = {}
     known: set[str] = set()
     for key, declared in layout.items():
-        optional, mark, _ = key.partition("?")
+        optional, mark, _ = key.rpartition("?")
         name = key.replace("?", "")
-        if mark and not any(f"{other}.".startswith(f"{optional}.") for other in arrays):
+        if mark and not any(f"{other}.".startswith(f"{optional.replace('?', '')}.") for other in arrays):
             continue
         names = [other for other in arrays if fnmatchcase(other, name)] if "*" in name else [name]
         for each in names:

@@ -294,16 +294,18 @@ class Artefact:
         return array.nbytes
 
     def digest(self, prefix: str = "") -> str:
-        """A hash of the content that the manifest describes, or of the arrays whose names start with `prefix.`.
+        """A hash of the content."""
+        return digest_of(self.content(prefix))
+
+    def content(self, prefix: str = "") -> str:
+        """What the manifest says of the content, or of the arrays whose names start with `prefix.`.
 
         It excludes how the artefact was made (the version, the time it took).
         """
-        from hashlib import blake2b  # imported here: it loads OpenSSL
-
         content = [self._entries(prefix), self.manifest["inputs"]]
         if not prefix:
             content += [self.kind, self.options, self.details.get("model")]
-        return blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).hexdigest()
+        return json.dumps(content, sort_keys=True)
 
     def _entries(self, prefix: str) -> dict[str, ArrayEntry]:
         """The manifest's entries of the arrays whose names start with `prefix.`, or of all arrays."""
@@ -644,6 +646,13 @@ def remove_artefact(path: str | PathLike[str]) -> None:
     """Remove an artefact, if there is one."""
     if (Path(path) / MANIFEST).is_file():
         shutil.rmtree(path)
+
+
+def digest_of(content: str) -> str:
+    """A hash of the content of an artefact."""
+    from hashlib import blake2b  # imported here: it loads OpenSSL
+
+    return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
 def hash_arrays(arrays: Arrays) -> str:

@@ -8,11 +8,13 @@ it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from hyperbaton.corpus.bitext import Bitext
+if TYPE_CHECKING:
+    from hyperbaton.corpus.bitext import Bitext
 
 _LONGEST = np.array([3, 6, 10, 15, 20, 30, 40, 60])  # source sentence of each class; the last class has longer ones
 _PRIOR = 1000.0
@@ -23,6 +25,7 @@ N_CLASSES = len(_LONGEST) + 1
 class TextLengths:
     """Source and target words of the sentence pairs of each length class.
 
+    >>> from hyperbaton.corpus import Bitext
     >>> lengths = TextLengths.of(Bitext.of(["a b", "a b c d"] * 1000, ["x", "x y z"] * 1000))
     >>> lengths.ratio, lengths.expected(np.array([2, 4, 100])).round(2).tolist()
     (0.6666666666666666, [1.11, 2.93, 66.67])

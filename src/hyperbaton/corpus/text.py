@@ -16,6 +16,7 @@ from hyperbaton.base.arrays import Array, gather, offsets_of
 from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.packed import PackedNumbers, core_numbers
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
@@ -32,12 +33,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Vocabulary(ArrayFields, Picklable):
-    """Words numbered from 0 in order of first appearance; word i is `bytes[offsets[i]:offsets[i + 1]]`."""
+    """Words numbered from 0 in order of first appearance; word i is `bytes[offsets[i]:offsets[i + 1]]`.
+
+    `order`: their numbers in byte order, by which a stored vocabulary is searched without reading all of it.
+    """
 
     bytes: npt.NDArray[np.uint8]
     offsets: Offsets
+    order: npt.NDArray[np.uint32] | PackedNumbers | None = None
 
-    LAYOUT: ClassVar[Layout] = {"bytes": "u1 n_bytes", "offsets": "i8 n_words+1"}
+    LAYOUT: ClassVar[Layout] = {"bytes": "u1 n_bytes", "offsets": "i8 n_words+1", "order?": "u4|packed n_words"}
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Vocabulary:
@@ -60,7 +65,20 @@ class Vocabulary(ArrayFields, Picklable):
 
     def number(self, word: str) -> int:
         """The number of a word, -1 if it has none."""
-        return self.lookup.find(word)
+        if self.order is None:
+            return self.lookup.find(word)
+        return int(self.find_all(Vocabulary.of([word])).view(np.int32)[0])
+
+    def find_all(self, words: Vocabulary) -> npt.NDArray[np.uint32]:
+        """The number of each word of another vocabulary, 2³² − 1 if it has none."""
+        if self.order is not None:
+            return _core.find_ordered(self.spelling, core_numbers(self.order), words.spelling)
+        return self.lookup.find_all(words.spelling) if len(words) else np.zeros(0, np.uint32)
+
+    def packed(self) -> Vocabulary:
+        text, places = bytes(self.bytes), pairwise(self.offsets.tolist())
+        words = [text[begin:end] for begin, end in places]
+        return replace(self, order=PackedNumbers.of(np.array(sorted(range(len(words)), key=words.__getitem__), np.uint32)))
 
     def words(self) -> list[str]:
         """All words, in order."""
@@ -290,7 +308,7 @@ class Text(Display, SentenceRows[list[str]]):
         occurs = np.zeros(len(old), bool)
         occurs[self.tokens] = True
         words = np.flatnonzero(occurs)
-        renumbered = vocabulary.lookup.find_all(old.select(words).lookup)
+        renumbered = vocabulary.find_all(old.select(words))
         new = words[renumbered == _core.UNKNOWN_WORD]
         renumbered[renumbered == _core.UNKNOWN_WORD] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
         numbers = np.zeros(len(old), np.uint32)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hyperbaton.base.errors import ArtefactError
 from hyperbaton.base.forms import within
-from hyperbaton.base.store import Artefact, read_artefact
+from hyperbaton.base.store import Artefact, digest_of, read_artefact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,17 +28,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Location:
-    """An artefact, or the arrays of one that start with `arrays.`, and the digest of its content."""
+    """An artefact, or the arrays of one that start with `arrays.`, and its content as it was read."""
 
     path: Path
     arrays: str
-    digest: str
+    content: str
 
     @classmethod
     def of(cls, path: str | PathLike[str], arrays: str = "") -> Location:
         """The location of a part that was just read."""
         where = Path(os.path.realpath(path))
-        return cls(where, arrays, Artefact(where).digest(arrays))
+        return cls(where, arrays, Artefact(where).content(arrays))
+
+    @property
+    def digest(self) -> str:
+        """The digest of the content."""
+        return digest_of(self.content)
 
     @classmethod
     def from_json(cls, entry: dict[str, str], system: Path, part: str) -> Location:

@@ -83,7 +83,7 @@ def _sums(scores: ScoreRows, weights: list[float]) -> tuple[PlainScores, list[fl
 def _word_pairs(lm: LanguageModel, table: PhraseTable) -> tuple[Array, Array, Array]:
     """Which words of a language model can follow each other in translations, for `LanguageModel.packed`."""
     words, offsets = table.target.gather()
-    numbers = lm_numbers(lm, table.target.vocabulary.lookup)[words]
+    numbers = lm_numbers(lm, table.target.vocabulary)[words]
     gaps = [table.target.vocabulary.number(gap) for gap in TARGET_GAPS]
     is_gap = np.isin(words, [gap for gap in gaps if gap >= 0])
     starts = np.zeros(len(words) + 1, np.bool_)  # whether a phrase or a gap ends before each word

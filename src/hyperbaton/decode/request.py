@@ -136,7 +136,7 @@ class Request:
     def tokens(self) -> _core.SourceTokens:
         """The words of the pieces by the table's numbers, and the target words used when they are passed through."""
         source, n = self.source, len(self.source.tokens)
-        numbers = self.table.source.vocabulary.lookup.find_all(self.text.vocabulary.lookup)
+        numbers = self.table.source.vocabulary.find_all(self.text.vocabulary)
         tokens = _core.Tokens(words=numbers[source.tokens], offsets=source.offsets)
         return _core.SourceTokens(tokens=tokens, copies=self.target.tokens[:n])
 

@@ -93,7 +93,7 @@ class Labels(Picklable):
 
     def of_text(self, text: Text) -> npt.NDArray[np.int64]:
         """The label of each token; words without one have the number after all labels."""
-        numbers_here = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
+        numbers_here = self.vocabulary.find_all(text.vocabulary)
         is_listed = numbers_here < len(self.vocabulary)
         numbers = np.full(len(numbers_here), len(self), np.int64)
         numbers[is_listed] = self.numbers[numbers_here[is_listed]]

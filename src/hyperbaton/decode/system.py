@@ -154,7 +154,7 @@ class System(Display, Picklable):
         uses = _uses(reordering or {})
         _check_names([*named, *uses])
         hierarchical, table = isinstance(table, RuleTable), table.table if isinstance(table, RuleTable) else table
-        words = {name: lm_numbers(lm, table.target.vocabulary.lookup) for name, lm in named.items()}
+        words = {name: lm_numbers(lm, table.target.vocabulary) for name, lm in named.items()}
         index = RuleIndex.of(table) if hierarchical else PhraseIndex.of(table)
         system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words, located=tuple(located))
         return system.with_weights(system.default_weights() | dict(weights or {}))
@@ -263,7 +263,7 @@ class System(Display, Picklable):
         if not isinstance(vocabulary, Vocabulary) or len(phrases) == 0:
             return 0.0
         words, _ = phrases.gather(np.arange(0, len(phrases), 1 + len(phrases) // SAMPLE))
-        unknown = vocabulary.lookup.find_all(phrases.vocabulary.lookup) == _core.UNKNOWN_WORD
+        unknown = vocabulary.find_all(phrases.vocabulary) == _core.UNKNOWN_WORD
         return float(unknown[words].mean())
 
     def with_options(self, options: Decoding) -> System:
@@ -489,7 +489,7 @@ STORED = Kind(
 
 def _word_number(vocabulary: Vocabulary, word: str) -> int:
     """The core's number of a word; the largest number for an unknown word."""
-    return vocabulary.lookup.find(word) % (1 << 32)
+    return vocabulary.number(word) % (1 << 32)
 
 
 def open_table(location: Location) -> PhraseTable:
@@ -513,7 +513,7 @@ def _check_names(names: Iterable[str]) -> None:
         taken.add(name)
 
 
-def lm_numbers(lm: LanguageModel, words: _core.Vocabulary) -> npt.NDArray[np.uint32]:
+def lm_numbers(lm: LanguageModel, words: Vocabulary) -> npt.NDArray[np.uint32]:
     """A language model's number of each word; unknown words have the number of `<unk>`."""
-    numbers = lm.vocabulary.lookup.find_all(words)
+    numbers = lm.vocabulary.find_all(words)
     return np.where(numbers == _core.UNKNOWN_WORD, np.uint32(0), numbers).astype(np.uint32)

@@ -282,7 +282,7 @@ class TokenTranslator(Display, Picklable):
 
     def _lms(self, request: Request) -> dict[str, _core.WeightedLm]:
         """The language models over the words of a request."""
-        new = request.new_words.lookup
+        new = request.new_words
         return {
             name: _core.WeightedLm(
                 model=lm.view,

@@ -113,7 +113,7 @@ def number_words(
         counts += np.bincount(text.tokens[rows], minlength=len(words))
     kept = counts > 0
     if allowed is not None:
-        kept &= allowed.lookup.find_all(words.lookup) < len(allowed)
+        kept &= allowed.find_all(words) < len(allowed)
     if (unknown := words.number(MARKERS[0])) >= 0:
         kept[unknown] = False
     if max_words is not None:

@@ -228,11 +228,11 @@ class LanguageModel(Display, Picklable):
         has_bins = any(len(table.prob_bins) for table in self.tables)
         model = self if exact or has_bins else self.quantized()
         tables = tuple(NgramTable(*parts) for parts in model.view.pack(pairs))
-        return LanguageModel(self.vocabulary, tables, {**model.options, "packed": True})
+        return LanguageModel(self.vocabulary.packed(), tables, {**model.options, "packed": True})
 
     def numbers(self, text: Text) -> npt.NDArray[np.uint32]:
         """Number of each token in the model's vocabulary, or `UNK`; shape (n_tokens,)."""
-        of_word = self.vocabulary.lookup.find_all(text.vocabulary.lookup)
+        of_word = self.vocabulary.find_all(text.vocabulary)
         return np.where(of_word < len(self.vocabulary), of_word, np.uint32(UNK))[text.tokens]
 
     def score_words(

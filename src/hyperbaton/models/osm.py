@@ -313,6 +313,6 @@ def _class_shares(text: _Operations, lm: LanguageModel) -> npt.NDArray[np.float3
     n_words = np.bincount(words.tokens, minlength=len(words.vocabulary))
     n_classes = np.bincount(classes.tokens, minlength=len(classes.vocabulary))
     seen = np.flatnonzero(n_words)
-    numbers = lm.vocabulary.lookup.find_all(words.vocabulary.lookup)[seen]
+    numbers = lm.vocabulary.find_all(words.vocabulary)[seen]
     shares[numbers] = numeric.log(n_words[seen] / n_classes[class_of[seen]])
     return shares

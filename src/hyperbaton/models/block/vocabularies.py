@@ -78,7 +78,7 @@ class BlockSides:
         if len(trees) != n_sentences:
             raise OptionError(f"there are {len(trees)} trees for {n_sentences} sentences")
         changed = apply_rules(trees, self.rules)
-        numbers = known.lookup.find_all(changed.vocabulary.lookup)
+        numbers = known.find_all(changed.vocabulary)
         labels = np.minimum(numbers, _core.UNKNOWN_LABEL).astype(np.uint16)[changed.labels]
         return labels, changed.begins, changed.ends, changed.parents, changed.offsets
 

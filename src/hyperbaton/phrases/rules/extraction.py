@@ -101,7 +101,7 @@ class RuleWork:
 
     def matching(self, text: Text, span: int) -> _core.RuleSides:
         """The source sides that match a sentence of a text, within a number of words, 0 for any."""
-        numbers = self.bitext.source.vocabulary.lookup.find_all(text.vocabulary.lookup)
+        numbers = self.bitext.source.vocabulary.find_all(text.vocabulary)
         return _core.matching_sources(
             _core.Tokens(words=numbers[text.tokens], offsets=text.offsets),
             self.core_limits,
