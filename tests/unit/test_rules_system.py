@@ -312,7 +312,7 @@ def test_orientation_models_that_rules_cannot_have(saved: Path, tmp_path: Path) 
     possible = trained(tmp_path / "possible", orientations="three", classes="possible")
     table = "hier-mslr-bidirectional-fe"
     for where, message in (
-        (possible, "O cannot score the derivations of rules: use a trained jump model over all words, or orientation"),
+        (possible, "O cannot score the derivations of rules: use a trained jump model, or orientation model over all"),
         (table, f"a {table} table can only be counted from the output of 'hyperbaton extract -o'; give {table}:FILE or"),
         ("sparse:msd", "O cannot score the derivations of rules: use a trained jump model"),
     ):
@@ -383,9 +383,8 @@ def test_orientation_models_in_an_experiment(tmp_path: Path) -> None:
 
 
 def test_models_that_rules_cannot_have_in_an_experiment() -> None:
-    message = "left cannot score derivations: with rules, only jump models over all words and orientation models over all"
+    message = "left cannot score derivations: with rules, only jump models and orientation models over all classes can"
     for model in (
-        {"model": "pair", "candidates": "remaining"},
         {"model": "lexicalized", "classes": "possible"},
         {"model": "osm"},
     ):
