@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/columns.hh"
 #include "hierarchical/derivations.hh"
 #include "hierarchical/rescoring.hh"
 
@@ -37,17 +38,14 @@ class Writer {
       const auto* found = derivations_.get(chart_.root(), static_cast<std::uint32_t>(rank));
       if (!found) break;
       Derivation derivation = *found;
-      const double rescored = realise(derivation);
+      derivation.score += realise(derivation);
       const auto [output, is_new] = outputs.number(std::span<const WordId>(words_));
       if (settings.distinct && !is_new && rescoring_.empty()) continue;
       n_found += is_new || !settings.distinct;
-      derivation.score += rescored;
-      if (rescoring_.empty())
-        write(derivation);
-      else
-        pool.push_back({derivation, output});
+      pool.push_back({derivation, output});
     }
-    std::ranges::stable_sort(pool, std::greater{}, [](const Candidate& candidate) { return candidate.derivation.score; });
+    if (!rescoring_.empty())
+      std::ranges::stable_sort(pool, std::greater{}, [](const Candidate& found) { return found.derivation.score; });
     std::vector<bool> is_written(outputs.size());
     n_found = 0;
     for (const auto& [derivation, output] : pool) {
@@ -218,16 +216,6 @@ class Writer {
   std::int32_t first_step_ = 0;
 };
 
-// Append a column, or a column of offsets, whose first value is 0.
-template <class T>
-void append(std::vector<T>& all, const std::vector<T>& part) {
-  all.insert(all.end(), part.begin(), part.end());
-}
-void append_offsets(std::vector<std::int64_t>& all, const std::vector<std::int64_t>& part) {
-  const auto base = all.back();
-  for (const auto offset : part) all.push_back(base + offset);
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSettings& settings, const Progress& progress) {
@@ -264,27 +252,13 @@ ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings
     if (settings.graph) writer.write_graph();
   });
   ChartDecoded all;
-  all.path_offsets = all.word_offsets = all.link_offsets = all.step_offsets = all.graph_offsets = {0};
-  all.step_target_offsets = all.step_link_offsets = {0};
+  using D = ChartDecoded;
   for (auto& part : parts) {
-    append(all.scores, part.scores);
+    append_columns<&D::scores, &D::words, &D::links, &D::step_sentence, &D::step_begin, &D::step_end, &D::step_pair,
+                   &D::step_parent, &D::step_target, &D::step_links, &D::features, &D::counts>(all, part);
+    append_offsets<&D::word_offsets, &D::link_offsets, &D::step_offsets, &D::step_target_offsets, &D::step_link_offsets>(
+        all, part);
     all.path_offsets.push_back(static_cast<std::int64_t>(all.scores.size()));
-    append_offsets(all.word_offsets, part.word_offsets);
-    append(all.words, part.words);
-    append_offsets(all.link_offsets, part.link_offsets);
-    append(all.links, part.links);
-    append_offsets(all.step_offsets, part.step_offsets);
-    append(all.step_sentence, part.step_sentence);
-    append(all.step_begin, part.step_begin);
-    append(all.step_end, part.step_end);
-    append(all.step_pair, part.step_pair);
-    append(all.step_parent, part.step_parent);
-    append_offsets(all.step_target_offsets, part.step_target_offsets);
-    append(all.step_target, part.step_target);
-    append_offsets(all.step_link_offsets, part.step_link_offsets);
-    append(all.step_links, part.step_links);
-    append(all.features, part.features);
-    append(all.counts, part.counts);
     std::ranges::move(part.graph, std::back_inserter(all.graph));
     all.graph_offsets.push_back(static_cast<std::int64_t>(all.graph.size()));
     part = ChartDecoded{};
