@@ -38,6 +38,8 @@ class BoundChartInput {
                .copies = view(source_.copies),
                .lms = {},
                .features = {},
+               .rescoring_names = {},
+               .rescoring = {},
                .weights = view(weights_),
                .demands = demands_.demands(),
                .walls = walls_,
@@ -155,15 +157,17 @@ HYPERBATON_BINDINGS(hierarchical) {
       .def(
           "__init__",
           [](ChartSettings* self, const LookupSettings& lookup, std::size_t pop_limit, std::size_t stack,
-             double log_threshold, int max_span, const NBestSettings& n_best, bool graph) {
+             double log_threshold, int max_span, const NBestSettings& n_best, std::size_t n_rescored, bool graph) {
             new (self) ChartSettings{.lookup = lookup,
                                      .pop_limit = pop_limit,
                                      .beam = {.size = stack, .log_threshold = log_threshold},
                                      .max_span = max_span,
                                      .n_best = n_best,
+                                     .n_rescored = n_rescored,
                                      .graph = graph};
           },
-          nb::kw_only(), "lookup"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "n_best"_a, "graph"_a);
+          nb::kw_only(), "lookup"_a, "pop_limit"_a, "stack"_a, "log_threshold"_a, "max_span"_a, "n_best"_a, "n_rescored"_a,
+          "graph"_a);
 
   nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and the features of derivations.")
       .def(nb::init<const BoundGrammar&, const SourceTokens&, const BoundChartInput::NamedFeatures&, Array<float>,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/columns.hh"
 #include "base/math.hh"
 
 namespace hyperbaton {
@@ -182,18 +183,10 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
     }
   });
   PathScores all;
-  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  for (const auto& part : parts) {
-    append(all.sentence, part.sentence);
-    append(all.begin, part.begin);
-    append(all.end, part.end);
-    append(all.jump, part.jump);
-    append(all.logprob, part.logprob);
-    append(all.jump_logprob, part.jump_logprob);
-    append(all.right, part.right);
-    append(all.jump_right, part.jump_right);
-    append(all.sum, part.sum);
-  }
+  using S = PathScores;
+  for (const auto& part : parts)
+    append_columns<&S::sentence, &S::begin, &S::end, &S::jump, &S::logprob, &S::jump_logprob, &S::right, &S::jump_right,
+                   &S::sum>(all, part);
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/columns.hh"
 #include "base/math.hh"
 #include "base/size.hh"
 #include "phrases/extract.hh"
@@ -203,17 +204,6 @@ class Collector {
   std::vector<float> values_;      // the table's features of its pairs
 };
 
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-// Offsets continue from the previous ones.
-void append_offsets(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
-  const auto base = to.back();
-  for (std::size_t i = 1; i < from.size(); ++i) to.push_back(base + from[i]);
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> best_pairs(const LookupInput& input, const LookupSettings& settings, const Progress& progress) {
@@ -235,23 +225,16 @@ TranslationOptions find_options(const LookupInput& input, const LookupSettings& 
     collector.add_sentence(order[at]);
     parts[order[at]] = collector.take();
   });
-  TranslationOptions all;
+  using Options = TranslationOptions;
+  Options all;
   all.n_features = input.scores.n() + kOwnFeatures;
   all.offsets.push_back(0);
   all.target_offsets.push_back(0);
   all.link_offsets.push_back(0);
   for (auto& part : parts) {
-    append(all.sentence, part.sentence);
-    append(all.begin, part.begin);
-    append(all.length, part.length);
-    append(all.pair, part.pair);
-    append(all.target_words, part.target_words);
-    append_offsets(all.target_offsets, part.target_offsets);
-    append(all.links, part.links);
-    append_offsets(all.link_offsets, part.link_offsets);
-    append(all.features, part.features);
-    append(all.score, part.score);
-    append(all.estimate, part.estimate);
+    append_columns<&Options::sentence, &Options::begin, &Options::length, &Options::pair, &Options::target_words,
+                   &Options::links, &Options::features, &Options::score, &Options::estimate>(all, part);
+    append_offsets<&Options::target_offsets, &Options::link_offsets>(all, part);
     all.offsets.push_back(static_cast<std::int64_t>(all.sentence.size()));
     part = TranslationOptions{};
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/columns.hh"
 #include "hierarchical/derivations.hh"
+#include "hierarchical/rescoring.hh"
 
 namespace hyperbaton {
 
@@ -12,24 +14,47 @@ namespace {
 class Writer {
  public:
   Writer(const ChartInput& input, ChartSearch& chart, std::size_t sentence, ChartDecoded& out)
-      : input_(input), chart_(chart), derivations_(chart), sentence_(sentence), out_(out) {}
+      : input_(input),
+        chart_(chart),
+        derivations_(chart),
+        rescoring_(input.rescoring, sentence, chart.n_words()),
+        sentence_(sentence),
+        out_(out) {}
 
-  void write_paths(const NBestSettings& settings) {
+  // Derivations are rescored until `n_rescored` of them, and the list by the search's own scores, are complete.
+  void write_paths(const NBestSettings& settings, std::size_t n_rescored) {
+    struct Candidate {
+      Derivation derivation;
+      std::uint32_t output;
+    };
+    std::vector<Candidate> pool;
     Interner outputs;
     const std::size_t most = settings.distinct && settings.factor == 0
                                  ? ~std::size_t{0}
                                  : settings.n * std::max<std::size_t>(settings.distinct ? settings.factor : 1, 1);
-    std::size_t n_written = 0;
-    for (std::size_t rank = 0; rank < most && n_written < settings.n; ++rank) {
+    if (rescoring_.empty()) n_rescored = 0;
+    std::size_t n_found = 0;
+    for (std::size_t rank = 0; rank < n_rescored || (rank < most && n_found < settings.n); ++rank) {
       const auto* found = derivations_.get(chart_.root(), static_cast<std::uint32_t>(rank));
-      if (!found) return;
-      const Derivation derivation = *found;
-      words_.clear();
-      links_.clear();
-      realise(chart_.root(), derivation);
-      if (settings.distinct && !outputs.number(std::span<const WordId>(words_)).second) continue;
+      if (!found) break;
+      Derivation derivation = *found;
+      derivation.score += realise(derivation);
+      const auto [output, is_new] = outputs.number(std::span<const WordId>(words_));
+      if (settings.distinct && !is_new && rescoring_.empty()) continue;
+      n_found += is_new || !settings.distinct;
+      pool.push_back({derivation, output});
+    }
+    if (!rescoring_.empty())
+      std::ranges::stable_sort(pool, std::greater{}, [](const Candidate& found) { return found.derivation.score; });
+    std::vector<bool> is_written(outputs.size());
+    n_found = 0;
+    for (const auto& [derivation, output] : pool) {
+      if (n_found == settings.n) return;
+      if (settings.distinct && is_written[output]) continue;
+      is_written[output] = true;
+      realise(derivation);
       write(derivation);
-      ++n_written;
+      ++n_found;
     }
   }
 
@@ -63,6 +88,16 @@ class Writer {
  private:
   WordId word_of(RuleSymbol symbol) const { return symbol.is_gap ? input_.grammar.gaps[symbol.value] : symbol.value; }
 
+  // Find the words and links of a derivation, and the weighted score of the models that rescore it.
+  double realise(const Derivation& derivation) {
+    words_.clear();
+    links_.clear();
+    visits_.clear();
+    n_rules_ = 0;
+    realise(chart_.root(), derivation);
+    return rescoring_.empty() ? 0 : rescoring_.score(visits_);
+  }
+
   // Append the words and links of a derivation. Glue rules nest to the left, as deep as the sentence is long.
   void realise(std::uint32_t id, const Derivation& derivation) {
     const auto edge = derivations_.edge(id, derivation);
@@ -77,9 +112,24 @@ class Writer {
                 Derivation(*derivations_.get(edge.children[symbol.value], derivation.ranks[symbol.value])));
     }
     const auto inner = chart_.options().links(option);
-    if (inner.empty()) return;
+    if (inner.empty() && rescoring_.empty()) return;
     chart_.positions(edge, chart_[id].span, positions_);
     for (const auto link : inner) links_.push_back({positions_[link.source], places[link.target]});
+    if (rescoring_.empty()) return;
+    ++n_rules_;
+    each_word(option, [&](std::size_t symbol, std::uint16_t word) {
+      const auto link = std::ranges::find(inner, symbol, &Link::source);  // the first one in target order
+      const bool is_linked = link != inner.end();
+      visits_.push_back({is_linked ? places[link->target] : words_.size(), is_linked, word, n_rules_});
+    });
+  }
+
+  // Call use(symbol, word) for the source words of a rule outside its gaps, whose symbols are at positions_.
+  template <class Use>
+  void each_word(const RuleOption& option, const Use& use) const {
+    for (std::size_t k = 0; k + 1 < positions_.size(); ++k)
+      if (!chart_.options().source_is_gap(option, k))
+        for (auto word = positions_[k]; word < positions_[k + 1]; ++word) use(k, word);
   }
 
   void write(const Derivation& derivation) {
@@ -135,12 +185,15 @@ class Writer {
     for (const auto symbol : chart_.options().target(option)) out_.step_target.push_back(word_of(symbol));
     out_.step_target_offsets.push_back(static_cast<std::int64_t>(out_.step_target.size()));
     const auto inner = chart_.options().links(option);
-    if (!inner.empty()) chart_.positions(edge, span, positions_);
+    chart_.positions(edge, span, positions_);
     for (const auto link : inner)
       out_.step_links.push_back({static_cast<std::uint16_t>(positions_[link.source] - span.begin), link.target});
     out_.step_link_offsets.push_back(static_cast<std::int64_t>(out_.step_links.size()));
     const auto row = add_row();
     chart_.add_values(edge, span, out_.features.data() + row);
+    each_word(option, [&](std::size_t, std::uint16_t word) {
+      rescoring_.add_values(word, out_.features.data() + row + input_.first_rescored());
+    });
     return step;
   }
 
@@ -152,23 +205,16 @@ class Writer {
   const ChartInput& input_;
   ChartSearch& chart_;
   Derivations derivations_;
+  Rescoring rescoring_;
   std::size_t sentence_;
   ChartDecoded& out_;
   std::vector<WordId> words_;
   std::vector<Link> links_;
+  std::vector<WordVisit> visits_;
+  std::size_t n_rules_ = 0;
   std::vector<std::uint16_t> positions_;
   std::int32_t first_step_ = 0;
 };
-
-// Append a column, or a column of offsets, whose first value is 0.
-template <class T>
-void append(std::vector<T>& all, const std::vector<T>& part) {
-  all.insert(all.end(), part.begin(), part.end());
-}
-void append_offsets(std::vector<std::int64_t>& all, const std::vector<std::int64_t>& part) {
-  const auto base = all.back();
-  for (const auto offset : part) all.push_back(base + offset);
-}
 
 }  // namespace
 
@@ -202,31 +248,17 @@ ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings
     parts[s].counts = {chart.counts()};
     if (!complete) return;
     Writer writer(input, chart, s, parts[s]);
-    writer.write_paths(settings.n_best);
+    writer.write_paths(settings.n_best, settings.n_rescored);
     if (settings.graph) writer.write_graph();
   });
   ChartDecoded all;
-  all.path_offsets = all.word_offsets = all.link_offsets = all.step_offsets = all.graph_offsets = {0};
-  all.step_target_offsets = all.step_link_offsets = {0};
+  using D = ChartDecoded;
   for (auto& part : parts) {
-    append(all.scores, part.scores);
+    append_columns<&D::scores, &D::words, &D::links, &D::step_sentence, &D::step_begin, &D::step_end, &D::step_pair,
+                   &D::step_parent, &D::step_target, &D::step_links, &D::features, &D::counts>(all, part);
+    append_offsets<&D::word_offsets, &D::link_offsets, &D::step_offsets, &D::step_target_offsets, &D::step_link_offsets>(
+        all, part);
     all.path_offsets.push_back(static_cast<std::int64_t>(all.scores.size()));
-    append_offsets(all.word_offsets, part.word_offsets);
-    append(all.words, part.words);
-    append_offsets(all.link_offsets, part.link_offsets);
-    append(all.links, part.links);
-    append_offsets(all.step_offsets, part.step_offsets);
-    append(all.step_sentence, part.step_sentence);
-    append(all.step_begin, part.step_begin);
-    append(all.step_end, part.step_end);
-    append(all.step_pair, part.step_pair);
-    append(all.step_parent, part.step_parent);
-    append_offsets(all.step_target_offsets, part.step_target_offsets);
-    append(all.step_target, part.step_target);
-    append_offsets(all.step_link_offsets, part.step_link_offsets);
-    append(all.step_links, part.step_links);
-    append(all.features, part.features);
-    append(all.counts, part.counts);
     std::ranges::move(part.graph, std::back_inserter(all.graph));
     all.graph_offsets.push_back(static_cast<std::int64_t>(all.graph.size()));
     part = ChartDecoded{};

@@ -18,24 +18,24 @@ struct ChartGraphRow {
 // Translations as columns, by sentence, best first. The steps of a translation are the rules of its derivation, each
 // before those in its gaps, glue rules from left to right. Its last row of values is that of the end of the sentence.
 struct ChartDecoded {
-  std::vector<std::int64_t> path_offsets;  // translations of sentence s are [path_offsets[s], path_offsets[s+1])
-  std::vector<double> scores;              // of each translation
-  std::vector<std::int64_t> word_offsets;  // of each translation
+  std::vector<std::int64_t> path_offsets{0};  // translations of sentence s are [path_offsets[s], path_offsets[s+1])
+  std::vector<double> scores;                 // of each translation
+  std::vector<std::int64_t> word_offsets{0};  // of each translation
   std::vector<WordId> words;
-  std::vector<std::int64_t> link_offsets;    // of each translation
-  std::vector<Link> links;                   // by source, then target
-  std::vector<std::int64_t> step_offsets;    // of each translation
-  std::vector<std::uint32_t> step_sentence;  // of each step
+  std::vector<std::int64_t> link_offsets{0};  // of each translation
+  std::vector<Link> links;                    // by source, then target
+  std::vector<std::int64_t> step_offsets{0};  // of each translation
+  std::vector<std::uint32_t> step_sentence;   // of each step
   std::vector<std::uint16_t> step_begin, step_end;
   std::vector<std::int64_t> step_pair;
-  std::vector<std::int32_t> step_parent;          // the step whose gap it fills, -1 for none
-  std::vector<std::int64_t> step_target_offsets;  // its target side
+  std::vector<std::int32_t> step_parent;             // the step whose gap it fills, -1 for none
+  std::vector<std::int64_t> step_target_offsets{0};  // its target side
   std::vector<WordId> step_target;
-  std::vector<std::int64_t> step_link_offsets;  // links from words after `begin` to symbols of the target side
+  std::vector<std::int64_t> step_link_offsets{0};  // links from words after `begin` to symbols of the target side
   std::vector<Link> step_links;
   std::vector<float> features;      // (steps and one end for each translation, n_values), unweighted
   std::vector<ChartCounts> counts;  // by sentence
-  std::vector<std::int64_t> graph_offsets;
+  std::vector<std::int64_t> graph_offsets{0};
   std::vector<ChartGraphRow> graph;
 };
 

@@ -11,6 +11,7 @@ from itertools import count, pairwise, product
 from typing import Any, NamedTuple
 
 from tests.oracles.decode import Arpa, log
+from tests.oracles.jumps import candidate_class
 
 Rules = Mapping[tuple[str, str], tuple[list[float], list[tuple[int, int]]]]
 Span = tuple[int, int]
@@ -133,6 +134,39 @@ def features(
         charged = [(i, j) for (i, a), (j, b) in pairwise(order) if inside or a != b]
         found["JUMPS"] = [float(sum(jumps[i + 1, j] for i, j in charged))]
     return found
+
+
+def translated(tree: Tree, numbers: Iterator[int]) -> list[tuple[int, int, bool]]:
+    """As `visits`, and whether the word is linked: those that are not come where the target side of their rule ends."""
+    number, order, seen = next(numbers), list[tuple[int, int, bool]](), set()
+    for j, symbol in enumerate(tree.target):
+        if symbol.startswith("[X,"):
+            order += translated(tree.children[int(symbol[3]) - 1], numbers)
+        for i in sorted({i for i, k in tree.links if k == j} - seen):
+            order.append((positions(tree)[i], number, True))
+            seen.add(i)
+    words = [i for i, symbol in enumerate(tree.source) if symbol != "[X]" and i not in seen]
+    return [*order, *((positions(tree)[i], number, False) for i in words)]
+
+
+def remaining_jumps(
+    derivation: Sequence[Tree], n_words: int, scores: Any, class_weights: Sequence[float] | None, inside: bool
+) -> float:
+    """log P of the jumps of a derivation, normalised over the words that are not translated yet and the end."""
+    numbers, total, covered = count(), 0.0, set[int]()
+    current, last = -1, -1
+    for word, number, is_linked in (one for tree in derivation for one in translated(tree, numbers)):
+        if is_linked and (inside or number != last):
+            exps = {}
+            for j in [*sorted(set(range(n_words)) - covered), n_words]:
+                visited = {i + 1 for i in covered}
+                extra = class_weights[candidate_class(n_words, visited, current + 1, j + 1)] if class_weights else 0.0
+                exps[j] = math.exp(scores[current + 1, j] + extra)
+            total += math.log(exps[word] / sum(exps.values()))
+        if is_linked:
+            current, last = word, number
+        covered.add(word)
+    return total
 
 
 class Block(NamedTuple):

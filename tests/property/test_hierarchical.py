@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hyperbaton import _core
 from hyperbaton.corpus import Text
 from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.lm import LanguageModel
+from hyperbaton.models import JumpLogProbs
 from hyperbaton.phrases import TranslationOptions
 from tests.oracles import decode, derivations
 from tests.property.test_decode import ARPA
@@ -71,6 +74,21 @@ class Waves:
         return -np.abs(np.sin(1 + 2.0 * i + 3.0 * j))
 
 
+CLASS_WEIGHTS = np.sin(np.arange(float(_core.N_CANDIDATE_CLASSES)))
+
+
+class Left(Waves):
+    """The same numbers, normalised over the untranslated words; with weights of their classes, or without."""
+
+    candidates = "remaining"
+
+    def __init__(self, class_weights: Any = None) -> None:
+        self.class_weights = class_weights
+
+    def jump_logprobs(self, source: Text) -> Any:
+        return replace(JumpLogProbs.of(super().jump_logprobs(source)), class_weights=self.class_weights)
+
+
 def total(features: dict[str, list[float]], weights: Any) -> float:
     return sum(w * v for name, values in features.items() for w, v in zip(weights[name], values, strict=True))
 
@@ -104,6 +122,36 @@ def test_best_derivations(jumps: str | None, case: tuple[list[str], Any], max_sp
         features = found.named(found.totals[path])
         assert total(features, system.weights) == pytest.approx(score, abs=1e-4)
         assert features["LM0"] == pytest.approx([arpa.sentence(found.text[path])], abs=1e-4)
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@settings(max_examples=40, deadline=None)
+@given(cases(), st.sampled_from([0, 2]))
+def test_models_over_untranslated_words(distinct: bool, case: tuple[list[str], Any], max_span: int) -> None:
+    """All derivations are rescored, beside models that score parts of them."""
+    words, rules = case
+    with tempfile.TemporaryDirectory() as folder:
+        model, arpa = lm_of(folder)
+    reordering = {"JUMPS": Waves(), "LEFT": Left(), "IN": ModelUse(Left(CLASS_WEIGHTS), inside=True)}
+    weights = WEIGHTS | {"LEFT": 0.9, "IN": -0.7}
+    system = System.of(rule_table(rules), [model], reordering, weights, EVERYTHING)
+    options = Decoding(pop_limit=100_000, stack=0, table_limit=0, max_span=max_span, rescore=100_000)
+    expected, n, matrix = list[tuple[float, str]](), len(words), Waves.matrix(len(words))
+    for derivation in derivations.derivations(words, rules, max_span):
+        features = derivations.features(derivation, n, arpa, matrix, inside=False)
+        features["LEFT"] = [derivations.remaining_jumps(derivation, n, matrix, None, False)]
+        features["IN"] = [derivations.remaining_jumps(derivation, n, matrix, CLASS_WEIGHTS.tolist(), True)]
+        target = " ".join(word for tree in derivation for word in derivations.words_of(tree))
+        expected.append((total(features, system.weights), target))
+    best = dict(sorted((target, score) for score, target in expected)) if distinct else {}
+    scores = sorted(best.values() if distinct else [score for score, _ in expected], reverse=True)[:300]
+    found = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words)], NBest(300, distinct, 0))
+    assert found.scores == pytest.approx(scores, abs=1e-3)
+    assert len({" ".join(line) for line in found.text}) == len(scores) or not distinct
+    for path, score in enumerate(found.scores):
+        assert total(found.named(found.totals[path]), system.weights) == pytest.approx(score, abs=1e-3)
+    alone = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words)], NBest())
+    assert alone.scores == pytest.approx(scores[:1], abs=1e-3)
 
 
 class Numbers:

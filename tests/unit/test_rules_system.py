@@ -21,7 +21,7 @@ from hyperbaton.decode.scorers import scorer_of
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.explore import sentence_object
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import Batch
+from hyperbaton.models import MODELS, Batch
 from hyperbaton.models.lexicalized import Lexicalized
 from hyperbaton.report.derivation import derivation_text, draw_derivation
 from hyperbaton.run.experiment import Experiment, parse_experiment
@@ -186,8 +186,8 @@ def test_options_of_the_other_kind_are_refused(saved: Path, tmp_path: Path) -> N
     assert done.returncode == 1
     assert "--search and --distortion-limit: not an option of a system with rules; leave it out" in done.stderr
     assert hyperbaton("translate", saved, tmp_path / "a", "--max-span", "3").returncode == 0
-    with pytest.raises(OptionError, match="--max-span: not an option of a system with phrases"):
-        check_applies(["max_span", "stack"], hierarchical=False)
+    with pytest.raises(OptionError, match="--max-span and --rescore: not an option of a system with phrases"):
+        check_applies(["max_span", "rescore", "stack"], hierarchical=False)
 
 
 def test_reordering_models_cannot_be_exported(system: System, tmp_path: Path) -> None:
@@ -209,6 +209,81 @@ def test_jump_models_say_what_they_expected(inside: bool) -> None:
     logprobs = [np.log(row["words"][row["chosen"]]) for row in told.values()]
     end = Near().jump_logprobs(found.batch.source)[0][3][5]  # from the last word visited to the end
     assert np.isclose(sum(logprobs) + end, found.totals[0][found.columns["J"][0]], atol=1e-3)
+
+
+class Left(Near):
+    """The same, over the untranslated words."""
+
+    candidates = "remaining"
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_jump_models_over_untranslated_words_say_what_they_expected(inside: bool) -> None:
+    rules = RULES | {("chi fan", "eats rice"): ([0.5, 0.5, 0.12, 0.5], [(0, 1)])}  # "fan" has no link
+    use = ModelUse(Left(), inside=inside)
+    system = System.of(rule_table(rules), reordering={"J": use}, weights=WEIGHTS | {"J": 0.1})
+    found = TokenTranslator(system).translate_batch([SOURCE], NBest())
+    assert found.lines() == [TARGET]
+    told = {row["chosen"]: row for of_segment in expectations(found, 0, 0) for row in of_segment}
+    assert {word: row["from"] for word, row in told.items()} == {0: -1, 3: 0, 1: 3, 2: 1}
+    translated = {0: [], 3: [0], 1: [0, 3, 4], 2: [0, 1, 3, 4]}
+    for word, row in told.items():
+        assert sum(row["words"]) == pytest.approx(1, abs=1e-5)
+        assert [i for i, p in enumerate(row["words"]) if p == 0] == translated[word]
+    logprobs = [np.log(row["words"][row["chosen"]]) for row in told.values()]
+    assert found.totals[0][found.columns["J"][0]] == pytest.approx(sum(logprobs), abs=1e-3)
+
+
+def test_rules_without_gaps_have_the_scores_of_phrases() -> None:
+    """Models that rescore derivations and those in the search of phrases are one."""
+    pairs: Any = {
+        ("a", "x"): ([0.5] * 4, [(0, 0)]),
+        ("a b", "y x"): ([0.5] * 4, [(0, 1), (1, 0)]),
+        ("b c", "y z"): ([0.5] * 4, [(1, 1)]),
+        ("c", "z"): ([0.5] * 4, []),
+        ("d e", "w v"): ([0.5] * 4, [(0, 0), (0, 1), (1, 0)]),
+    }
+    models = {"LEFT": ModelUse(Left()), "IN": ModelUse(Left(), inside=True)}
+    weights: Any = {"LEFT": 0.7, "IN": 0.4, "TranslationModel0": 0.0, "WordPenalty0": 0.0, "PhrasePenalty0": 0.0}
+    found = []
+    for table in (rule_table(pairs), rule_table(pairs).table):
+        system = System.of(table, {}, models, weights, Decoding(distortion_limit=0))
+        extra = {"TranslationModel1": 0.0} if system.is_hierarchical else {"Distortion0": 0.0}
+        translator = TokenTranslator(system.with_weights(extra), threads=1)
+        translations = translator.translate_batch(["a b c d e"], NBest(10))
+        values = translations.totals[:, [translations.columns[name][0] for name in models]]
+        found.append((list(translations.text), np.column_stack([values, translations.scores])))
+    (rules, of_rules), (phrases, of_phrases) = found
+    assert rules == phrases and len(rules) > 2
+    assert np.allclose(of_rules, of_phrases, atol=1e-4)
+
+
+class Backwards:
+    """A jump model over the untranslated words that expects the last of them."""
+
+    needs = ()
+    candidates = "remaining"
+
+    def jump_logprobs(self, text: Any) -> list[Any]:
+        return [np.tile(np.append(3.0 * np.arange(n), 0.0), (n + 1, 1)) for n in text.lengths.tolist()]
+
+
+def test_rescoring_chooses_among_the_best_derivations() -> None:
+    rules = {("a", "x"): ([0.5] * 4, [(0, 0)]), ("b", "y"): ([0.5] * 4, [(0, 0)])}
+    rules |= {("a [X]", "[X,1] x"): ([0.4] * 4, [(0, 1)]), ("a [X]", "x [X,1]"): ([0.45] * 4, [(0, 0)])}
+    system = System.of(rule_table(rules), {}, {"LEFT": Backwards()}, {"LEFT": 1.0})
+    source = ["a b"] * 3
+    first = TokenTranslator(system, Decoding(rescore=1), threads=1)
+    assert first.translate(source) == ["x y"] * 3
+    translator = TokenTranslator(system, threads=2)
+    assert translator.translate(source) == ["y x"] * 3
+    found = translator.translate_batch(source, NBest(3))
+    assert [" ".join(line) for line in found.text][:3] == ["y x", "x y", "x y"]
+    assert np.diff(found.scores[:3]).max() < 0 and found.paths(1) == range(3, 6)
+    # A list that is longer than the rescored ones has the scores of the model too.
+    assert np.array_equal(first.translate_batch(source, NBest(3)).scores, found.scores)
+    forced = translator.translate_batch(["a b"], NBest(), forced=["x y"])
+    assert forced.scores.tolist() == found.scores[1:2].tolist()
 
 
 def test_pages_and_services_show_rules(system: System) -> None:
@@ -308,11 +383,31 @@ def test_orientation_models_of_the_command_line(saved: Path, tmp_path: Path) -> 
     assert "--links compares orientations of phrase pairs, which a system with rules does not have" in refused.stderr
 
 
+def test_rescoring_of_the_command_line(saved: Path, tmp_path: Path) -> None:
+    bitext = Bitext.of([SOURCE, "ta zai jia chi"], [TARGET, "he eats at home"], [LINKS, [(0, 0), (1, 2), (2, 3), (3, 1)]])
+    MODELS["pair"](candidates="remaining", min_count=1).fit(bitext).save(tmp_path / "left")
+    (tmp_path / "a").write_text(f"{SOURCE}\nta oh fan\n")
+    made = hyperbaton("system", "--from", saved, "--reordering", f"J={tmp_path / 'left'}", "-o", tmp_path / "system")
+    assert made.returncode == 0, made.stderr
+    packed = hyperbaton("pack", tmp_path / "system", "-o", tmp_path / "packed", "--exact")
+    assert packed.returncode == 0, packed.stderr
+    lists = [
+        hyperbaton("translate", tmp_path / name, tmp_path / "a", "--nbest", "3", "--rescore", "50").stdout
+        for name in ("system", "packed")
+    ]
+    assert lists[0] == lists[1] and float(re.search(r"J= (\S+) ", lists[0]).group(1)) < 0  # type: ignore[union-attr]
+    traced = hyperbaton("translate", tmp_path / "system", tmp_path / "a", "--trace", tmp_path / "trace")
+    assert traced.returncode == 0, traced.stderr
+    piece = json.loads((tmp_path / "trace").read_text().splitlines()[0])["pieces"][0]
+    of_phrases = [phrase["features"].get("J", [0.0])[0] for phrase in piece["phrases"]]
+    assert sum(of_phrases) == pytest.approx(piece["features"]["J"][0], abs=1e-3) and sum(map(bool, of_phrases)) == 4
+
+
 def test_orientation_models_that_rules_cannot_have(saved: Path, tmp_path: Path) -> None:
     possible = trained(tmp_path / "possible", orientations="three", classes="possible")
     table = "hier-mslr-bidirectional-fe"
     for where, message in (
-        (possible, "O cannot score the derivations of rules: use a trained jump model over all words, or orientation"),
+        (possible, "O cannot score the derivations of rules: use a trained jump model, or orientation model over all"),
         (table, f"a {table} table can only be counted from the output of 'hyperbaton extract -o'; give {table}:FILE or"),
         ("sparse:msd", "O cannot score the derivations of rules: use a trained jump model"),
     ):
@@ -375,17 +470,18 @@ def rules_experiment(systems: dict[str, list[str]], **models: object) -> Experim
 
 
 @pytest.mark.slow
-def test_orientation_models_in_an_experiment(tmp_path: Path) -> None:
-    plan = make_plan(rules_experiment({"chart": ["hiero", "hier"]}))
+def test_reordering_models_in_an_experiment(tmp_path: Path) -> None:
+    left = {"model": "pair", "candidates": "remaining"}
+    plan = make_plan(rules_experiment({"chart": ["hiero", "hier", "left"]}, left=left))
     do_stages(plan, tmp_path)
     tuned = System.load(plan.stages["tune.chart.1"].folder(tmp_path) / "system")
-    assert {name: len(weights) for name, weights in tuned.weights.items() if "hier" in name} == {"hier": 4, "hier.after": 4}
+    n_weights = {name: len(weights) for name, weights in tuned.weights.items() if name in tuned.reordering}
+    assert n_weights == {"hier": 4, "hier.after": 4, "left": 1}
 
 
 def test_models_that_rules_cannot_have_in_an_experiment() -> None:
-    message = "left cannot score derivations: with rules, only jump models over all words and orientation models over all"
+    message = "left cannot score derivations: with rules, only jump models and orientation models over all classes can"
     for model in (
-        {"model": "pair", "candidates": "remaining"},
         {"model": "lexicalized", "classes": "possible"},
         {"model": "osm"},
     ):

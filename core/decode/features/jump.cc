@@ -8,23 +8,11 @@
 
 namespace hyperbaton {
 
-void JumpScorer::check(std::span<const std::int64_t> source_offsets) const {
-  const std::size_t n = source_offsets.size() - 1;
-  if (offsets.size() != n + 1 || offsets[n] != static_cast<std::int64_t>(matrices.size()))
-    throw Error("there must be a matrix of jumps for each sentence");
-  for (std::size_t s = 0; s < n; ++s) {
-    const auto side = source_offsets[s + 1] - source_offsets[s] + 1;
-    if (offsets[s + 1] - offsets[s] != side * side)
-      throw Error("a matrix of jumps must have a row and a column more than the sentence has words");
-  }
-  if (!classes.empty() && (!remaining || classes.size() != kCandidateClasses))
-    throw Error("weights of classes need one weight for each class, and normalisation over the remaining words");
-}
-
 JumpFeature::JumpFeature(const JumpScorer& scorer, const Sentence& sentence, const Limits& limits)
-    : scorer_(scorer), n_words_(sentence.n_words()), matrix_(scorer.matrices.data() + scorer.offsets[sentence.number()]) {
+    : scorer_(scorer),
+      n_words_(sentence.n_words()),
+      jumps_(scorer, sentence.number(), n_words_, limits.jump_threshold > 0) {
   for (std::uint32_t o = 0; o < sentence.n_options(); ++o) find_visits(sentence, o);
-  if (scorer.remaining || limits.jump_threshold > 0) fill_exps();
   if (limits.future_jumps == FutureJumps::None) return;
   for (std::uint32_t o = 0; o < sentence.n_options(); ++o) estimates_.push_back(expected(sentence, o, limits.future_jumps));
 }
@@ -42,50 +30,13 @@ void JumpFeature::find_visits(const Sentence& sentence, std::uint32_t option) {
     if (visits.first < 0)
       visits.first = position;
     else if (scorer_.inside && !scorer_.remaining)
-      visits.inner += jump(row_of(visits.last), position);
+      visits.inner += jumps_.jump(row_of(visits.last), position);
     visits.last = position;
     order_.push_back(position);
   }
   visits.end = static_cast<std::uint32_t>(order_.size());
   visits.weighted_inner = scorer_.weight * visits.inner;
   visits_.push_back(visits);
-}
-
-void JumpFeature::fill_exps() {
-  const std::size_t side = to_size(n_words_) + 1;
-  for (std::size_t row = 0; row < side; ++row) {
-    const auto values = std::span(matrix_ + row * side, side);
-    tops_.push_back(*std::ranges::max_element(values));
-    for (const float value : values) exps_.push_back(math::exp(static_cast<double>(value) - tops_.back()));
-  }
-  for (const float weight : scorer_.classes) class_exps_.push_back(math::exp(weight));
-}
-
-float JumpFeature::make_normaliser(std::uint32_t row, const Coverage& before) const {
-  constexpr double kLeast =
-      1e-250;  // smaller sums have lost too much precision: recompute from the largest remaining value
-  const auto left = remaining(before, row);
-  double sum = 0;
-  if (class_exps_.empty())
-    left.each([&](int to) { sum += exps_[at(row, to)]; });
-  else
-    left.each([&](int to) { sum += exps_[at(row, to)] * class_exps_[left.class_of(to)]; });
-  if (sum >= kLeast) return static_cast<float>(tops_[row] + math::log(sum));
-  const auto score = [&](int to) {
-    return static_cast<double>(jump(row, to)) + (scorer_.classes.empty() ? 0 : scorer_.classes[left.class_of(to)]);
-  };
-  double top = score(n_words_), rest = 0;
-  left.each([&](int to) { top = std::max(top, score(to)); });
-  left.each([&](int to) { rest += math::exp(score(to) - top); });
-  return static_cast<float>(top + math::log(rest));
-}
-
-float JumpFeature::long_normaliser(std::uint32_t row, const Coverage& before) {
-  long_key_.assign(1, row);
-  long_key_.insert(long_key_.end(), before.words().begin(), before.words().end());
-  const auto [number, is_new] = long_keys_.number(std::span<const std::uint32_t>(long_key_));
-  if (is_new) long_normalisers_.push_back(make_normaliser(row, before));
-  return long_normalisers_[number];
 }
 
 float JumpFeature::inner_remaining(const Coverage& before, std::uint32_t option) const {
@@ -98,23 +49,9 @@ float JumpFeature::inner_remaining(const Coverage& before, std::uint32_t option)
   for (std::size_t k = 1; k < order.size(); ++k) {
     Coverage::set(words.data(), {order[k - 1], order[k - 1] + 1});
     const auto row = row_of(order[k - 1]);
-    sum += logprob(visited, row, order[k], std::bit_cast<std::uint32_t>(make_normaliser(row, visited)));
+    sum += jumps_.logprob(visited, row, order[k], std::bit_cast<std::uint32_t>(jumps_.make_normaliser(row, visited)));
   }
   return sum;
-}
-
-void JumpFeature::likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best) {
-  constexpr double kFarthest = 500;  // below this, values relative to the row's largest may have underflowed to 0
-  const double above = tops_[*state] - static_cast<double>(normaliser(*state, before));
-  if (above > kFarthest) {
-    best = 1;
-    return;
-  }
-  const auto left = remaining(before, *state);
-  double sum = 0;
-  for (int to = next.begin; to < next.end; ++to)
-    sum += exps_[at(*state, to)] * (class_exps_.empty() ? 1 : class_exps_[left.class_of(to)]);
-  best = std::max(best, static_cast<float>(sum * math::exp(above)));
 }
 
 float JumpFeature::expected(const Sentence& sentence, std::uint32_t option, FutureJumps kind) const {
@@ -133,11 +70,11 @@ float JumpFeature::expected(const Sentence& sentence, std::uint32_t option, Futu
   // in any case.
   const auto value = [&](std::uint32_t row, std::size_t k) {
     const std::int32_t to = order_[k];
-    if (!scorer_.remaining) return jump(row, to);
+    if (!scorer_.remaining) return jumps_.jump(row, to);
     double rest = 0;
     const auto add = [&](std::int32_t other) {
       if (other != to && row_of(other) != row)
-        rest += math::exp(static_cast<double>(jump(row, other)) + least - jump(row, to) - most);
+        rest += math::exp(static_cast<double>(jumps_.jump(row, other)) + least - jumps_.jump(row, to) - most);
     };
     add(n_words_);
     if (bound)

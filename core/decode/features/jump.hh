@@ -1,38 +1,15 @@
 // Scores of jumps: a model's score for going from the last translated source word to the next one.
-//
-// Scores of a model over the remaining words are normalised here, over the uncovered words and the end:
-//   log P(j | i, covered) = s(i, j) + g(c_j) − log Σ_{k not covered, or the end} exp(s(i, k) + g(c_k))
-// where g is a weight for the class of a candidate (phrases/remaining.hh), if there are such weights. The normaliser
-// depends on the row i and the coverage, and is computed once for all hypotheses that share both.
 #pragma once
 
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "base/size.hh"
 #include "decode/feature.hh"
-#include "decode/interner.hh"
 #include "decode/limits.hh"
-#include "phrases/remaining.hh"
+#include "decode/sentence_jumps.hh"
 
 namespace hyperbaton {
-
-// A matrix of n + 1 rows and columns for a sentence of n words. Row 0 is the start of the sentence, row i + 1 means that
-// word i was translated last; column j means that word j is next, column n is the end of the sentence.
-struct JumpScorer {
-  std::span<const float> matrices;        // of all sentences
-  std::span<const std::int64_t> offsets;  // where they begin
-  float weight;
-  bool inside;                     // also charge jumps inside phrase pairs, not only between them
-  bool remaining;                  // normalise over the uncovered words
-  std::span<const float> classes;  // a weight for each class of candidates; empty: none
-
-  std::size_t n_values() const { return 1; }
-  // Throws if the matrices do not belong to these sentences.
-  void check(std::span<const std::int64_t> source_offsets) const;
-};
 
 class JumpFeature : public FeatureDefaults {
  public:
@@ -44,15 +21,17 @@ class JumpFeature : public FeatureDefaults {
   void estimate(std::uint32_t option, float& score) const {
     if (!estimates_.empty()) score += estimates_[option];
   }
-  void likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best);
+  void likelihood(const Coverage& before, const std::uint32_t* state, SourceSpan next, float& best) {
+    jumps_.likelihood(before, *state, next, best);
+  }
   // The memo is the normaliser.
   void prepare(const Step& step, const std::uint32_t* state, std::uint32_t& memo, float&) {
-    if (scorer_.remaining) memo = std::bit_cast<std::uint32_t>(normaliser(*state, step.before));
+    if (scorer_.remaining) memo = std::bit_cast<std::uint32_t>(jumps_.normaliser(*state, step.before));
   }
   void guess(const Step& step, const std::uint32_t* state, std::uint32_t memo, std::uint32_t option, float& score) const {
     const auto& visits = visits_[option];
     if (visits.first >= 0)
-      score += scorer_.weight * logprob(step.before, *state, visits.first, memo) + visits.weighted_inner;
+      score += scorer_.weight * jumps_.logprob(step.before, *state, visits.first, memo) + visits.weighted_inner;
   }
   void extend(const Step& step, const std::uint32_t* state, std::uint32_t, std::uint32_t option, std::uint32_t* after,
               float& score) {
@@ -62,16 +41,16 @@ class JumpFeature : public FeatureDefaults {
   }
   // If everything is covered, only the end is left.
   void finish(const std::uint32_t* state, float& score) const {
-    if (!scorer_.remaining) score += scorer_.weight * jump(*state, n_words_);
+    if (!scorer_.remaining) score += scorer_.weight * jumps_.jump(*state, n_words_);
   }
   void add_values(const Step& step, const GraphStep& way, std::uint32_t memo, float* column) const {
     const auto& visits = visits_[way.option];
     if (visits.first < 0) return;
-    *column += visits.inner + logprob(step.before, *way.state, visits.first, memo);
+    *column += visits.inner + jumps_.logprob(step.before, *way.state, visits.first, memo);
     if (scorer_.remaining && scorer_.inside) *column += inner_remaining(step.before, way.option);
   }
   void add_end_values(const std::uint32_t* state, float* column) const {
-    if (!scorer_.remaining) *column += jump(*state, n_words_);
+    if (!scorer_.remaining) *column += jumps_.jump(*state, n_words_);
   }
 
  private:
@@ -82,51 +61,19 @@ class JumpFeature : public FeatureDefaults {
     float inner, weighted_inner;
     std::uint32_t begin, end;  // of all of them in order_
   };
+  static constexpr auto row_of = SentenceJumps::row_of;
   void find_visits(const Sentence& sentence, std::uint32_t option);
-  void fill_exps();
   // Weighted estimate of the jumps into and inside an option.
   float expected(const Sentence& sentence, std::uint32_t option, FutureJumps kind) const;
-  static std::uint32_t row_of(std::int32_t word) { return static_cast<std::uint32_t>(word) + 1; }
-  std::size_t at(std::uint32_t row, std::int32_t to) const { return row * (to_size(n_words_) + 1) + to_size(to); }
-  float jump(std::uint32_t row, std::int32_t to) const { return matrix_[at(row, to)]; }
-  Remaining remaining(const Coverage& before, std::uint32_t row) const {
-    return {before, n_words_, static_cast<int>(row) - 1};
-  }
-  // The log-probability of a jump; `memo` is its normaliser, if it needs one.
-  float logprob(const Coverage& before, std::uint32_t row, std::int32_t to, std::uint32_t memo) const {
-    if (!scorer_.remaining) return jump(row, to);
-    const float score =
-        scorer_.classes.empty() ? jump(row, to) : jump(row, to) + scorer_.classes[remaining(before, row).class_of(to)];
-    return std::max(score - std::bit_cast<float>(memo), kLogFloor);
-  }
-  // log Σ over the uncovered words; the second function caches its results.
-  float make_normaliser(std::uint32_t row, const Coverage& before) const;
-  float normaliser(std::uint32_t row, const Coverage& before) {
-    if (n_words_ > kShort) return long_normaliser(row, before);
-    const auto key = before.bits({0, n_words_}) | static_cast<std::uint64_t>(row) << kShort;
-    const auto [place, found] = normalisers_.find_or_add(key);
-    if (!found) *place = std::bit_cast<std::uint32_t>(make_normaliser(row, before));
-    return std::bit_cast<float>(*place);
-  }
-  float long_normaliser(std::uint32_t row, const Coverage& before);
   // The jumps inside the option that is translated next.
   float inner_remaining(const Coverage& before, std::uint32_t option) const;
 
   const JumpScorer& scorer_;
   int n_words_;
-  const float* matrix_;
+  SentenceJumps jumps_;
   std::vector<Visits> visits_;       // by option
   std::vector<std::int32_t> order_;  // words that options visit
-  std::vector<double> exps_;         // exponentials of the matrix relative to each row's largest value, for normalisers
-  std::vector<float> tops_;          // the largest value of each row
-  std::vector<double> class_exps_;
-  std::vector<float> estimates_;  // by option
-  // Normalisers by row and coverage, combined into one key if the sentence has at most kShort words.
-  static constexpr int kShort = 48;
-  U64Map normalisers_;  // bits of a float
-  Interner long_keys_;
-  std::vector<std::uint32_t> long_key_;
-  std::vector<float> long_normalisers_;
+  std::vector<float> estimates_;     // by option
 };
 
 }  // namespace hyperbaton

@@ -52,7 +52,7 @@ class PackedNumbers(Picklable):
         try:
             return _core.Numbers(self.words)
         except HyperbatonError as error:
-            raise DamagedError(str(error)) from error
+            raise DamagedError(str(error).removeprefix("damaged: ").partition(";")[0]) from error
 
     @property
     def header_length(self) -> int:

@@ -149,7 +149,7 @@ class Reordering(ABC):
 
     @property
     def scores_derivations(self) -> bool:
-        """Whether it can score the derivations of rules, which have jumps and orientations, but no coverage."""
+        """Whether it can score the derivations of rules, which have jumps and orientations."""
         return False
 
     def packed(self, keep: npt.NDArray[np.bool_], offsets: Offsets, exact: bool) -> Reordering:

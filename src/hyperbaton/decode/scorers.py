@@ -194,9 +194,10 @@ class ModelUse(Reordering):
     @property
     def scores_derivations(self) -> bool:
         declared = self.declared
-        of_jumps = isinstance(self.model, PerJump) and not declared.only_remaining
+        if declared.scores_derivations is not None:
+            return declared.scores_derivations
         of_options = isinstance(self.model, PerOption) and declared.classes == "all" and declared.coverage_weights_ is None
-        return of_jumps or of_options if declared.scores_derivations is None else declared.scores_derivations
+        return isinstance(self.model, PerJump) or of_options
 
     def packed(self, keep: npt.NDArray[np.bool_], offsets: Offsets, exact: bool) -> Reordering:
         packed = self.declared.packed

@@ -131,7 +131,7 @@ class System(Display, Picklable):
     def __post_init__(self) -> None:
         for name, model in self.reordering.items():
             if self.is_hierarchical and not model.scores_derivations:
-                what = "use a trained jump model over all words, or orientation model over all classes without coverage"
+                what = "use a trained jump model, or orientation model over all classes without coverage"
                 raise OptionError(f"{name} cannot score the derivations of rules: {what}")
 
     @classmethod

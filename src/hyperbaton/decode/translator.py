@@ -273,6 +273,7 @@ class TokenTranslator(Display, Picklable):
             log_threshold=_log_threshold(self.options),
             max_span=self.options.max_span,
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
+            n_rescored=self.options.rescore,
             graph=graph,
         )
 

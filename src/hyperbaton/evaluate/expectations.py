@@ -93,14 +93,21 @@ def _of_derivation(translations: Derivations, way: Path) -> list[list[Expectatio
     innermost = {word: number for number, segment in enumerate(segments) for word in range(*segment.source)}
     of_target = {word: number for number, segment in enumerate(segments) for word in range(*segment.target)}
     first = dict(sorted(translations.links_of(way.path), reverse=True))  # the first target word of each
+    order = translations.order(way.path)
+    # Words without links, and the end of the target side of their rules, where they count as translated.
+    uses = translations.rules(way.path)
+    unlinked = [(use.target_end, word) for use in uses for word in use.source_words if word not in first]
     for name, use in translations.system.reordering.items():
         if isinstance(use, ModelUse) and isinstance(use.model, PerJump):
-            matrix = _jumps(use.model, way)[0]
-            for current, word in pairwise([-1, *translations.order(way.path)]):
+            jumps, remaining = _jumps(use.model, way), use.declared.only_remaining
+            for n, (current, word) in enumerate(pairwise([-1, *order])):
                 between = range(first.get(current, -1), first[word] + 1)
                 if not use.inside and len({of_target.get(j) for j in between}) == 1:
                     continue
-                told[innermost[word]].append({"model": name, **_jump(current, matrix[current + 1], word)})
+                covered = [*order[:n], *(other for end, other in unlinked if end <= first[word])]
+                row = _row_left(jumps, current, covered) if remaining else jumps[0][current + 1]
+                if row is not None:
+                    told[innermost[word]].append({"model": name, **_jump(current, row, word)})
     return told
 
 

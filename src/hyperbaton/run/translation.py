@@ -237,7 +237,7 @@ def _read_systems(table: KeyTable, all_models: Models, sparse: Mapping[str, Spar
             for member in others:
                 model = models.get(member)
                 if model is None or not ModelUse(from_mapping(model.cls, model.options)).scores_derivations:
-                    what = "with rules, only jump models over all words and orientation models over all classes can"
+                    what = "with rules, only jump models and orientation models over all classes can"
                     raise named.error(key, f"{member} cannot score derivations: {what}")
         systems[name] = tuple(members)
     return systems

@@ -84,7 +84,7 @@ class Declared:
     search_feature: Callable[[Batch, list[float]], _core.Feature] | None = None
     n_values: int | None = None
     start_weights: list[float] | None = None
-    # Whether it can score the derivations of rules: they have jumps and orientations, but no coverage.
+    # Whether it can score the derivations of rules: they have jumps and orientations.
     scores_derivations: bool | None = None
     # A model for use only, with fewer bytes: packed(exact); if exact, with the same scores.
     packed: Callable[[bool], object] | None = None
