@@ -28,7 +28,7 @@ from hyperbaton.corpus.files import write_pieces
 
 SECONDS = 60  # without an answer
 _CHUNK = 1 << 16
-_SENTENCE = re.compile(r"\s*<s\s+snum=\"?0*(\d+)\"?\s*>(.*?)(?:</s>)?\s*")
+_SENTENCE = re.compile(r"\s*<s\s+snum=\"?(\d{1,9})\"?\s*>(.*)")
 _POINT = re.compile(r"(\d+)([-p])(\d+)")
 _LETTERS = {"S": True, "P": False}
 
@@ -159,7 +159,8 @@ def _sentences(archive: tarfile.TarFile, members: Sequence[str], path: Path) -> 
     """Sentences with their numbers; those without one are counted."""
     for count, (_, line) in enumerate((row for member in members for row in _lines(archive, member, path)), start=1):
         marked = _SENTENCE.fullmatch(line)
-        yield (int(marked[1]), " ".join(marked[2].split())) if marked else (count, " ".join(line.split()))
+        number, words = (int(marked[1]), marked[2].strip().removesuffix("</s>")) if marked else (count, line)
+        yield number, " ".join(words.split())
 
 
 def _rwth(rows: Sequence[tuple[int, str]], numbers: Sequence[int], where: Path) -> list[tuple[list[Point], list[Point]]]:
