@@ -223,6 +223,7 @@ class TestPyTorch:
                 assert np.allclose(values.numpy().ravel(), found.values[part, way], atol=2e-3)
         # By commands.
         assert hyperbaton(*command, "--model", model, "--with-teachers").stdout == printed
+        assert hyperbaton(*command, "--model", model, "--with-teachers", "--executor", "processes:1").stdout == printed
         assert hyperbaton(*command, "--model", model).stdout != printed
         loaded.confidence = student.confidence = 0.3
         pickled = pickle.loads(pickle.dumps(loaded))
@@ -273,6 +274,8 @@ class TestPyTorch:
         assert torch.equal(teacher.to_target.query.weight, old_teacher.to_target.query.weight)
         after.fit(text, threads=1)
         assert not np.array_equal(after.network_["mix"], saved.network_["mix"])
+        again = Neural(**TINY, continue_=str(path)).fit(text, threads=1)
+        assert all(np.array_equal(after.network_[name], again.network_[name]) for name in after.network_)
 
     def test_models_that_cannot_be_continued(self, bitext: Bitext, saved: Path, tmp_path: Path) -> None:
         text, model = tmp_path / "text", tmp_path / "model"
@@ -343,8 +346,9 @@ class TestPyTorch:
             assert np.allclose(stored.numpy(), computed.numpy(), atol=2e-3)
 
     def test_training_is_repeated_with_a_seed_and_not_worse_than_the_models(self, bitext: Bitext) -> None:
-        first, again = (Neural(**TINY, seed=1).fit(bitext, threads=1) for _ in range(2))
+        first, again, other = (Neural(**TINY, seed=seed).fit(bitext, threads=1) for seed in (1, 1, 2))
         assert all(np.array_equal(first.network_[name], again.network_[name]) for name in first.network_)
+        assert not np.array_equal(first.network_["mix"], other.network_["mix"])
         gold = bitext.need_links()
         before, after = (
             evaluate_links(a.align(bitext, threads=1), gold).aer for a in (Aligner(confidence=0.15).fit(bitext), first)
