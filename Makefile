@@ -17,9 +17,9 @@ SOURCES := $(shell find core bindings -name '*.cc' -o -name '*.hh') CMakeLists.t
 PYTHON_SOURCES := src tests benchmarks papers tools docs/hooks
 PROSE := src core bindings benchmarks papers tools docs README.md CONTRIBUTING.md RELEASING.md SECURITY.md CHANGELOG.md
 # Neighbouring tests share what a module prepares: each process starts with a run of them and takes others when it is done.
-# Some tests wait for other processes: four share two processors. They start the interpreter many times: compiled modules
+# Some tests wait for other processes: three share two processors. They start the interpreter many times: compiled modules
 # must be kept. Libraries with threads of their own would keep processors busy that other tests could use.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 4 --dist worksteal
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .PHONY: help install torch demo docs docs-write test core-test core-checks lint check stubs sanitize wheel format clean
 

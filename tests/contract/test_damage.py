@@ -284,7 +284,10 @@ ODD: dict[type, tuple[Any, ...]] = {
 
 
 def _fields(path: Path) -> Iterator[Damage]:
-    """Each field of each manifest with values of other types; of the arrays, the fields of one."""
+    """Each field of each manifest with values of other types; of the arrays, the fields of one.
+
+    Of an artefact inside another, which is read in the same way as alone, with one such value.
+    """
     for file in sorted(path.rglob(MANIFEST)):
         manifest = json.loads(file.read_text(encoding="utf-8"))
         for keys in _places(manifest):
@@ -293,10 +296,10 @@ def _fields(path: Path) -> Iterator[Damage]:
             ):
                 continue
             value = reduce(operator.getitem, keys, manifest)
-            for odd in ODD[type(value)]:
+            where = file.parent.relative_to(path)
+            for odd in ODD[type(value)][: 1 if where.parts else None]:
                 changed = copy.deepcopy(manifest)
                 reduce(operator.getitem, keys[:-1], changed)[keys[-1]] = odd
-                where = file.parent.relative_to(path)
                 label = f"{where}/{'.'.join(map(str, keys))} {odd!r}"
                 yield label, partial(_write_manifest, where=where, manifest=changed)
 

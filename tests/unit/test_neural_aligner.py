@@ -30,7 +30,7 @@ TINY: dict[str, Any] = {"teacher_size": 16, "teacher_epochs": 2, "epochs": 2, "h
 
 @pytest.fixture(scope="module")
 def bitext() -> Bitext:
-    return generate(120, seed=3).bitext
+    return generate(60, seed=3).bitext
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +241,7 @@ class TestPyTorch:
         path = tmp_path / "model"
         before = Neural(**TINY, with_teachers=True).fit(bitext, threads=1)
         before.save(path)
-        some = bitext.select(np.arange(60))
+        some = bitext.select(np.arange(30))
         text = Bitext.of(
             [*(" ".join(line) for line in some.source), "neu neu neu"], [*map(" ".join, some.target), "new new"]
         )

@@ -73,8 +73,13 @@ def test_exit_statuses(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_interrupted_while_it_starts() -> None:
-    """Ctrl-C at any moment once our first module is there: one line, status 130."""
-    code = "from hyperbaton.__main__ import main; print(flush=True); main()"
+    """Ctrl-C at any moment once the program listens: one line, status 130."""
+    code = """
+from hyperbaton.__main__ import Signals, main
+listen = Signals.leave_at_once
+Signals.leave_at_once = lambda signals: (listen(signals), print(flush=True))
+main()
+"""
     for delay in (0.02, 0.15, 0.3, 0.5):
         with subprocess.Popen(
             [sys.executable, "-c", code, "train", "linear", "-", "-", "-", "-o", "model"],
