@@ -67,6 +67,8 @@ NB_MODULE(_core, m) {
       const auto size = static_cast<Py_ssize_t>(message.size());
       const nb::object text = nb::steal(PyUnicode_DecodeUTF8(message.data(), size, "backslashreplace"));
       PyErr_SetObject(line_error.ptr(), nb::make_tuple(text, e.line).ptr());
+    } catch (const Damaged& e) {  // the package's own class, which says what to do
+      PyErr_SetString(nb::module_::import_("hyperbaton.base.errors").attr("DamagedError").ptr(), e.what());
     }
   });
 

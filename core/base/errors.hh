@@ -17,6 +17,11 @@ struct LineError : Error {
   std::size_t line;
 };
 
+// Stored numbers do not fit each other, found by code that does not know where they are stored.
+struct Damaged : Error {
+  using Error::Error;
+};
+
 // The progress callback asked to stop.
 struct Cancelled : Error {
   Cancelled() : Error("cancelled") {}

@@ -14,7 +14,7 @@
 namespace hyperbaton {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_damaged(const char* what) {
-  throw Error(std::string("damaged: ") + what + "; 'hyperbaton verify' names the file; build the artefact again");
+  throw Damaged(what);
 }
 
 // A probe of a hash table that is at most half full ends long before this many slots.

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers
-from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
 
@@ -49,10 +48,7 @@ class PackedNumbers(Picklable):
 
     @cached_property
     def core(self) -> _core.Numbers:
-        try:
-            return _core.Numbers(self.words)
-        except HyperbatonError as error:
-            raise DamagedError(str(error).removeprefix("damaged: ").partition(";")[0]) from error
+        return _core.Numbers(self.words)
 
     @property
     def header_length(self) -> int:
