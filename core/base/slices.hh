@@ -13,9 +13,7 @@
 
 namespace hyperbaton {
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void throw_damaged(const char* what) {
-  throw Damaged(what);
-}
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_damaged(const char* what) { throw Damaged(what); }
 
 // A probe of a hash table that is at most half full ends long before this many slots.
 inline constexpr std::size_t kMostProbes = 1 << 16;
