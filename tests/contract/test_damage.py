@@ -73,7 +73,7 @@ QUESTIONS = (Question(sentence=LINES[0]), Question(phrase=LINES[0].split()[0]))
 NETWORKS = {"encoder": untrained_encoder, "encoder_orientation": untrained_orientations}
 SHORT = Extraction(max_length=4)
 PRUNING = Pruning(significance="none", top=1)
-SHARE = 2  # one damage in so many is done: all take minutes
+SHARE = 3  # one damage in so many is done: all take minutes
 SECONDS = 60  # of processor time for one damage
 MEMORY = 2 << 30
 
