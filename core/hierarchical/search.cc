@@ -250,8 +250,7 @@ void ChartSearch::add_cube(RuleOptions::Range options, std::span<const Cell> gap
 
 ChartEdge ChartSearch::edge_of(const Candidate& candidate) const {
   const auto& cube = cubes_[candidate.cube];
-  ChartEdge edge{
-      .score = candidate.priority, .option = cube.options.first + candidate.ranks[0], .children = {kNone, kNone}};
+  ChartEdge edge{.score = candidate.score, .option = cube.options.first + candidate.ranks[0], .children = {kNone, kNone}};
   for (std::size_t g = 0; g < cube.n_gaps; ++g) edge.children[g] = cube.gaps[g].first + candidate.ranks[1 + g];
   return edge;
 }
@@ -343,64 +342,45 @@ void ChartSearch::add_values(const ChartEdge& edge, SourceSpan span, float* colu
   options_.add_own_values(options_[edge.option], columns + input_.first_own());
 }
 
-bool ChartSearch::score_candidate(Candidate& candidate, SourceSpan span) {
+bool ChartSearch::score(Candidate candidate, SourceSpan span) {
   poll_();
   ++counts_.hypotheses;
-  candidate.state = static_cast<std::uint32_t>(n_state_ == 0 ? 0 : open_states_.size() / n_state_);
-  open_states_.resize(open_states_.size() + n_state_);
-  if (combine(edge_of(candidate), span, open_states_.data() + candidate.state * n_state_, candidate.priority, nullptr))
-    return true;
-  open_states_.resize(open_states_.size() - n_state_);
-  return false;
-}
-
-namespace {
-
-constexpr auto kLaterCandidate = [](const auto& a, const auto& b) {
-  return a.priority != b.priority ? a.priority < b.priority : a.order > b.order;
-};
-
-}  // namespace
-
-void ChartSearch::push(const Candidate& candidate) {
-  queue_.push_back(candidate);
-  queue_.back().order = n_pushed_++;
-  std::ranges::push_heap(queue_, kLaterCandidate);
-}
-
-ChartSearch::Candidate ChartSearch::pop() {
-  std::ranges::pop_heap(queue_, kLaterCandidate);
-  const auto candidate = queue_.back();
-  queue_.pop_back();
-  return candidate;
+  const auto at = scored_states_.size();
+  scored_states_.resize(at + n_state_);
+  if (!combine(edge_of(candidate), span, scored_states_.data() + at, candidate.score, nullptr)) {
+    scored_states_.resize(at);
+    return false;
+  }
+  scored_.push_back(candidate);
+  return true;
 }
 
 ChartSearch::Cell ChartSearch::search(SourceSpan span) {
   if (cubes_.empty()) return {};
   counts_.cubes += static_cast<std::int64_t>(cubes_.size());
+  scored_.clear();
+  scored_states_.clear();
   queue_.clear();
-  open_states_.clear();
   open_.clear();
   open_arcs_.clear();
   seen_.clear();
-  n_pushed_ = 0;
   std::ranges::fill(slots_, 0U);
   for (std::uint32_t c = 0; c < cubes_.size(); ++c) {
-    Candidate first{.priority = 0, .cube = c, .ranks = {0, 0, 0}, .state = kNone, .order = 0};
-    if (score_candidate(first, span))
-      push(first);
+    const Candidate first{.score = 0, .cube = c, .ranks = {0, 0, 0}};
+    if (score(first, span))
+      queue_.push(last_scored());
     else
-      push_neighbours(first, span);
+      push_neighbours(first, span, false);
   }
   for (std::size_t n_taken = 0; !queue_.empty() && n_taken < settings_.pop_limit; ++n_taken) {
-    const auto candidate = pop();
-    take(candidate);
-    push_neighbours(candidate, span);
+    const auto best = queue_.front().candidate;
+    take(best);
+    push_neighbours(scored_[best], span, true);
   }
   return keep(span);
 }
 
-void ChartSearch::push_neighbours(const Candidate& candidate, SourceSpan span) {
+void ChartSearch::push_neighbours(const Candidate& candidate, SourceSpan span, bool replaces) {
   passed_.assign(1, candidate);
   while (!passed_.empty()) {
     const auto from = passed_.back();
@@ -415,17 +395,22 @@ void ChartSearch::push_neighbours(const Candidate& candidate, SourceSpan span) {
         for (const auto rank : next.ranks) key = key << kRankBits | rank;
         if (seen_.find_or_add(key).second) continue;
       }
-      if (score_candidate(next, span))
-        push(next);
-      else
+      if (!score(next, span)) {
         passed_.push_back(next);
+      } else if (replaces) {
+        queue_.replace_front(last_scored());
+        replaces = false;
+      } else {
+        queue_.push(last_scored());
+      }
     }
   }
+  if (replaces) queue_.pop_front();
 }
 
-void ChartSearch::take(const Candidate& candidate) {
+void ChartSearch::take(std::uint32_t candidate) {
   const auto bytes = [&](std::uint32_t state) {
-    return std::string_view(reinterpret_cast<const char*>(open_states_.data() + state * n_state_),
+    return std::string_view(reinterpret_cast<const char*>(scored_states_.data() + state * n_state_),
                             n_state_ * sizeof(std::uint32_t));
   };
   // The slot of a state, or a free one.
@@ -438,10 +423,10 @@ void ChartSearch::take(const Candidate& candidate) {
     slots_.assign(std::max<std::size_t>(256, 2 * slots_.size()), 0U);
     for (std::size_t i = 0; i < open_.size(); ++i) slots_[find(bytes(open_[i].state))] = static_cast<std::uint32_t>(i + 1);
   }
-  auto& slot = slots_[find(bytes(candidate.state))];
-  auto edge = edge_of(candidate);
+  auto& slot = slots_[find(bytes(candidate))];
+  auto edge = edge_of(scored_[candidate]);
   if (!slot) {
-    open_.push_back({.best = edge, .state = candidate.state, .arcs = kNone});
+    open_.push_back({.best = edge, .state = candidate, .arcs = kNone});
     slot = static_cast<std::uint32_t>(open_.size());
     return;
   }
@@ -466,7 +451,7 @@ ChartSearch::Cell ChartSearch::keep(SourceSpan span) {
     for (auto at = open.arcs; at != kNone; at = open_arcs_[at].next) arcs_.push_back(open_arcs_[at].edge);
     hypotheses_.push_back(
         {.best = open.best, .first_arc = first, .last_arc = static_cast<std::uint32_t>(arcs_.size()), .span = span});
-    const auto* state = open_states_.data() + open.state * n_state_;
+    const auto* state = scored_states_.data() + open.state * n_state_;
     states_.insert(states_.end(), state, state + n_state_);
   }
   check_size();

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/heap.hh"
 #include "hierarchical/chart_lm.hh"
 #include "hierarchical/forced.hh"
 #include "hierarchical/matcher.hh"
@@ -74,17 +75,23 @@ class ChartSearch {
     std::uint8_t n_gaps;
   };
   struct Candidate {
-    double priority;  // its score
+    double score;
     std::uint32_t cube;
     std::array<std::uint32_t, 1 + kMaxGaps> ranks;  // of the option, and of the hypotheses in the gaps
-    std::uint32_t state;                            // number of its state
-    std::uint32_t order;                            // of candidates with equal priorities
+  };
+  // A candidate that is scored. Its number is also that of its state.
+  struct Queued {
+    double priority;  // its score
+    std::uint32_t candidate;
+    bool operator<(const Queued& other) const {
+      return priority != other.priority ? priority > other.priority : candidate < other.candidate;
+    }
   };
   // A hypothesis of the current span.
   struct Open {
     ChartEdge best;
-    std::uint32_t state;
-    std::uint32_t arcs;  // the last arc, kNone
+    std::uint32_t state;  // the number of a candidate
+    std::uint32_t arcs;   // the last arc, kNone
   };
   struct OpenArc {
     ChartEdge edge;
@@ -106,13 +113,14 @@ class ChartSearch {
   ChartEdge edge_of(const Candidate& candidate) const;
   // Score a rule over hypotheses and fill in its state; false if a forced translation forbids it.
   bool combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values);
-  bool score_candidate(Candidate& candidate, SourceSpan span);
-  void push(const Candidate& candidate);
-  Candidate pop();
-  void take(const Candidate& candidate);
+  // Add a candidate and its state to those of the span; false if a forced translation forbids it.
+  bool score(Candidate candidate, SourceSpan span);
+  Queued last_scored() const { return {scored_.back().score, static_cast<std::uint32_t>(scored_.size() - 1)}; }
+  void take(std::uint32_t candidate);
   // Score the candidates next to one, as Moses does, not only when they are taken: estimates without the language model
   // across their edges hide good ones. Those that a forced translation forbids lead on to their own neighbours.
-  void push_neighbours(const Candidate& candidate, SourceSpan span);
+  // Takes the place of the first of the queue if `replaces`.
+  void push_neighbours(const Candidate& candidate, SourceSpan span, bool replaces);
   Cell keep(SourceSpan span);
 
   void place(const RuleOption& option, SourceSpan span, std::span<const SourceSpan> gaps,
@@ -155,14 +163,14 @@ class ChartSearch {
 
   // For the current span.
   std::vector<Cube> cubes_;
-  std::vector<Candidate> queue_, passed_;
-  std::vector<std::uint32_t> open_states_;
+  std::vector<Candidate> scored_, passed_;
+  std::vector<std::uint32_t> scored_states_;
+  Heap<Queued, std::less<>> queue_;
   std::vector<Open> open_;
   std::vector<OpenArc> open_arcs_;
   std::vector<std::uint32_t> slots_;  // numbers of open hypotheses by the hash of their states, plus one
   U64Map seen_;
   std::vector<std::uint16_t> positions_;
-  std::uint32_t n_pushed_ = 0;
 };
 
 }  // namespace hyperbaton
