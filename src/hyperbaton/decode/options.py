@@ -23,7 +23,7 @@ class Decoding(CheckedOptions):
         DECODED_SPAN, "rules: longest span under a rule other than glue, in words; 0 means no limit", minimum=0
     )
     rescore: int = option(
-        100, "rules: number of derivations that jump models over untranslated words choose from", minimum=1
+        100, "rules: number of derivations that models of complete derivations choose from", minimum=1
     )
     table_limit: int = option(20, "number of translations per source phrase; 0 takes all", minimum=0)
     early_distortion: bool = option(
