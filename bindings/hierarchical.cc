@@ -111,7 +111,7 @@ nb::dict to_dict(ChartDecoded&& decoded, std::size_t n_values, std::size_t n_res
   COLUMN(phrase_offsets) COLUMN(phrases) COLUMN(phrase_steps)
 // clang-format on
 #undef COLUMN
-              columns["features"] = to_numpy(std::move(decoded.features), n_values);
+                  columns["features"] = to_numpy(std::move(decoded.features), n_values);
   columns["phrase_features"] = to_numpy(std::move(decoded.phrase_features), std::max<std::size_t>(n_rescored, 1));
   columns["counts"] = to_numpy(std::move(counts), 3);
   columns["graph_places"] = to_numpy(std::move(places), 6);

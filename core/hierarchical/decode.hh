@@ -33,7 +33,7 @@ struct ChartDecoded {
   std::vector<WordId> step_target;
   std::vector<std::int64_t> step_link_offsets{0};  // links from words after `begin` to symbols of the target side
   std::vector<Link> step_links;
-  std::vector<float> features;      // (steps and one end for each translation, n_values), unweighted
+  std::vector<float> features;  // (steps and one end for each translation, n_values), unweighted
   // Of each translation that is rescored, its phrases: their rows among all of ChartCandidates, the steps that they belong
   // to, and (phrases and one end, values) of the features that rescore, unweighted.
   std::vector<std::int64_t> phrase_offsets{0};

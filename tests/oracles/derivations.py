@@ -213,14 +213,10 @@ def phrases(derivation: Sequence[Tree]) -> list[Phrase]:
     end = 0
     for tree in derivation:
         end = read(tree, end)
-    places = [0, *(n for _, n, _ in begun[1:]), end]
+    places = [*[n for _, n, _ in begun], end]
+    places[0] = 0
     return [
-        Phrase(
-            (a, b),
-            (first, last),
-            tuple((i, j) for i, j in sorted(links) if a <= i < b and first <= j < last),
-            is_unknown,
-        )
+        Phrase((a, b), (first, last), tuple((i, j) for i, j in links if a <= i < b and first <= j < last), is_unknown)
         for ((a, b), _, is_unknown), (first, last) in zip(begun, pairwise(places), strict=True)
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 # Rules that are not in the table, by the core's numbers for them.
 _UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
 _KINDS = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}
+
+
+_SHARED = ("path_offsets", "scores", "counts", "graph_offsets", "graph_places", "graph_scores")
 
 
 class RuleUse(NamedTuple):
@@ -88,9 +91,8 @@ class Derivations(Translations):
             Links(arrays["step_links"], arrays["step_link_offsets"]),
             np.searchsorted(arrays["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
         )
-        shared = {name: arrays[name] for name in ("path_offsets", "scores", "counts", "graph_offsets", "graph_scores")}
-        shared |= {"system": system, "pieces": request.pieces.offsets, "relaxed": np.zeros(n_pieces, np.uint8)}
-        shared["graph_places"] = arrays["graph_places"]
+        shared: dict[str, Any] = {"system": system, "pieces": request.pieces.offsets}
+        shared |= {"relaxed": np.zeros(n_pieces, np.uint8)} | {name: arrays[name] for name in _SHARED}
         if phrases is not None and search_input is not None:
             of_phrases = Translations(
                 batch=phrases,

@@ -131,7 +131,9 @@ class System(Display, Picklable):
     def __post_init__(self) -> None:
         for name, model in self.reordering.items():
             if self.is_hierarchical and model.OF_PAIRS:
-                raise OptionError(f"{name} scores the pairs of a phrase table, not rules: train 'lexicalized' models instead")
+                raise OptionError(
+                    f"{name} scores the pairs of a phrase table, not rules: train 'lexicalized' models instead"
+                )
 
     @classmethod
     def of(

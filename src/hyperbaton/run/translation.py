@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.base.options import CheckedOptions, Option, from_mapping, option, to_mapping
-from hyperbaton.decode import Decoding, ModelUse
+from hyperbaton.base.options import CheckedOptions, Option, option, to_mapping
+from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.decode.system import (
     DISTORTION,
