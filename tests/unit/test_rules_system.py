@@ -507,7 +507,7 @@ def rules_experiment(systems: dict[str, list[str]], **models: object) -> Experim
 @pytest.mark.slow
 def test_reordering_models_in_an_experiment(tmp_path: Path) -> None:
     left = {"model": "pair", "candidates": "remaining"}
-    operations = {"model": "osm", "order": 2}
+    operations = {"model": "osm", "order": 3}
     plan = make_plan(rules_experiment({"chart": ["hiero", "hier", "left", "operations"]}, left=left, operations=operations))
     do_stages(plan, tmp_path)
     tuned = System.load(plan.stages["tune.chart.1"].folder(tmp_path) / "system")

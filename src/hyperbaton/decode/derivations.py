@@ -25,8 +25,6 @@ from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 # Rules that are not in the table, by the core's numbers for them.
 _UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
 _KINDS = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}
-
-
 _SHARED = ("path_offsets", "scores", "counts", "graph_offsets", "graph_places", "graph_scores")
 
 
