@@ -3,9 +3,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "decode_features.hh"
-#include "decode_options.hh"
-#include "hierarchical/decode.hh"
+#include "decode_input.hh"
+#include "hierarchical/rescoring.hh"
 
 namespace hyperbaton::bindings {
 
@@ -38,8 +37,6 @@ class BoundChartInput {
                .copies = view(source_.copies),
                .lms = {},
                .features = {},
-               .rescoring_names = {},
-               .rescoring = {},
                .weights = view(weights_),
                .demands = demands_.demands(),
                .walls = walls_,
@@ -79,7 +76,21 @@ class BoundChartInput {
   ChartInput input_;
 };
 
-nb::dict to_dict(ChartDecoded&& decoded, std::size_t n_values) {
+// Derivations of sentences, and the phrases in them for Python.
+struct BoundCandidates {
+  ChartCandidates candidates;
+  std::size_t n_values, n_rescored = 0;  // values of the chart's features, and of those that rescore
+
+  BoundOptions phrases() { return {candidates.phrases}; }
+  void rescore(const BoundInput& input, unsigned n_threads, const std::optional<nb::callable>& progress) {
+    n_rescored = input.input().features.n_values();
+    const auto report = make_progress(progress);
+    const nb::gil_scoped_release release;
+    hyperbaton::rescore(candidates, input.input(), n_threads, report);
+  }
+};
+
+nb::dict to_dict(ChartDecoded&& decoded, std::size_t n_values, std::size_t n_rescored) {
   std::vector<std::int64_t> counts, places;
   for (const auto& count : decoded.counts) counts.insert(counts.end(), {count.hypotheses, count.cubes, count.spans});
   std::vector<double> graph_scores;
@@ -97,9 +108,11 @@ nb::dict to_dict(ChartDecoded&& decoded, std::size_t n_values) {
   COLUMN(path_offsets) COLUMN(scores) COLUMN(word_offsets) COLUMN(words) COLUMN(link_offsets) COLUMN(links)
   COLUMN(step_offsets) COLUMN(step_sentence) COLUMN(step_begin) COLUMN(step_end) COLUMN(step_pair) COLUMN(step_parent)
   COLUMN(step_target_offsets) COLUMN(step_target) COLUMN(step_link_offsets) COLUMN(step_links) COLUMN(graph_offsets)
+  COLUMN(phrase_offsets) COLUMN(phrases) COLUMN(phrase_steps)
 // clang-format on
 #undef COLUMN
-              columns["features"] = to_numpy(std::move(decoded.features), n_values);
+                  columns["features"] = to_numpy(std::move(decoded.features), n_values);
+  columns["phrase_features"] = to_numpy(std::move(decoded.phrase_features), std::max<std::size_t>(n_rescored, 1));
   columns["counts"] = to_numpy(std::move(counts), 3);
   columns["graph_places"] = to_numpy(std::move(places), 6);
   columns["graph_scores"] = to_numpy(std::move(graph_scores));
@@ -197,20 +210,26 @@ HYPERBATON_BINDINGS(hierarchical) {
       "input"_a, "settings"_a, nb::arg("progress").none(),
       "For each rule, 1 if it is among the best of its source side within the table limit.");
 
+  nb::class_<BoundCandidates>(m, "ChartCandidates", "Derivations of sentences, from which the best are chosen.")
+      .def_prop_ro("phrases", &BoundCandidates::phrases, "The phrases that derivations are read as.")
+      .def("rescore", &BoundCandidates::rescore, "input"_a, "n_threads"_a, nb::arg("progress").none(),
+           "Score all derivations by features of their phrases.")
+      .def(
+          "choose",
+          [](BoundCandidates& self, const ChartSettings& settings) {
+            return to_dict(choose_best(std::move(self.candidates), settings.n_best), self.n_values, self.n_rescored);
+          },
+          "settings"_a, "The best translations, as columns; removes all from the candidates.");
+
   m.def(
       "decode_chart",
       [](const BoundChartInput& input, RankCache& cache, const ChartSettings& settings,
          const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
-        ChartDecoded decoded;
-        {
-          const nb::gil_scoped_release release;
-          decoded = decode_chart(input.input(), settings, cache, report);
-        }
-        return to_dict(std::move(decoded), input.input().n_values());
+        const nb::gil_scoped_release release;
+        return BoundCandidates{decode_chart(input.input(), settings, cache, report), input.input().n_values()};
       },
-      "input"_a, "cache"_a, "settings"_a, nb::arg("progress").none(),
-      "The best translations of sentences by rules, as columns.");
+      "input"_a, "cache"_a, "settings"_a, nb::arg("progress").none(), "The best derivations of sentences by rules.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -39,11 +39,6 @@ Translated translate(const DecodeInput& input, std::size_t sentence, const Decod
   }
 }
 
-// A sentence for paths that are given: without limits.
-Space unlimited(const DecodeInput& input, std::size_t sentence) {
-  return {input, sentence, {-1, false, {false, false}, FutureJumps::None, 0, false}};
-}
-
 // The options of a sentence, by their numbers in it.
 std::vector<std::uint32_t> options_of(const DecodeInput& input, std::size_t sentence, std::span<const std::int64_t> path) {
   const auto first = input.options.offsets.at(sentence), last = input.options.offsets.at(sentence + 1);
@@ -88,6 +83,10 @@ Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const P
     part = Translated{};
   }
   return all;
+}
+
+Space unlimited(const DecodeInput& input, std::size_t sentence) {
+  return {input, sentence, {-1, false, {false, false}, FutureJumps::None, 0, false}};
 }
 
 std::vector<float> last_step_values(const DecodeInput& input, std::size_t sentence,

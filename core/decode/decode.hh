@@ -30,6 +30,9 @@ struct DecodeSettings {
 
 Decoded decode(const DecodeInput& input, const DecodeSettings& settings, const Progress& progress);
 
+// A sentence for paths that are given: without limits.
+Space unlimited(const DecodeInput& input, std::size_t sentence);
+
 // Unweighted values of the last step of each path through a sentence, (n_paths, n_features). A path lists options by
 // their rows and need not cover the sentence; limits are ignored.
 std::vector<float> last_step_values(const DecodeInput& input, std::size_t sentence,

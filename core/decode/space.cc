@@ -15,6 +15,7 @@ constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 std::vector<std::string> DecodeInput::column_names() const {
   auto names = features.column_names();
+  if (options.n_features == 0) return names;
   names.resize(n_values() - kOwnFeatures, std::string(kTableFeature));
   names.insert(names.end(), kOwnFeatureNames.begin(), kOwnFeatureNames.end());
   return names;
@@ -225,28 +226,32 @@ std::vector<std::uint32_t> Space::walk(std::span<const std::uint32_t> path, cons
     prepare(state.data(), 0, span_of(path[i]), move);
     float weighted;
     apply(state.data(), path[i], move, weighted);
-    visit(i, state.data(), move);
+    visit(i, state.data(), move, weighted);
     state = move.state;
   }
   return state;
 }
 
-void Space::add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values) {
+double Space::add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values) {
   const std::size_t n = input_.n_values();
-  const auto state = walk(path, [&](std::size_t i, const std::uint32_t* before, Move& move) {
+  double sum = 0;
+  const auto state = walk(path, [&](std::size_t i, const std::uint32_t* before, Move& move, float score) {
+    sum += score;
     values.resize(values.size() + n, 0.0F);
     float* row = values.data() + values.size() - n;
     add_values({before, i == 0 ? 0 : path[i - 1], path[i]}, move, row);
     const BatchedStep step{before, path[i], move.state.data()};
     add_batched_values({&step, 1}, row);
+    features_.each_batched([&](const auto& placed) { sum += placed.feature.weight() * row[placed.column]; });
   });
   values.resize(values.size() + n, 0.0F);
   add_end_values(state.data(), values.data() + values.size() - n);
+  return n_words() == 0 ? 0 : sum + finish(state.data());
 }
 
 std::vector<std::uint8_t> Space::path_classes(std::span<const std::uint32_t> path) {
   std::vector<std::uint8_t> classes;
-  walk(path, [&](std::size_t, const std::uint32_t*, const Move& move) {
+  walk(path, [&](std::size_t, const std::uint32_t*, const Move& move, float) {
     features_.each([&](const auto& placed) { placed.feature.add_class(move.step, move.memos[placed.memo], classes); });
   });
   return classes;

@@ -103,15 +103,16 @@ class Space {
     });
   }
 
-  // Unweighted values of each step of a whole translation, and a last row for the end of the sentence.
-  void add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values);
+  // Append unweighted values of each step of a whole translation, and a last row for the end of the sentence; returns the
+  // weighted score.
+  double add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values);
   // The class of each step of a path by each feature with classes: (steps, features).
   std::vector<std::uint8_t> path_classes(std::span<const std::uint32_t> path);
   // Unweighted values of single steps, including the end of the sentence: (ways, n_values).
   std::vector<float> way_values(std::span<const GraphStep> ways);
 
  private:
-  // Call visit(i, state, move) for each step of a path, with the state before it.
+  // Call visit(i, state, move, score) for each step of a path, with the state before it.
   template <class Visit>
   std::vector<std::uint32_t> walk(std::span<const std::uint32_t> path, const Visit& visit);
   // Whether jump models find a span improbable; monotone steps and steps that fill the first gap never are.

@@ -10,53 +10,39 @@ namespace hyperbaton {
 
 namespace {
 
-// The translations of one sentence, with offsets from 0.
+// The derivations of one sentence, each with offsets from 0.
 class Writer {
  public:
-  Writer(const ChartInput& input, ChartSearch& chart, std::size_t sentence, ChartDecoded& out)
+  Writer(const ChartInput& input, ChartSearch& chart, std::size_t sentence, bool is_rescored,
+         ChartCandidates::OfSentence& out)
       : input_(input),
         chart_(chart),
         derivations_(chart),
-        rescoring_(input.rescoring, sentence, chart.n_words()),
         sentence_(sentence),
-        out_(out) {}
+        is_rescored_(is_rescored),
+        out_(out),
+        step_of_word_(to_size(chart.n_words())) {}
 
-  // Derivations are rescored until `n_rescored` of them, and the list by the search's own scores, are complete.
+  // The list by the search's own scores. If it will be rescored, equal translations remain, which other models may
+  // prefer, and there are at least `n_rescored`; only equal phrases have equal scores.
   void write_paths(const NBestSettings& settings, std::size_t n_rescored) {
-    struct Candidate {
-      Derivation derivation;
-      std::uint32_t output;
-    };
-    std::vector<Candidate> pool;
-    Interner outputs;
+    Interner outputs, ways;
     const std::size_t most = settings.distinct && settings.factor == 0
                                  ? ~std::size_t{0}
                                  : settings.n * std::max<std::size_t>(settings.distinct ? settings.factor : 1, 1);
-    if (rescoring_.empty()) n_rescored = 0;
     std::size_t n_found = 0;
     for (std::size_t rank = 0; rank < n_rescored || (rank < most && n_found < settings.n); ++rank) {
       const auto* found = derivations_.get(chart_.root(), static_cast<std::uint32_t>(rank));
       if (!found) break;
-      Derivation derivation = *found;
-      derivation.score += realise(derivation);
-      const auto [output, is_new] = outputs.number(std::span<const WordId>(words_));
-      if (settings.distinct && !is_new && rescoring_.empty()) continue;
-      n_found += is_new || !settings.distinct;
-      pool.push_back({derivation, output});
-    }
-    if (!rescoring_.empty())
-      std::ranges::stable_sort(pool, std::greater{}, [](const Candidate& found) { return found.derivation.score; });
-    std::vector<bool> is_written(outputs.size());
-    n_found = 0;
-    for (const auto& [derivation, output] : pool) {
-      if (n_found == settings.n) return;
-      if (settings.distinct && is_written[output]) continue;
-      is_written[output] = true;
-      realise(derivation);
-      write(derivation);
-      ++n_found;
+      const Derivation derivation = *found;
+      const auto numbers = realise(derivation);
+      const bool is_new = !settings.distinct || outputs.number(std::span<const WordId>(words_)).second;
+      n_found += is_new;
+      if (is_rescored_ ? !settings.distinct || ways.number(numbers).second : is_new) write(derivation, numbers);
     }
   }
+
+  SentenceBlocks phrases() { return phrases_.take(out_.paths); }
 
   // The chart from the whole sentence down, a row for every path to a hypothesis.
   void write_graph() {
@@ -78,7 +64,7 @@ class Writer {
           seen[edge.children[g]] = true;
         }
         for (const auto symbol : chart_.options().target(option)) row.target.push_back(word_of(symbol));
-        out_.graph.push_back(std::move(row));
+        out_.rest.graph.push_back(std::move(row));
       };
       write_edge(h.best);
       for (const auto& arc : chart_.arcs(h)) write_edge(arc);
@@ -88,22 +74,32 @@ class Writer {
  private:
   WordId word_of(RuleSymbol symbol) const { return symbol.is_gap ? input_.grammar.gaps[symbol.value] : symbol.value; }
 
-  // Find the words and links of a derivation, and the weighted score of the models that rescore it.
-  double realise(const Derivation& derivation) {
+  // Find the words, links and phrases of a derivation; returns the numbers of its phrases if it will be rescored.
+  std::span<const std::int64_t> realise(const Derivation& derivation) {
     words_.clear();
     links_.clear();
-    visits_.clear();
-    n_rules_ = 0;
+    phrases_.clear();
     realise(chart_.root(), derivation);
-    return rescoring_.empty() ? 0 : rescoring_.score(visits_);
+    std::ranges::sort(links_);
+    return is_rescored_ ? phrases_.numbers(words_, links_) : std::span<const std::int64_t>();
   }
 
   // Append the words and links of a derivation. Glue rules nest to the left, as deep as the sentence is long.
   void realise(std::uint32_t id, const Derivation& derivation) {
     const auto edge = derivations_.edge(id, derivation);
     const auto& option = chart_.options()[edge.option];
-    std::vector<std::uint16_t> places;  // of target symbols in the translation
+    std::vector<std::uint16_t> positions, places;  // of source symbols, and of target symbols in the translation
+    chart_.positions(edge, chart_[id].span, positions);
+    const auto phrases = is_rescored_ ? phrases_of(chart_.options(), option) : std::vector<RulePhrase>();
+    auto phrase = phrases.begin();
+    const auto begin_phrases = [&] {
+      for (; phrase != phrases.end() && phrase->begin == places.size(); ++phrase) {
+        const SourceSpan source{positions[phrase->source.first], positions[phrase->source.last]};
+        if (source.begin < source.end) phrases_.begin(source, words_.size(), option.pair == kUnknownPair);
+      }
+    };
     for (const auto symbol : chart_.options().target(option)) {
+      begin_phrases();
       places.push_back(static_cast<std::uint16_t>(words_.size()));
       if (!symbol.is_gap)
         words_.push_back(symbol.value);
@@ -111,34 +107,18 @@ class Writer {
         realise(edge.children[symbol.value],
                 Derivation(*derivations_.get(edge.children[symbol.value], derivation.ranks[symbol.value])));
     }
-    const auto inner = chart_.options().links(option);
-    if (inner.empty() && rescoring_.empty()) return;
-    chart_.positions(edge, chart_[id].span, positions_);
-    for (const auto link : inner) links_.push_back({positions_[link.source], places[link.target]});
-    if (rescoring_.empty()) return;
-    ++n_rules_;
-    each_word(option, [&](std::size_t symbol, std::uint16_t word) {
-      const auto link = std::ranges::find(inner, symbol, &Link::source);  // the first one in target order
-      const bool is_linked = link != inner.end();
-      visits_.push_back({is_linked ? places[link->target] : words_.size(), is_linked, word, n_rules_});
-    });
+    begin_phrases();
+    for (const auto link : chart_.options().links(option)) links_.push_back({positions[link.source], places[link.target]});
   }
 
-  // Call use(symbol, word) for the source words of a rule outside its gaps, whose symbols are at positions_.
-  template <class Use>
-  void each_word(const RuleOption& option, const Use& use) const {
-    for (std::size_t k = 0; k + 1 < positions_.size(); ++k)
-      if (!chart_.options().source_is_gap(option, k))
-        for (auto word = positions_[k]; word < positions_[k + 1]; ++word) use(k, word);
-  }
-
-  void write(const Derivation& derivation) {
-    out_.scores.push_back(derivation.score);
-    out_.words.insert(out_.words.end(), words_.begin(), words_.end());
-    out_.word_offsets.push_back(static_cast<std::int64_t>(out_.words.size()));
-    std::ranges::sort(links_);
-    out_.links.insert(out_.links.end(), links_.begin(), links_.end());
-    out_.link_offsets.push_back(static_cast<std::int64_t>(out_.links.size()));
+  // Write the derivation that was realised last.
+  void write(const Derivation& derivation, std::span<const std::int64_t> phrases) {
+    ChartDecoded path;
+    path.scores = {derivation.score};
+    path.words = words_;
+    path.word_offsets.push_back(static_cast<std::int64_t>(words_.size()));
+    path.links = links_;
+    path.link_offsets.push_back(static_cast<std::int64_t>(links_.size()));
 
     // Glued hypotheses from the end of the sentence to its start.
     struct Glued {
@@ -154,66 +134,67 @@ class Writer {
       rank = here.ranks[0];
       id = derivations_.edge(id, here).children[0];
     }
-    first_step_ = static_cast<std::int32_t>(out_.step_begin.size());
     for (auto it = glued.rbegin(); it != glued.rend(); ++it) {
       const auto edge = derivations_.edge(it->id, it->derivation);
-      const auto step = write_step(it->id, edge, -1);
-      if (edge.children[1] != kNone) write_subtree(edge.children[1], it->derivation.ranks[1], step);
+      const auto step = write_step(path, it->id, edge, -1);
+      if (edge.children[1] != kNone) write_subtree(path, edge.children[1], it->derivation.ranks[1], step);
     }
-    const auto row = add_row();
-    chart_.add_values(derivations_.edge(chart_.root(), derivation), chart_[chart_.root()].span, out_.features.data() + row);
-    out_.step_offsets.push_back(static_cast<std::int64_t>(out_.step_begin.size()));
+    const auto row = add_row(path);
+    chart_.add_values(derivations_.edge(chart_.root(), derivation), chart_[chart_.root()].span, path.features.data() + row);
+    path.step_offsets.push_back(static_cast<std::int64_t>(path.step_begin.size()));
+    path.phrases.assign(phrases.begin(), phrases.end());
+    path.phrase_offsets.push_back(static_cast<std::int64_t>(phrases.size()));
+    for (std::size_t k = 0; k < phrases.size(); ++k)
+      path.phrase_steps.push_back(step_of_word_[to_size(phrases_.first_word(k))]);
+    out_.paths.push_back(std::move(path));
   }
 
-  void write_subtree(std::uint32_t id, std::uint32_t rank, std::int32_t parent) {
+  void write_subtree(ChartDecoded& path, std::uint32_t id, std::uint32_t rank, std::int32_t parent) {
     const Derivation derivation = *derivations_.get(id, rank);
     const auto edge = derivations_.edge(id, derivation);
-    const auto step = write_step(id, edge, parent);
+    const auto step = write_step(path, id, edge, parent);
     for (std::size_t g = 0; g < kMaxGaps && edge.children[g] != kNone; ++g)
-      write_subtree(edge.children[g], derivation.ranks[g], step);
+      write_subtree(path, edge.children[g], derivation.ranks[g], step);
   }
 
-  std::int32_t write_step(std::uint32_t id, const ChartEdge& edge, std::int32_t parent) {
+  std::int32_t write_step(ChartDecoded& path, std::uint32_t id, const ChartEdge& edge, std::int32_t parent) {
     const auto& option = chart_.options()[edge.option];
     const auto span = chart_[id].span;
-    const auto step = static_cast<std::int32_t>(out_.step_begin.size()) - first_step_;
-    out_.step_sentence.push_back(static_cast<std::uint32_t>(sentence_));
-    out_.step_begin.push_back(static_cast<std::uint16_t>(span.begin));
-    out_.step_end.push_back(static_cast<std::uint16_t>(span.end));
-    out_.step_pair.push_back(option.pair);
-    out_.step_parent.push_back(parent);
-    for (const auto symbol : chart_.options().target(option)) out_.step_target.push_back(word_of(symbol));
-    out_.step_target_offsets.push_back(static_cast<std::int64_t>(out_.step_target.size()));
-    const auto inner = chart_.options().links(option);
+    const auto step = static_cast<std::int32_t>(path.step_begin.size());
+    path.step_sentence.push_back(static_cast<std::uint32_t>(sentence_));
+    path.step_begin.push_back(static_cast<std::uint16_t>(span.begin));
+    path.step_end.push_back(static_cast<std::uint16_t>(span.end));
+    path.step_pair.push_back(option.pair);
+    path.step_parent.push_back(parent);
+    for (const auto symbol : chart_.options().target(option)) path.step_target.push_back(word_of(symbol));
+    path.step_target_offsets.push_back(static_cast<std::int64_t>(path.step_target.size()));
     chart_.positions(edge, span, positions_);
-    for (const auto link : inner)
-      out_.step_links.push_back({static_cast<std::uint16_t>(positions_[link.source] - span.begin), link.target});
-    out_.step_link_offsets.push_back(static_cast<std::int64_t>(out_.step_links.size()));
-    const auto row = add_row();
-    chart_.add_values(edge, span, out_.features.data() + row);
-    each_word(option, [&](std::size_t, std::uint16_t word) {
-      rescoring_.add_values(word, out_.features.data() + row + input_.first_rescored());
-    });
+    for (const auto link : chart_.options().links(option))
+      path.step_links.push_back({static_cast<std::uint16_t>(positions_[link.source] - span.begin), link.target});
+    path.step_link_offsets.push_back(static_cast<std::int64_t>(path.step_links.size()));
+    // The rules in its gaps come later. Glue rules, which have no parent, have no words.
+    if (parent >= 0) std::fill(step_of_word_.begin() + span.begin, step_of_word_.begin() + span.end, step);
+    const auto row = add_row(path);
+    chart_.add_values(edge, span, path.features.data() + row);
     return step;
   }
 
-  std::size_t add_row() {
-    out_.features.resize(out_.features.size() + input_.n_values());
-    return out_.features.size() - input_.n_values();
+  std::size_t add_row(ChartDecoded& path) const {
+    path.features.resize(path.features.size() + input_.n_values());
+    return path.features.size() - input_.n_values();
   }
 
   const ChartInput& input_;
   ChartSearch& chart_;
   Derivations derivations_;
-  Rescoring rescoring_;
   std::size_t sentence_;
-  ChartDecoded& out_;
+  bool is_rescored_;
+  ChartCandidates::OfSentence& out_;
   std::vector<WordId> words_;
   std::vector<Link> links_;
-  std::vector<WordVisit> visits_;
-  std::size_t n_rules_ = 0;
+  SentencePhrases phrases_;
   std::vector<std::uint16_t> positions_;
-  std::int32_t first_step_ = 0;
+  std::vector<std::int32_t> step_of_word_;  // the innermost one
 };
 
 }  // namespace
@@ -236,32 +217,56 @@ RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, R
   return blocks;
 }
 
-ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
-                          const Progress& progress) {
+ChartCandidates decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
+                             const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
-  std::vector<ChartDecoded> parts(n);
+  const bool is_rescored = settings.n_rescored > 0;
+  ChartCandidates candidates;
+  candidates.sentences.resize(n);
+  RuleBlocks phrases;
+  phrases.sentences.resize(n);
   const auto order = longest_first(input.source.offsets);
   parallel_chunks(n, 1, settings.lookup.n_threads, progress, [&](std::size_t at, std::size_t, Poll& poll) {
     const auto s = order[at];
+    auto& out = candidates.sentences[s];
     ChartSearch chart(input, settings, s, cache, poll);
     const bool complete = chart.run();
-    parts[s].counts = {chart.counts()};
+    out.rest.counts = {chart.counts()};
     if (!complete) return;
-    Writer writer(input, chart, s, parts[s]);
+    Writer writer(input, chart, s, is_rescored, out);
     writer.write_paths(settings.n_best, settings.n_rescored);
     if (settings.graph) writer.write_graph();
+    phrases.sentences[s] = writer.phrases();
   });
+  phrases.fill_options();
+  for (std::size_t s = 0; s < n; ++s)
+    for (auto& path : candidates.sentences[s].paths)
+      for (auto& row : path.phrases) row += phrases.options.offsets[s];
+  candidates.phrases = std::move(phrases.options);
+  return candidates;
+}
+
+ChartDecoded choose_best(ChartCandidates&& candidates, const NBestSettings& settings) {
   ChartDecoded all;
   using D = ChartDecoded;
-  for (auto& part : parts) {
-    append_columns<&D::scores, &D::words, &D::links, &D::step_sentence, &D::step_begin, &D::step_end, &D::step_pair,
-                   &D::step_parent, &D::step_target, &D::step_links, &D::features, &D::counts>(all, part);
-    append_offsets<&D::word_offsets, &D::link_offsets, &D::step_offsets, &D::step_target_offsets, &D::step_link_offsets>(
-        all, part);
+  for (auto& [paths, rest] : candidates.sentences) {
+    Interner outputs;
+    std::size_t n_chosen = 0;
+    for (auto& path : paths) {
+      if (n_chosen == settings.n) break;
+      if (settings.distinct && !outputs.number(std::span<const WordId>(path.words)).second) continue;
+      ++n_chosen;
+      append_columns<&D::scores, &D::words, &D::links, &D::step_sentence, &D::step_begin, &D::step_end, &D::step_pair,
+                     &D::step_parent, &D::step_target, &D::step_links, &D::features, &D::phrases, &D::phrase_steps,
+                     &D::phrase_features>(all, path);
+      append_offsets<&D::word_offsets, &D::link_offsets, &D::step_offsets, &D::step_target_offsets, &D::step_link_offsets,
+                     &D::phrase_offsets>(all, path);
+    }
+    paths = {};
+    append_columns<&D::counts>(all, rest);
     all.path_offsets.push_back(static_cast<std::int64_t>(all.scores.size()));
-    std::ranges::move(part.graph, std::back_inserter(all.graph));
+    std::ranges::move(rest.graph, std::back_inserter(all.graph));
     all.graph_offsets.push_back(static_cast<std::int64_t>(all.graph.size()));
-    part = ChartDecoded{};
   }
   return all;
 }

@@ -33,7 +33,13 @@ struct ChartDecoded {
   std::vector<WordId> step_target;
   std::vector<std::int64_t> step_link_offsets{0};  // links from words after `begin` to symbols of the target side
   std::vector<Link> step_links;
-  std::vector<float> features;      // (steps and one end for each translation, n_values), unweighted
+  std::vector<float> features;  // (steps and one end for each translation, n_values), unweighted
+  // Of each translation that is rescored, its phrases: their rows among all of ChartCandidates, the steps that they belong
+  // to, and (phrases and one end, values) of the features that rescore, unweighted.
+  std::vector<std::int64_t> phrase_offsets{0};
+  std::vector<std::int64_t> phrases;
+  std::vector<std::int32_t> phrase_steps;
+  std::vector<float> phrase_features;
   std::vector<ChartCounts> counts;  // by sentence
   std::vector<std::int64_t> graph_offsets{0};
   std::vector<ChartGraphRow> graph;
@@ -46,7 +52,18 @@ std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSetting
 // The phrase pairs that orientation models see in the derivations of sentences. Of the input, the features are not used.
 RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RankCache& cache, const Progress& progress);
 
-ChartDecoded decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
-                          const Progress& progress);
+// Derivations to choose from, and the phrases in them if they will be rescored.
+struct ChartCandidates {
+  struct OfSentence {
+    std::vector<ChartDecoded> paths;  // one translation each, best first
+    ChartDecoded rest;                // counts and the search graph
+  };
+  std::vector<OfSentence> sentences;
+  TranslationOptions phrases;
+};
+ChartCandidates decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
+                             const Progress& progress);
+
+ChartDecoded choose_best(ChartCandidates&& candidates, const NBestSettings& settings);
 
 }  // namespace hyperbaton

@@ -41,10 +41,8 @@ struct ChartInput {
   TokensView source;               // numbers in the table's source vocabulary, kUnknownWord if not in it
   std::span<const WordId> copies;  // for each token, the target word used when it is passed through
   std::vector<NamedLm> lms;
-  ChartFeatureList features;  // those that score parts of derivations
-  std::vector<std::string> rescoring_names;
-  std::vector<JumpScorer> rescoring;  // those that score complete derivations
-  std::span<const float> weights;     // of the table's scores, the rule's own features and the glue rule
+  ChartFeatureList features;
+  std::span<const float> weights;  // of the table's scores, the rule's own features and the glue rule
   Demands demands;
   std::span<const Wall> walls;
   std::span<const Zone> zones;
@@ -53,10 +51,9 @@ struct ChartInput {
 
   // Number of a rule's own values: scores of the table, own features, glue.
   std::size_t n_own() const { return grammar.scores.n() + kOwnFeatures + 1; }
-  // Columns of values: language models, other features, the rule's, then those of complete derivations.
+  // Columns of values: language models, other features, then the rule's.
   std::size_t first_own() const { return lms.size() + features.n_values(); }
-  std::size_t first_rescored() const { return first_own() + n_own(); }
-  std::size_t n_values() const { return first_rescored() + rescoring.size(); }
+  std::size_t n_values() const { return first_own() + n_own(); }
   std::vector<std::string> column_names() const;
   // Add a feature of any kind; throws if it cannot score derivations of these sentences.
   void add(const std::string& name, const FeatureInput& feature);
@@ -68,7 +65,7 @@ struct ChartSettings {
   Beam beam;              // hypotheses kept for a span
   int max_span;           // most words covered by a rule other than glue; 0 means no limit
   NBestSettings n_best;
-  std::size_t n_rescored;  // derivations, at least, among which models of complete derivations choose
+  std::size_t n_rescored;  // derivations, at least, among which the best will be chosen (rescoring.hh); 0: none will be
   bool graph;
 };
 

@@ -1,43 +1,44 @@
-// Jump models over the untranslated words: a chart does not know which these are, but a complete derivation does.
+// Rescoring: a chart does not know which words are translated before a rule, but a complete derivation does, read as a
+// sequence of phrases in target order. So the features of the other search score it, as they score a path through a
+// sentence.
 //
-// A derivation visits source words in the order of their target words, each once. The words of a rule without links count
-// as translated where its target side ends. So a derivation without gaps has the scores of the same phrases translated
-// from left to right.
+// A rule without gaps is a phrase. The target side of any other is cut at its gaps, and each run of words between them,
+// from left to right, into phrases with the most source words that are contiguous. A source word belongs to its first
+// linked target word, one without links to the word on its left or, at the start of a rule, on its right; next to a gap it
+// is a phrase without target words. Target words that are left over belong to the phrase before them.
 #pragma once
 
-#include <compare>
-#include <vector>
-
-#include "decode/sentence_jumps.hh"
+#include "decode/decode.hh"
+#include "hierarchical/decode.hh"
 
 namespace hyperbaton {
 
-// A source word of a derivation. Visits are ordered by target words.
-struct WordVisit {
-  std::size_t place;  // its first target word, or the end of the target side of its rule
-  bool is_linked;
-  std::uint16_t word;
-  std::size_t rule;  // a number
-  auto operator<=>(const WordVisit&) const = default;
-};
-
-class Rescoring {
+// The phrases of the derivations of a sentence.
+class SentencePhrases {
  public:
-  Rescoring(std::span<const JumpScorer> scorers, std::size_t sentence, int n_words);
-
-  bool empty() const { return scorers_.empty(); }
-  // The weighted score of a derivation, whose visits are sorted.
-  double score(std::vector<WordVisit>& visits);
-  // Add the unweighted values of the jumps to a source word, in the derivation last scored, to columns.
-  void add_values(int word, float* columns) const {
-    for (std::size_t k = 0; k < scorers_.size(); ++k) columns[k] += values_[to_size(word) * scorers_.size() + k];
-  }
+  // Begin a phrase of the next derivation, or give one up.
+  void begin(SourceSpan source, std::size_t target, bool is_unknown) { begun_.push_back({source, target, is_unknown}); }
+  void clear() { begun_.clear(); }
+  // The numbers of these phrases, which end a translation; its links are sorted. The result is valid until the next call.
+  std::span<const std::int64_t> numbers(std::span<const WordId> words, std::span<const Link> links);
+  // The first source word of each.
+  int first_word(std::size_t phrase) const { return begun_[phrase].source.begin; }
+  // Sort the phrases by their spans; changes their numbers in translations.
+  SentenceBlocks take(std::vector<ChartDecoded>& paths);
 
  private:
-  std::span<const JumpScorer> scorers_;
-  int n_words_;
-  std::vector<SentenceJumps> jumps_;
-  std::vector<float> values_;  // (n_words, n_scorers)
+  struct Begun {
+    SourceSpan source;
+    std::size_t target;
+    bool is_unknown;
+  };
+  std::vector<Begun> begun_;
+  std::vector<std::int64_t> numbers_;
+  std::vector<std::uint32_t> key_;
+  SentenceBlocks all_;
 };
+
+// Score all candidates by features of their phrases, and sort them.
+void rescore(ChartCandidates& candidates, const DecodeInput& input, unsigned n_threads, const Progress& progress);
 
 }  // namespace hyperbaton

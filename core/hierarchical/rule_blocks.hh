@@ -19,6 +19,7 @@
 namespace hyperbaton {
 
 class RuleOptions;
+struct RuleOption;
 struct RuleSymbol;
 
 // Source symbols of a rule, half-open.
@@ -37,6 +38,14 @@ struct RulePart {
   SymbolRange before{0, 0}, from_here{0, 0};
 };
 
+// A phrase of a rule that is read as phrases (rescoring.hh): its source symbols, and the target symbol that it begins with.
+// It ends where the next phrase begins.
+struct RulePhrase {
+  std::uint32_t begin;
+  SymbolRange source;
+};
+std::vector<RulePhrase> phrases_of(const RuleOptions& options, const RuleOption& option);
+
 // The blocks of a sentence. A block is a content, its words and links, at a position of the sentence.
 class SentenceBlocks {
  public:
@@ -51,12 +60,13 @@ class SentenceBlocks {
       throw Error("the rules of a sentence are not those that its blocks were found with");
     return first_row + *number;
   }
-  // Add a block, if it is new, in the next row.
-  void add(std::uint32_t content, SourceSpan span) {
+  // The number of a block, which is added in the next row if it is new.
+  std::uint32_t add(std::uint32_t content, SourceSpan span) {
     const auto [number, present] = numbers_.find_or_add(key(content, span.begin));
-    if (present) return;
+    if (present) return *number;
     *number = static_cast<std::uint32_t>(blocks.size());
     blocks.push_back({content, span});
+    return *number;
   }
 
   struct Block {
@@ -104,6 +114,9 @@ class RuleParts {
   std::vector<RulePart> parts_;
   std::vector<std::uint32_t> key_;
 };
+
+// In the first number of a content: a word that is not in the table.
+inline constexpr std::uint32_t kUnknownContent = 0x10000U;
 
 // The blocks of all sentences, as options for models; they have no pair and no scores.
 struct RuleBlocks {

@@ -34,21 +34,12 @@ std::vector<std::string> ChartInput::column_names() const {
   names.insert(names.end(), grammar.scores.n(), std::string(kTableFeature));
   names.insert(names.end(), kOwnFeatureNames.begin(), kOwnFeatureNames.end());
   names.emplace_back(kGlueFeature);
-  std::ranges::copy(rescoring_names, std::back_inserter(names));
   return names;
 }
 
 void ChartInput::add(const std::string& name, const FeatureInput& feature) {
   std::visit(
       [&]<class Input>(const Input& input) {
-        if constexpr (std::same_as<Input, JumpScorer>) {
-          if (input.remaining) {
-            input.check(source.offsets);
-            rescoring_names.push_back(name);
-            rescoring.push_back(input);
-            return;
-          }
-        }
         if constexpr (std::same_as<Input, WeightedLm>) {
           if (input.words.size() < grammar.n_target_words)
             throw Error("a language model must have a number for each target word");
@@ -93,7 +84,7 @@ ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings,
       features_(input.features, sentence, n_words_, 2 * lms_.size(), lms_.size()),
       at_forced_(features_.end()),
       n_state_(at_forced_ + (forced_ ? 2 : 0)),
-      keep_arcs_(settings.n_best.n > 1 || settings.graph || !input.rescoring.empty()),
+      keep_arcs_(settings.n_best.n > 1 || settings.graph || settings.n_rescored > 0),
       cells_(to_size(n_words_) + 1),
       glued_(to_size(n_words_) + 1) {
   if (!input.blocks.empty()) parts_.emplace(input.blocks[sentence]);

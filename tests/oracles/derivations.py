@@ -11,7 +11,6 @@ from itertools import count, pairwise, product
 from typing import Any, NamedTuple
 
 from tests.oracles.decode import Arpa, log
-from tests.oracles.jumps import candidate_class
 
 Rules = Mapping[tuple[str, str], tuple[list[float], list[tuple[int, int]]]]
 Span = tuple[int, int]
@@ -136,37 +135,90 @@ def features(
     return found
 
 
-def translated(tree: Tree, numbers: Iterator[int]) -> list[tuple[int, int, bool]]:
-    """As `visits`, and whether the word is linked: those that are not come where the target side of their rule ends."""
-    number, order, seen = next(numbers), list[tuple[int, int, bool]](), set()
+class Phrase(NamedTuple):
+    """A phrase of a derivation: its source and target spans, and the links inside it by the words of the sentence."""
+
+    source: Span
+    target: Span
+    links: tuple[tuple[int, int], ...]
+    is_unknown: bool
+
+
+def cuts(tree: Tree) -> dict[int, list[Span]]:
+    """The source spans of the phrases of a rule, by the target symbol that each begins with."""
+    if not tree.children:
+        return {0: [(tree.begin, tree.end)]}
+    at, gaps = positions(tree), [i for i, symbol in enumerate(tree.source) if symbol == "[X]"]
+    visits: list[list[tuple[int, int]]] = []  # source and target symbols of each gap, or run of words
     for j, symbol in enumerate(tree.target):
-        if symbol.startswith("[X,"):
-            order += translated(tree.children[int(symbol[3]) - 1], numbers)
-        for i in sorted({i for i, k in tree.links if k == j} - seen):
-            order.append((positions(tree)[i], number, True))
-            seen.add(i)
-    words = [i for i, symbol in enumerate(tree.source) if symbol != "[X]" and i not in seen]
-    return [*order, *((positions(tree)[i], number, False) for i in words)]
+        is_gap = symbol.startswith("[X,")
+        if is_gap or not visits or tree.target[j - 1].startswith("[X,"):
+            visits.append([])
+        seen = {i for run in visits for i, _ in run}
+        symbols = [gaps[int(symbol[3]) - 1]] if is_gap else sorted({i for i, k in tree.links if k == j} - seen)
+        visits[-1] += [(i, j) for i in symbols]
+    used = sorted(i for run in visits for i, _ in run)
+    words: dict[int, set[int]] = {i: set() for i in used}  # of each symbol, with those without links that belong to it
+    for i in range(len(tree.source)):
+        if i not in gaps:
+            words[max((k for k in used if k <= i), default=used[0])].add(at[i])
+    found: dict[int, list[Span]] = {j: [] for j in range(len(tree.target) + 1)}
+    first_symbol = {id(run): j for j, run in zip(run_starts(tree), visits, strict=True)}
+    for run in visits:
+        if run and run[0][0] in gaps:
+            gap, j = run[0]
+            if left := {word for word in words[gap] if word < at[gap]}:
+                found[0].insert(0, hull(left))
+            if right := words[gap] - left:
+                found[j + 1].append(hull(right))
+            continue
+        rest = run
+        while rest:
+            sizes = [k for k in range(1, len(rest) + 1) if is_whole(set.union(*(words[i] for i, _ in rest[:k])))]
+            j = rest[0][1]
+            if len(rest) == len(run):
+                j = first_symbol[id(run)]
+            elif run[len(run) - len(rest) - 1][1] == j:
+                j += 1
+            found[j].append(hull(set.union(*(words[i] for i, _ in rest[: max(sizes)]))))
+            rest = rest[max(sizes) :]
+    return found
 
 
-def remaining_jumps(
-    derivation: Sequence[Tree], n_words: int, scores: Any, class_weights: Sequence[float] | None, inside: bool
-) -> float:
-    """log P of the jumps of a derivation, normalised over the words that are not translated yet and the end."""
-    numbers, total, covered = count(), 0.0, set[int]()
-    current, last = -1, -1
-    for word, number, is_linked in (one for tree in derivation for one in translated(tree, numbers)):
-        if is_linked and (inside or number != last):
-            exps = {}
-            for j in [*sorted(set(range(n_words)) - covered), n_words]:
-                visited = {i + 1 for i in covered}
-                extra = class_weights[candidate_class(n_words, visited, current + 1, j + 1)] if class_weights else 0.0
-                exps[j] = math.exp(scores[current + 1, j] + extra)
-            total += math.log(exps[word] / sum(exps.values()))
-        if is_linked:
-            current, last = word, number
-        covered.add(word)
-    return total
+def run_starts(tree: Tree) -> list[int]:
+    """The first target symbol of each gap and of each run of words."""
+    is_gap = [symbol.startswith("[X,") for symbol in tree.target]
+    return [j for j, here in enumerate(is_gap) if here or j == 0 or is_gap[j - 1]]
+
+
+def is_whole(words: set[int]) -> bool:
+    return len(words) == max(words) - min(words) + 1
+
+
+def phrases(derivation: Sequence[Tree]) -> list[Phrase]:
+    """The phrases that a derivation is read as, in target order."""
+    begun: list[tuple[Span, int, bool]] = []
+    links: list[tuple[int, int]] = []
+
+    def read(tree: Tree, n: int) -> int:
+        """Read a rule whose target side begins after n words; returns where it ends."""
+        starts, places = cuts(tree), []
+        for j, symbol in enumerate([*tree.target, ""]):
+            begun.extend((span, n, tree.scores is None) for span in starts.get(j, []))
+            places.append(n)
+            n = read(tree.children[int(symbol[3]) - 1], n) if symbol.startswith("[X,") else n + 1 if symbol else n
+        links.extend((positions(tree)[i], places[j]) for i, j in tree.links)
+        return n
+
+    end = 0
+    for tree in derivation:
+        end = read(tree, end)
+    places = [*[n for _, n, _ in begun], end]
+    places[0] = 0
+    return [
+        Phrase((a, b), (first, last), tuple((i, j) for i, j in links if a <= i < b and first <= j < last), is_unknown)
+        for ((a, b), _, is_unknown), (first, last) in zip(begun, pairwise(places), strict=True)
+    ]
 
 
 class Block(NamedTuple):

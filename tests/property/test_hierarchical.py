@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hyperbaton import _core
 from hyperbaton.corpus import Text
 from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
 from hyperbaton.lm import LanguageModel
-from hyperbaton.models import JumpLogProbs
 from hyperbaton.phrases import TranslationOptions
-from tests.oracles import decode, derivations
-from tests.property.test_decode import ARPA
+from tests.oracles import decode as oracle
+from tests.oracles import derivations
+from tests.property.search_cases import ARPA, CLASS_FACTORS, SHAPES
 from tests.rule_tables import rule_table
 
 WEIGHTS = {"TranslationModel0": [0.3, 0.7], "LM0": 0.6, "WordPenalty0": -0.4, "PhrasePenalty0": 0.15}
@@ -45,9 +43,9 @@ TARGETS = (
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[list[str], dict[Any, Any]]:
+def cases(draw: st.DrawFn, letters: str = "abc", unique: bool = False) -> tuple[list[str], dict[Any, Any]]:
     """A short sentence and rules."""
-    words = draw(st.lists(st.sampled_from("abc"), min_size=0, max_size=4))
+    words = draw(st.lists(st.sampled_from(letters), max_size=4, unique=unique))
     rules = {}
     for source, n_gaps in SIDES:
         for target in sorted(draw(st.sets(st.sampled_from(TARGETS[n_gaps]), max_size=2))):
@@ -74,29 +72,14 @@ class Waves:
         return -np.abs(np.sin(1 + 2.0 * i + 3.0 * j))
 
 
-CLASS_WEIGHTS = np.sin(np.arange(float(_core.N_CANDIDATE_CLASSES)))
-
-
-class Left(Waves):
-    """The same numbers, normalised over the untranslated words; with weights of their classes, or without."""
-
-    candidates = "remaining"
-
-    def __init__(self, class_weights: Any = None) -> None:
-        self.class_weights = class_weights
-
-    def jump_logprobs(self, source: Text) -> Any:
-        return replace(JumpLogProbs.of(super().jump_logprobs(source)), class_weights=self.class_weights)
-
-
 def total(features: dict[str, list[float]], weights: Any) -> float:
     return sum(w * v for name, values in features.items() for w, v in zip(weights[name], values, strict=True))
 
 
-def lm_of(folder: str) -> tuple[LanguageModel, decode.Arpa]:
+def lm_of(folder: str) -> tuple[LanguageModel, oracle.Arpa]:
     path = Path(folder) / "arpa"
     path.write_text(ARPA, encoding="utf-8")
-    return LanguageModel.read_arpa(path), decode.Arpa(path)
+    return LanguageModel.read_arpa(path), oracle.Arpa(path)
 
 
 @pytest.mark.parametrize("jumps", [None, "all", "between"])
@@ -124,32 +107,60 @@ def test_best_derivations(jumps: str | None, case: tuple[list[str], Any], max_sp
         assert features["LM0"] == pytest.approx([arpa.sentence(found.text[path])], abs=1e-4)
 
 
-@pytest.mark.parametrize("distinct", [False, True])
-@settings(max_examples=40, deadline=None)
-@given(cases(), st.sampled_from([0, 2]))
-def test_models_over_untranslated_words(distinct: bool, case: tuple[list[str], Any], max_span: int) -> None:
-    """All derivations are rescored, beside models that score parts of them."""
+RESCORING = {
+    name: make
+    for name, make in SHAPES.items()
+    if make and any(kind in name for kind in ("possible", "coverage", "left", "steps", "operations"))
+}
+
+
+@pytest.mark.parametrize("shape", RESCORING)
+@settings(max_examples=15, deadline=None)
+@given(
+    case=cases("abcd", unique=True),
+    max_span=st.sampled_from([0, 2]),
+    distinct=st.booleans(),
+)
+@example(
+    case=(["a", "b", "c"], {("a [X] c", "x z [X,1] y"): ([0.5, 0.5], [(0, 0), (2, 0), (0, 3)])}), max_span=0, distinct=False
+)
+@example(case=(["a", "b", "c", "d"], {("a [X] b [X]", "x [X,2] y [X,1]"): ([0.5, 0.5], [])}), max_span=0, distinct=False)
+@example(
+    case=(["a", "b", "c", "d"], {("[X] b c [X]", "[X,2] x y [X,1]"): ([0.5, 0.5], [(2, 1)])}), max_span=0, distinct=False
+)
+def test_models_that_rescore(shape: str, case: tuple[list[str], Any], max_span: int, distinct: bool) -> None:
+    """All derivations are rescored, read as phrases, beside models that score parts of them."""
     words, rules = case
     with tempfile.TemporaryDirectory() as folder:
         model, arpa = lm_of(folder)
-    reordering = {"JUMPS": Waves(), "LEFT": Left(), "IN": ModelUse(Left(CLASS_WEIGHTS), inside=True)}
-    weights = WEIGHTS | {"LEFT": 0.9, "IN": -0.7}
-    system = System.of(rule_table(rules), [model], reordering, weights, EVERYTHING)
+    pairs: dict[Any, Any] = {}
+    use, extra = RESCORING[shape](words, pairs, None)
+    weights = {"R": [0.7 * factor for factor in CLASS_FACTORS[: use.n_features]] if use.per_class else 0.7}
+    system = System.of(rule_table(rules), [model], {"JUMPS": Waves(), "R": use}, WEIGHTS | weights, EVERYTHING)
     options = Decoding(pop_limit=100_000, stack=0, table_limit=0, max_span=max_span, rescore=100_000)
-    expected, n, matrix = list[tuple[float, str]](), len(words), Waves.matrix(len(words))
+    expected = list[tuple[float, str]]()
     for derivation in derivations.derivations(words, rules, max_span):
-        features = derivations.features(derivation, n, arpa, matrix, inside=False)
-        features["LEFT"] = [derivations.remaining_jumps(derivation, n, matrix, None, False)]
-        features["IN"] = [derivations.remaining_jumps(derivation, n, matrix, CLASS_WEIGHTS.tolist(), True)]
-        target = " ".join(word for tree in derivation for word in derivations.words_of(tree))
-        expected.append((total(features, system.weights), target))
+        features = derivations.features(derivation, len(words), arpa, Waves.matrix(len(words)), inside=False)
+        target = [word for tree in derivation for word in derivations.words_of(tree)]
+        path = []
+        pairs.clear()
+        for phrase in derivations.phrases(derivation):
+            (begin, end), (first, last) = phrase.source, phrase.target
+            of_phrase = tuple(target[first:last])
+            inner = [(i - begin, j - first) for i, j in phrase.links]
+            if phrase.is_unknown and "operations" in shape:
+                of_phrase = tuple("_TRANS_SLF_" if j == inner[0][1] else word for j, word in enumerate(of_phrase))
+            path.append(oracle.Step(begin, end, of_phrase))
+            pairs[" ".join(words[begin:end]), " ".join(of_phrase)] = ([], inner)
+        score = total(features, system.weights) + (extra(path) if path else 0)
+        expected.append((score, " ".join(target)))
     best = dict(sorted((target, score) for score, target in expected)) if distinct else {}
     scores = sorted(best.values() if distinct else [score for score, _ in expected], reverse=True)[:300]
     found = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words)], NBest(300, distinct, 0))
     assert found.scores == pytest.approx(scores, abs=1e-3)
     assert len({" ".join(line) for line in found.text}) == len(scores) or not distinct
-    for path, score in enumerate(found.scores):
-        assert total(found.named(found.totals[path]), system.weights) == pytest.approx(score, abs=1e-3)
+    for number, score in enumerate(found.scores):
+        assert total(found.named(found.totals[number]), system.weights) == pytest.approx(score, abs=1e-3)
     alone = TokenTranslator(system, options, threads=1).translate_batch([" ".join(words)], NBest())
     assert alone.scores == pytest.approx(scores[:1], abs=1e-3)
 

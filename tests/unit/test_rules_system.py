@@ -14,15 +14,17 @@ import pytest
 from hyperbaton import _core
 from hyperbaton.base.errors import HyperbatonError, InputError, OptionError
 from hyperbaton.corpus import Bitext
-from hyperbaton.decode import Decoding, ModelUse, NBest, System, TokenTranslator
+from hyperbaton.decode import Decoding, ModelUse, NBest, ReorderingTable, System, TokenTranslator
 from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.decode.options import check_applies
 from hyperbaton.decode.scorers import scorer_of
+from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.evaluate.expectations import expectations
 from hyperbaton.explore import sentence_object
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS, Batch
 from hyperbaton.models.lexicalized import Lexicalized
+from hyperbaton.phrases import ReorderingType
 from hyperbaton.report.derivation import derivation_text, draw_derivation
 from hyperbaton.run.experiment import Experiment, parse_experiment
 from hyperbaton.run.plan import make_plan
@@ -243,18 +245,33 @@ def test_rules_without_gaps_have_the_scores_of_phrases() -> None:
         ("c", "z"): ([0.5] * 4, []),
         ("d e", "w v"): ([0.5] * 4, [(0, 0), (0, 1), (1, 0)]),
     }
-    models = {"LEFT": ModelUse(Left()), "IN": ModelUse(Left(), inside=True)}
+    bitext = Bitext.of(
+        ["a b c d e", "b a d c"], ["y x z w v", "x y v"], [[(0, 1), (1, 0), (3, 3), (4, 4)], [(0, 0), (1, 1)]]
+    )
+    models: dict[str, Any] = {
+        "LEFT": ModelUse(Left()),
+        "IN": ModelUse(Left(), inside=True),
+        "POSSIBLE": Lexicalized(orientations="hier-mslr", classes="possible", max_distance=0).fit(bitext),
+        "COVERAGE": MODELS["maxent"](features="context:coverage=true", orientations="three", max_distance=0).fit(bitext),
+        "OSM": MODELS["osm"](order=3, prune="0").fit(bitext),
+        "BLOCK": MODELS["block_me"](min_count=1).fit(bitext),
+        "SPARSE": SparseReordering.of_texts("hier-mslr", bitext.source, bitext.target, 9),
+    }
     weights: Any = {"LEFT": 0.7, "IN": 0.4, "TranslationModel0": 0.0, "WordPenalty0": 0.0, "PhrasePenalty0": 0.0}
+    weights["SPARSE"] = np.sin(np.arange(models["SPARSE"].n_features)).tolist()
     found = []
     for table in (rule_table(pairs), rule_table(pairs).table):
-        system = System.of(table, {}, models, weights, Decoding(distortion_limit=0))
+        system = System.of(table, {}, models, weights, Decoding(distortion_limit=0, stack=0))
         extra = {"TranslationModel1": 0.0} if system.is_hierarchical else {"Distortion0": 0.0}
         translator = TokenTranslator(system.with_weights(extra), threads=1)
-        translations = translator.translate_batch(["a b c d e"], NBest(10))
-        values = translations.totals[:, [translations.columns[name][0] for name in models]]
-        found.append((list(translations.text), np.column_stack([values, translations.scores])))
+        translations = translator.translate_batch(["a b c d e", "oh a b oh"], NBest(10))
+        columns = [column for name in models for column in translations.columns[name]]
+        counts = translations.sparse["SPARSE"].toarray()
+        assert counts.sum() > 0
+        scores = translations.scores[:, None]
+        found.append((list(translations.text), np.hstack([translations.totals[:, columns], counts, scores])))
     (rules, of_rules), (phrases, of_phrases) = found
-    assert rules == phrases and len(rules) > 2
+    assert rules == phrases and len(rules) > 3
     assert np.allclose(of_rules, of_phrases, atol=1e-4)
 
 
@@ -383,11 +400,24 @@ def test_orientation_models_of_the_command_line(saved: Path, tmp_path: Path) -> 
     assert "--links compares orientations of phrase pairs, which a system with rules does not have" in refused.stderr
 
 
-def test_rescoring_of_the_command_line(saved: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("pair", {"candidates": "remaining", "min_count": 1}),
+        ("lexicalized", {"orientations": "hier-mslr", "classes": "possible", "max_distance": 0}),
+        ("osm", {"order": 3}),
+        ("block_me", {"min_count": 1}),
+        ("sparse:hier-mslr", {}),
+    ],
+)
+def test_rescoring_of_the_command_line(model: str, options: dict[str, Any], saved: Path, tmp_path: Path) -> None:
     bitext = Bitext.of([SOURCE, "ta zai jia chi"], [TARGET, "he eats at home"], [LINKS, [(0, 0), (1, 2), (2, 3), (3, 1)]])
-    MODELS["pair"](candidates="remaining", min_count=1).fit(bitext).save(tmp_path / "left")
+    is_sparse = model.startswith("sparse")
+    if not is_sparse:
+        MODELS[model](**options).fit(bitext).save(tmp_path / "model")
     (tmp_path / "a").write_text(f"{SOURCE}\nta oh fan\n")
-    made = hyperbaton("system", "--from", saved, "--reordering", f"J={tmp_path / 'left'}", "-o", tmp_path / "system")
+    where = model if is_sparse else tmp_path / "model"
+    made = hyperbaton("system", "--from", saved, "--reordering", f"J={where}", "-o", tmp_path / "system")
     assert made.returncode == 0, made.stderr
     packed = hyperbaton("pack", tmp_path / "system", "-o", tmp_path / "packed", "--exact")
     assert packed.returncode == 0, packed.stderr
@@ -395,25 +425,30 @@ def test_rescoring_of_the_command_line(saved: Path, tmp_path: Path) -> None:
         hyperbaton("translate", tmp_path / name, tmp_path / "a", "--nbest", "3", "--rescore", "50").stdout
         for name in ("system", "packed")
     ]
-    assert lists[0] == lists[1] and float(re.search(r"J= (\S+) ", lists[0]).group(1)) < 0  # type: ignore[union-attr]
+    assert lists[0] == lists[1]
+    assert "J_phr-src-first-" in lists[0] if is_sparse else float(re.search(r"J= (\S+) ", lists[0]).group(1)) < 0  # type: ignore[union-attr]
     traced = hyperbaton("translate", tmp_path / "system", tmp_path / "a", "--trace", tmp_path / "trace")
     assert traced.returncode == 0, traced.stderr
-    piece = json.loads((tmp_path / "trace").read_text().splitlines()[0])["pieces"][0]
-    of_phrases = [phrase["features"].get("J", [0.0])[0] for phrase in piece["phrases"]]
-    assert sum(of_phrases) == pytest.approx(piece["features"]["J"][0], abs=1e-3) and sum(map(bool, of_phrases)) == 4
+    if not is_sparse:
+        piece = json.loads((tmp_path / "trace").read_text().splitlines()[0])["pieces"][0]
+        of_phrases = [phrase["features"].get("J", [0.0])[0] for phrase in piece["phrases"]]
+        assert sum(of_phrases) == pytest.approx(piece["features"]["J"][0], abs=1e-3)
+        assert sum(map(bool, of_phrases)) == (2 if model == "lexicalized" else 4)
+    loaded = System.load(tmp_path / "system")
+    found = TokenTranslator(loaded).translate_batch([SOURCE], NBest(2))
+    record = sentence_object(found, 0, n_best=2, expected=True)
+    assert sum(map(len, record["expectations"])) == (0 if is_sparse else 4)
 
 
-def test_orientation_models_that_rules_cannot_have(saved: Path, tmp_path: Path) -> None:
-    possible = trained(tmp_path / "possible", orientations="three", classes="possible")
+def test_tables_of_phrase_pairs_that_rules_cannot_have(saved: Path, system: System, tmp_path: Path) -> None:
     table = "hier-mslr-bidirectional-fe"
-    for where, message in (
-        (possible, "O cannot score the derivations of rules: use a trained jump model, or orientation model over all"),
-        (table, f"a {table} table can only be counted from the output of 'hyperbaton extract -o'; give {table}:FILE or"),
-        ("sparse:msd", "O cannot score the derivations of rules: use a trained jump model"),
-    ):
-        done = hyperbaton("system", "--from", saved, "--reordering", f"O={where}", "-o", tmp_path / "system")
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert message in done.stderr
+    message = f"a {table} table can only be counted from the output of 'hyperbaton extract -o'; give {table}:FILE or"
+    done = hyperbaton("system", "--from", saved, "--reordering", f"O={table}", "-o", tmp_path / "system")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert message in done.stderr
+    rows = ReorderingTable(ReorderingType.parse(table), np.full((len(system.table), 8), 0.25, np.float32))
+    with pytest.raises(OptionError, match="O scores the pairs of a phrase table, not rules: train 'lexicalized' models"):
+        system.with_reordering({"O": rows})
 
 
 class InCore(Near):
@@ -421,28 +456,28 @@ class InCore(Near):
 
     n_values = 1
     start_weights: ClassVar = [0.7]
-    scores_derivations = True
+    in_chart = True
 
     def search_feature(self, batch: Batch, weights: list[float]) -> _core.Feature:
         return scorer_of(Near(), ModelUse(self), batch, weights)
 
 
 class CoverageFeature:
-    """A feature of steps, which a derivation does not have."""
+    """A feature of steps, which parts of a derivation do not have."""
 
-    scores_derivations = True
+    in_chart = True
 
     def search_feature(self, batch: Batch, weights: list[float]) -> _core.Feature:
         return _core.Distance(weight=weights[0])
 
 
-def test_a_feature_of_the_core_scores_derivations_if_its_kind_can(lm: LanguageModel) -> None:
+def test_a_feature_of_the_core_is_in_the_chart_if_its_kind_can(lm: LanguageModel) -> None:
     found = []
     for model in (Near(), InCore()):
         system = System.of(rule_table(RULES), {"LM0": lm}, {"J": model}, WEIGHTS | {"J": 0.7})
         found.append(TokenTranslator(system).translate_batch([SOURCE], NBest(3)))
     assert System.of(rule_table(RULES), reordering={"J": InCore()}).weights["J"] == [0.7]
-    assert ModelUse(InCore()).scores_derivations
+    assert ModelUse(InCore()).in_chart
     assert found[0].lines() == found[1].lines() and np.array_equal(found[0].scores, found[1].scores)
     refused = System.of(rule_table(RULES), {"LM0": lm}, {"C": CoverageFeature()})
     with pytest.raises(HyperbatonError, match="C: this kind of feature scores the steps of phrases"):
@@ -472,18 +507,9 @@ def rules_experiment(systems: dict[str, list[str]], **models: object) -> Experim
 @pytest.mark.slow
 def test_reordering_models_in_an_experiment(tmp_path: Path) -> None:
     left = {"model": "pair", "candidates": "remaining"}
-    plan = make_plan(rules_experiment({"chart": ["hiero", "hier", "left"]}, left=left))
+    operations = {"model": "osm", "order": 3}
+    plan = make_plan(rules_experiment({"chart": ["hiero", "hier", "left", "operations"]}, left=left, operations=operations))
     do_stages(plan, tmp_path)
     tuned = System.load(plan.stages["tune.chart.1"].folder(tmp_path) / "system")
     n_weights = {name: len(weights) for name, weights in tuned.weights.items() if name in tuned.reordering}
-    assert n_weights == {"hier": 4, "hier.after": 4, "left": 1}
-
-
-def test_models_that_rules_cannot_have_in_an_experiment() -> None:
-    message = "left cannot score derivations: with rules, only jump models and orientation models over all classes can"
-    for model in (
-        {"model": "lexicalized", "classes": "possible"},
-        {"model": "osm"},
-    ):
-        with pytest.raises(OptionError, match=message):
-            make_plan(rules_experiment({"chart": ["hiero", "left"]}, left=model))
+    assert n_weights == {"hier": 4, "hier.after": 4, "left": 1, "operations": 5}

@@ -27,7 +27,7 @@ from hyperbaton.phrases import ExtractedPhrases, PhraseTable, ReorderingType, Ru
 from hyperbaton.phrases.moses import read_phrase_table, read_reordering_table
 from hyperbaton.phrases.pair_values import DistinctRows
 from hyperbaton.phrases.reordering import probability_pieces
-from hyperbaton.phrases.rules import read_rules
+from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS, read_rules
 from hyperbaton.phrases.table import KIND as TABLE_KIND
 
 AnyPath = str | PathLike[str]
@@ -164,6 +164,8 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
     ):
         words, _ = phrases.gather()
         frequency = np.bincount(words, np.repeat(counts, phrases.lengths), len(phrases.vocabulary))
+        frequency[[word in (*SOURCE_GAPS, *TARGET_GAPS) for word in phrases.vocabulary.words()]] = 0
+        frequency[np.isin(phrases.vocabulary.words(), (*SOURCE_GAPS, *TARGET_GAPS))] = 0
         if n_words:
             vocabularies.append(Labels.most_frequent(side, phrases.vocabulary, frequency, n_words))
         if (file := given.get(f"{side}-classes")) is not None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton import _core
+from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Links, Text
 from hyperbaton.decode.request import Request
-from hyperbaton.decode.result import Segment, Translations
+from hyperbaton.decode.result import Segment, Translations, feature_columns
 from hyperbaton.decode.system import System
 from hyperbaton.models import Batch
 from hyperbaton.phrases import Spans, TranslationOptions
@@ -22,6 +25,7 @@ from hyperbaton.phrases.rules import SOURCE_GAPS, TARGET_GAPS
 # Rules that are not in the table, by the core's numbers for them.
 _UNKNOWN, _DEMANDED, _GLUE, _START = -1, -2, -3, -4
 _KINDS = {_UNKNOWN: "unknown", _DEMANDED: "demanded", _GLUE: "glue", _START: "start"}
+_SHARED = ("path_offsets", "scores", "counts", "graph_offsets", "graph_places", "graph_scores")
 
 
 class RuleUse(NamedTuple):
@@ -50,7 +54,8 @@ class Derivations(Translations):
     """Translations whose steps are rules: each rule precedes those in its gaps, and glue rules run from left to right.
 
     A step's target side has `[X,1]` and `[X,2]` for its gaps. The last row of a translation's features belongs to the end
-    of the sentence.
+    of the sentence. `phrases` are the same translations as the models that rescored them saw them, with the features of
+    these models.
     """
 
     counted: ClassVar[tuple[str, ...]] = ("hypotheses", "source_sides", "spans")  # source sides that matched spans
@@ -59,34 +64,53 @@ class Derivations(Translations):
     word_links: Links
     parents: npt.NDArray[np.int32]
     graph_targets: Text
+    phrases: Translations | None = None
 
     @classmethod
-    def of(cls, system: System, request: Request, columns: dict[str, list[int]], arrays: Arrays) -> Derivations:
-        """Wrap the core's result for a request; `columns` are those of each feature."""
+    def of(
+        cls,
+        system: System,
+        request: Request,
+        names: Sequence[str],
+        arrays: Arrays,
+        phrases: Batch | None = None,
+        search_input: _core.DecodeInput | None = None,
+    ) -> Derivations:
+        """Wrap the core's result for a request; `names` are the features of its columns.
+
+        If it was rescored, `phrases` and `search_input` are what the models got.
+        """
         vocabulary = request.target.vocabulary
         begin, pairs = arrays["step_begin"], arrays["step_pair"]
-        n_pieces = len(request.source)
+        n_pieces, features, of_phrases = len(request.source), arrays["features"], None
         options = TranslationOptions(
             Spans(arrays["step_sentence"], begin, arrays["step_end"] - begin),
             Text(arrays["step_target"], arrays["step_target_offsets"], vocabulary),
             Links(arrays["step_links"], arrays["step_link_offsets"]),
             np.searchsorted(arrays["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
         )
+        shared: dict[str, Any] = {"system": system, "pieces": request.pieces.offsets}
+        shared |= {"relaxed": np.zeros(n_pieces, np.uint8)} | {name: arrays[name] for name in _SHARED}
+        if phrases is not None and search_input is not None:
+            of_phrases = Translations(
+                batch=phrases,
+                columns=feature_columns(system, search_input.columns),
+                step_offsets=arrays["phrase_offsets"],
+                options=arrays["phrases"],
+                features=arrays["phrase_features"],
+                search_input=search_input,
+                **shared,
+            )
+            names = [*names, *search_input.columns]
+            features = np.hstack([features, _by_rule(arrays)])
         return cls(
-            system=system,
             batch=Batch(request.source, options, pairs, request.annotations, request.table),
-            columns=columns,
-            pieces=request.pieces.offsets,
-            path_offsets=arrays["path_offsets"],
+            columns=feature_columns(system, names),
             step_offsets=arrays["step_offsets"],
             options=np.arange(len(begin), dtype=np.int64),
-            scores=arrays["scores"],
-            features=arrays["features"],
-            relaxed=np.zeros(n_pieces, np.uint8),
-            counts=arrays["counts"],
-            graph_offsets=arrays["graph_offsets"],
-            graph_places=arrays["graph_places"],
-            graph_scores=arrays["graph_scores"],
+            features=features,
+            phrases=of_phrases,
+            **shared,
             words=Text(arrays["words"], arrays["word_offsets"], vocabulary),
             word_links=Links(arrays["links"], arrays["link_offsets"]),
             parents=arrays["step_parent"],
@@ -97,6 +121,11 @@ class Derivations(Translations):
     def text(self) -> Text:
         """All translations, one line each."""
         return self.words
+
+    @cached_property
+    def sparse(self) -> JsonObject:
+        """As for phrases, which sparse features count."""
+        return {} if self.phrases is None else self.phrases.sparse
 
     def links(self) -> Links:
         """The links between each sentence and its best translation: those inside its rules, shifted into place."""
@@ -181,6 +210,20 @@ class Derivations(Translations):
 
     def _alignment(self, path: int) -> str:
         return " ".join(f"{i}-{j}" for i, j in self.links_of(path))
+
+
+def _by_rule(arrays: Arrays) -> npt.NDArray[np.float32]:
+    """The values of phrases, added up for the steps that they belong to, and those of the ends of translations."""
+    steps, phrases, values = arrays["step_offsets"], arrays["phrase_offsets"], arrays["phrase_features"]
+    numbers = np.arange(len(steps) - 1)
+    rows = np.zeros(len(values), np.int64)
+    is_end = np.zeros(len(values), bool)
+    is_end[phrases[1:] + numbers] = True
+    rows[is_end] = steps[1:] + numbers
+    rows[~is_end] = arrays["phrase_steps"] + np.repeat(steps[:-1] + numbers, np.diff(phrases))
+    sums = np.zeros((steps[-1] + len(numbers), values.shape[1]), np.float32)
+    np.add.at(sums, rows, values)
+    return sums
 
 
 def _place_targets(

@@ -22,9 +22,7 @@ class Decoding(CheckedOptions):
     max_span: int = option(
         DECODED_SPAN, "rules: longest span under a rule other than glue, in words; 0 means no limit", minimum=0
     )
-    rescore: int = option(
-        100, "rules: number of derivations that jump models over untranslated words choose from", minimum=1
-    )
+    rescore: int = option(100, "rules: number of derivations that models of complete derivations choose from", minimum=1)
     table_limit: int = option(20, "number of translations per source phrase; 0 takes all", minimum=0)
     early_distortion: bool = option(
         False, "charge the distance over a gap and back as soon as the gap is skipped (Moore and Quirk 2007)"

@@ -108,6 +108,8 @@ class Reordering(ABC):
     FORM: ClassVar[Mapping[str, Form]] = {}
     # Whether it is stored as an artefact inside the system's folder, by `save`, or among the arrays of the system.
     IS_ARTEFACT: ClassVar[bool] = False
+    # Whether it has a row for each pair of the phrase table, so that it cannot score the phrases of derivations.
+    OF_PAIRS: ClassVar[bool] = False
     _kinds: ClassVar[dict[str, type[Reordering]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -148,8 +150,8 @@ class Reordering(ABC):
         return True
 
     @property
-    def scores_derivations(self) -> bool:
-        """Whether it can score the derivations of rules, which have jumps and orientations."""
+    def in_chart(self) -> bool:
+        """Whether it scores parts of derivations in the chart of a system with rules; others score complete ones."""
         return False
 
     def packed(self, keep: npt.NDArray[np.bool_], offsets: Offsets, exact: bool) -> Reordering:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -48,10 +48,10 @@ class Segment(NamedTuple):
     rule: tuple[str, str] | None = None
 
 
-def feature_columns(system: System, search_input: _core.DecodeInput | _core.ChartInput) -> dict[str, list[int]]:
-    """The core's columns of values that belong to each feature, in the order of n-best lists."""
+def feature_columns(system: System, names: Iterable[str]) -> dict[str, list[int]]:
+    """The core's columns of values, by the names of their features, in the order of n-best lists."""
     columns: dict[str, list[int]] = {name: [] for name in system.features}
-    for column, name in enumerate(search_input.columns):
+    for column, name in enumerate(names):
         columns[name].append(column)
     return columns
 

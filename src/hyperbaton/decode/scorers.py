@@ -54,6 +54,7 @@ class ReorderingTable(Reordering, Picklable):
 
     KEY: ClassVar = "table"
     FORM: ClassVar[Mapping[str, Form]] = {"table": str, "collapse": bool}
+    OF_PAIRS: ClassVar = True
 
     @cached_property
     def orientations(self) -> OrientationSet:
@@ -192,12 +193,13 @@ class ModelUse(Reordering):
         return replace(self, per_class=True) if isinstance(self.model, PerOption) else super().with_class_weights(name)
 
     @property
-    def scores_derivations(self) -> bool:
+    def in_chart(self) -> bool:
         declared = self.declared
-        if declared.scores_derivations is not None:
-            return declared.scores_derivations
-        of_options = isinstance(self.model, PerOption) and declared.classes == "all" and declared.coverage_weights_ is None
-        return isinstance(self.model, PerJump) or of_options
+        if declared.in_chart is not None:
+            return declared.in_chart
+        if declared.only_remaining or declared.classes == "possible" or declared.coverage_weights_ is not None:
+            return False
+        return isinstance(self.model, PerJump | PerOption)
 
     def packed(self, keep: npt.NDArray[np.bool_], offsets: Offsets, exact: bool) -> Reordering:
         packed = self.declared.packed

@@ -130,9 +130,10 @@ class System(Display, Picklable):
 
     def __post_init__(self) -> None:
         for name, model in self.reordering.items():
-            if self.is_hierarchical and not model.scores_derivations:
-                what = "use a trained jump model, or orientation model over all classes without coverage"
-                raise OptionError(f"{name} cannot score the derivations of rules: {what}")
+            if self.is_hierarchical and model.OF_PAIRS:
+                raise OptionError(
+                    f"{name} scores the pairs of a phrase table, not rules: train 'lexicalized' models instead"
+                )
 
     @classmethod
     def of(

@@ -192,14 +192,8 @@ class TokenTranslator(Display, Picklable):
             return self._derive(request, lms, n_best, graph, progress)
         options = self._find_options(request, lms)
         batch, distance = _batch(request, options), _core.Distance(weight=self.system.weights[DISTORTION][0])
-        search_input = _core.DecodeInput(
-            options=options,
-            source_offsets=request.source.offsets,
-            features=[(DISTORTION, distance), *lms.items(), *self._reordering(batch)],
-            walls=request.walls,
-            zones=request.zones,
-            forced=request.forced,
-        )
+        features = [(DISTORTION, distance), *lms.items(), *self._reordering(batch, self.system.reordering)]
+        search_input = _search_input(request, options, features)
         settings = _core.DecodeSettings(
             search=_search_settings(self.options),
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
@@ -210,7 +204,7 @@ class TokenTranslator(Display, Picklable):
         return Translations(
             system=self.system,
             batch=batch,
-            columns=feature_columns(self.system, search_input),
+            columns=feature_columns(self.system, search_input.columns),
             pieces=request.pieces.offsets,
             search_input=search_input,
             found_options=options,
@@ -228,15 +222,24 @@ class TokenTranslator(Display, Picklable):
         """Translations by the rules of a hierarchical system."""
         from hyperbaton.decode.derivations import Derivations  # here, since most systems have phrases
 
-        settings, chart_input = self._chart_settings(n_best, graph), self._chart_input(request, lms)
-        if any(isinstance(model.part, PerOption) for model in self.system.reordering.values()):
+        models = self.system.reordering
+        in_chart = [name for name, model in models.items() if model.in_chart]
+        rescoring = [name for name in models if name not in in_chart]
+        settings = self._chart_settings(n_best, graph, self.options.rescore if rescoring else 0)
+        chart_input = self._chart_input(request, lms)
+        if any(isinstance(models[name].part, PerOption) for name in in_chart):
             batch = _batch(request, chart_input.find_blocks(self._cache, settings))
         else:
             none = np.zeros(0, np.int64)
             batch = Batch(request.source, TranslationOptions.of([]), none, request.annotations, request.table)
-        chart_input.add(self._reordering(batch))
-        arrays = _core.decode_chart(chart_input, self._cache, settings, progress)
-        return Derivations.of(self.system, request, feature_columns(self.system, chart_input), arrays)
+        chart_input.add(self._reordering(batch, in_chart))
+        found = _core.decode_chart(chart_input, self._cache, settings, progress)
+        if not rescoring:
+            return Derivations.of(self.system, request, chart_input.columns, found.choose(settings))
+        batch = _batch(request, found.phrases)
+        search_input = _search_input(request, found.phrases, self._reordering(batch, rescoring))
+        found.rescore(search_input, self.threads, progress)
+        return Derivations.of(self.system, request, chart_input.columns, found.choose(settings), batch, search_input)
 
     def best_pairs(self, progress: Progress | None = None) -> npt.NDArray[np.bool_]:
         """For each pair or rule of the table, whether the search can take it: whether the table limit allows it."""
@@ -244,7 +247,7 @@ class TokenTranslator(Display, Picklable):
         lms = self._lms(request)
         if self.system.is_hierarchical:
             chart_input = self._chart_input(request, lms)
-            return _core.best_rules(chart_input, self._chart_settings(NBest(), graph=False), progress).astype(np.bool_)
+            return _core.best_rules(chart_input, self._chart_settings(NBest(), False, 0), progress).astype(np.bool_)
         return _core.best_pairs(
             table=self.system.lookup,
             lms=list(lms.values()),
@@ -265,7 +268,7 @@ class TokenTranslator(Display, Picklable):
             forced=request.forced,
         )
 
-    def _chart_settings(self, n_best: NBest, graph: bool) -> _core.ChartSettings:
+    def _chart_settings(self, n_best: NBest, graph: bool, n_rescored: int) -> _core.ChartSettings:
         return _core.ChartSettings(
             lookup=self._lookup_settings,
             pop_limit=self.options.pop_limit,
@@ -273,7 +276,7 @@ class TokenTranslator(Display, Picklable):
             log_threshold=_log_threshold(self.options),
             max_span=self.options.max_span,
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
-            n_rescored=self.options.rescore,
+            n_rescored=n_rescored,
             graph=graph,
         )
 
@@ -314,14 +317,10 @@ class TokenTranslator(Display, Picklable):
             settings=self._lookup_settings,
         )
 
-    def _reordering(self, batch: Batch) -> list[tuple[str, _core.Feature]]:
-        """The features of the reordering models by name; a model may have several."""
-        weights = self.system.weights
-        return [
-            (name, scorer)
-            for name, model in self.system.reordering.items()
-            for scorer in model.scorers(batch, weights[name])
-        ]
+    def _reordering(self, batch: Batch, names: Iterable[str]) -> list[tuple[str, _core.Feature]]:
+        """The features of these reordering models by name; a model may have several."""
+        weights, models = self.system.weights, self.system.reordering
+        return [(name, scorer) for name in names for scorer in models[name].scorers(batch, weights[name])]
 
 
 def _log_threshold(options: Decoding) -> float:
@@ -342,6 +341,19 @@ def _search_settings(options: Decoding) -> _core.SearchSettings:
             jump_threshold=options.jump_threshold,
             itg=options.itg,
         ),
+    )
+
+
+def _search_input(
+    request: Request, options: _core.TranslationOptions, features: list[tuple[str, _core.Feature]]
+) -> _core.DecodeInput:
+    return _core.DecodeInput(
+        options=options,
+        source_offsets=request.source.offsets,
+        features=features,
+        walls=request.walls,
+        zones=request.zones,
+        forced=request.forced,
     )
 
 

@@ -5,9 +5,10 @@ which is charged when the next phrase is known). A jump model gives probabilitie
 gives scores of the remaining words: word by word if it can be called from Python; a model in the core scores the options
 that could have followed the same phrases.
 
-The steps of a derivation are its rules. Jump models are evaluated at linked source words, in target order, and their
-expectations belong to the innermost rule around the word. As in phrases, jumps between adjacent words of one rule count
-only if the model is charged inside.
+The steps of a derivation are its rules. Jump models in the chart are evaluated at linked source words, in target order,
+and their expectations belong to the innermost rule around the word. As in phrases, jumps between adjacent words of one
+rule count only if the model is charged inside. Models that rescore derivations are evaluated at the phrases that these are
+read as, and their expectations belong to the innermost rule around the first word.
 
 For an orientation model with weights, the reasons are its features: each adds to the score of every class, and its weight
 for a class is taken relative to the mean of all classes, since only differences matter. A jump model is evaluated again
@@ -32,6 +33,7 @@ from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Annotations, Tags, Text
 from hyperbaton.decode import ModelUse, ReorderingTable, Step, System, Translations
 from hyperbaton.decode.derivations import Derivations
+from hyperbaton.decode.reordering import Reordering
 from hyperbaton.decode.scorers import orientations_of, scores_of
 from hyperbaton.models import Declared, JumpLogProbs, OrientationModel, PerJump, PerOption, PerStep, StepModel, needed
 from hyperbaton.phrases import DistanceSet, MosesSet, Occurrences, OrientationSet, TranslationOptions
@@ -70,11 +72,14 @@ def expectations(translations: Translations, piece: int, path: int) -> list[list
     source word) and `chosen`. A model in the core scores, for each word, the best option that starts there and is about
     as long as the chosen phrase.
     """
-    way = Path(translations, piece, path)
     if isinstance(translations, Derivations):
-        return _of_derivation(translations, way)
+        return _of_derivation(translations, piece, path)
+    return _of_phrases(Path(translations, piece, path), translations.system.reordering)
+
+
+def _of_phrases(way: Path, models: Mapping[str, Reordering]) -> list[list[Expectation]]:
     told: list[list[Expectation]] = [[] for _ in way.steps]
-    for name, use in translations.system.reordering.items():
+    for name, use in models.items():
         columns: Sequence[Sequence[Expectation | None]] = []  # one for each side of a table
         if isinstance(use, ReorderingTable):
             columns = _of_table(name, use, way)
@@ -86,28 +91,27 @@ def expectations(translations: Translations, piece: int, path: int) -> list[list
     return told
 
 
-def _of_derivation(translations: Derivations, way: Path) -> list[list[Expectation]]:
-    """The expectations of jump models at each word of a derivation, by segment."""
-    segments = translations.segments(way.path)
+def _of_derivation(translations: Derivations, piece: int, path: int) -> list[list[Expectation]]:
+    """The expectations at each word of a derivation, by segment."""
+    way, segments = Path(translations, piece, path), translations.segments(path)
     told: list[list[Expectation]] = [[] for _ in segments]
     innermost = {word: number for number, segment in enumerate(segments) for word in range(*segment.source)}
     of_target = {word: number for number, segment in enumerate(segments) for word in range(*segment.target)}
     first = dict(sorted(translations.links_of(way.path), reverse=True))  # the first target word of each
     order = translations.order(way.path)
-    # Words without links, and the end of the target side of their rules, where they count as translated.
-    uses = translations.rules(way.path)
-    unlinked = [(use.target_end, word) for use in uses for word in use.source_words if word not in first]
-    for name, use in translations.system.reordering.items():
-        if isinstance(use, ModelUse) and isinstance(use.model, PerJump):
-            jumps, remaining = _jumps(use.model, way), use.declared.only_remaining
-            for n, (current, word) in enumerate(pairwise([-1, *order])):
+    models = translations.system.reordering
+    for name, use in models.items():
+        if isinstance(use, ModelUse) and isinstance(use.model, PerJump) and use.in_chart:
+            jumps = _jumps(use.model, way)
+            for current, word in pairwise([-1, *order]):
                 between = range(first.get(current, -1), first[word] + 1)
-                if not use.inside and len({of_target.get(j) for j in between}) == 1:
-                    continue
-                covered = [*order[:n], *(other for end, other in unlinked if end <= first[word])]
-                row = _row_left(jumps, current, covered) if remaining else jumps[0][current + 1]
-                if row is not None:
-                    told[innermost[word]].append({"model": name, **_jump(current, row, word)})
+                if use.inside or len({of_target.get(j) for j in between}) > 1:
+                    told[innermost[word]].append({"model": name, **_jump(current, jumps[0][current + 1], word)})
+    if translations.phrases is not None:
+        phrases = Path(translations.phrases, piece, path)
+        rescoring = {name: use for name, use in models.items() if not use.in_chart}
+        for step, rows in zip(phrases.steps, _of_phrases(phrases, rescoring), strict=True):
+            told[innermost[step.begin]] += rows
     return told
 
 
@@ -281,6 +285,8 @@ def add_reasons(
     translations: Translations, piece: int, path: int, expectations: Sequence[Sequence[JsonObject]], n_reasons: int
 ) -> None:
     """Add `reasons` to expectations: the strongest features for the chosen class or word, and for the most likely one."""
+    if isinstance(translations, Derivations):
+        translations = translations.phrases or translations
     way = Path(translations, piece, path)
     numbers = {(step.begin, step.end): number for number, step in enumerate(way.steps)}
     for name, use in translations.system.reordering.items():

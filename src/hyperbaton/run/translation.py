@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Json, JsonObject
-from hyperbaton.base.options import CheckedOptions, Option, from_mapping, option, to_mapping
-from hyperbaton.decode import Decoding, ModelUse
+from hyperbaton.base.options import CheckedOptions, Option, option, to_mapping
+from hyperbaton.decode import Decoding
 from hyperbaton.decode.sparse import SparseReordering
 from hyperbaton.decode.system import (
     DISTORTION,
@@ -230,15 +230,8 @@ def _read_systems(table: KeyTable, all_models: Models, sparse: Mapping[str, Spar
     for key in list(named.rest):
         name = named.name(key, "system")
         members = named.take_names(key, [], [*models, *sparse, *rules])
-        if any(member in rules for member in members):
-            others = [member for member in members if member not in rules]
-            if len(others) + 1 < len(members):
-                raise named.error(key, "a system can have only one set of rules")
-            for member in others:
-                model = models.get(member)
-                if model is None or not ModelUse(from_mapping(model.cls, model.options)).scores_derivations:
-                    what = "with rules, only jump models and orientation models over all classes can"
-                    raise named.error(key, f"{member} cannot score derivations: {what}")
+        if sum(member in rules for member in members) > 1:
+            raise named.error(key, "a system can have only one set of rules")
         systems[name] = tuple(members)
     return systems
 

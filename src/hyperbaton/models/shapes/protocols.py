@@ -84,8 +84,9 @@ class Declared:
     search_feature: Callable[[Batch, list[float]], _core.Feature] | None = None
     n_values: int | None = None
     start_weights: list[float] | None = None
-    # Whether it can score the derivations of rules: they have jumps and orientations.
-    scores_derivations: bool | None = None
+    # Whether it scores parts of derivations by rules in the chart; by default, jump and orientation models that do not
+    # depend on the coverage. Others score complete derivations.
+    in_chart: bool | None = None
     # A model for use only, with fewer bytes: packed(exact); if exact, with the same scores.
     packed: Callable[[bool], object] | None = None
     # Nats of one unit of its values, for models that are explained in probabilities.
