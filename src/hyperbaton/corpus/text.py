@@ -75,6 +75,13 @@ class Vocabulary(ArrayFields, Picklable):
             return _core.find_ordered(self.spelling, core_numbers(self.order), words.spelling)
         return self.lookup.find_all(words.spelling) if len(words) else np.zeros(0, np.uint32)
 
+    def find_or_add(self, words: Vocabulary) -> tuple[npt.NDArray[np.uint32], Vocabulary]:
+        """The number of each word of another vocabulary, and the words that are new; they have the next numbers."""
+        numbers = self.find_all(words)
+        new = np.flatnonzero(numbers == _core.UNKNOWN_WORD)
+        numbers[new] = len(self) + np.arange(len(new), dtype=np.uint32)
+        return numbers, words.select(new)
+
     def packed(self) -> Vocabulary:
         text, places = bytes(self.bytes), pairwise(self.offsets.tolist())
         words = [text[begin:end] for begin, end in places]
@@ -296,7 +303,7 @@ class Text(Display, SentenceRows[list[str]]):
     def over(self, vocabulary: Vocabulary) -> Text:
         """This text over another vocabulary, whose words keep their numbers; new words of the text get the next numbers.
 
-        It takes time in proportion to the text, not to its vocabulary, which may be that of a whole system.
+        It takes time in proportion to the text, not to the vocabularies.
 
         >>> text = Text.of(["a new dog"]).over(Vocabulary.of(["a", "dog"]))
         >>> text.tokens.tolist(), text[0]
@@ -305,16 +312,9 @@ class Text(Display, SentenceRows[list[str]]):
         old = self.vocabulary
         if old is vocabulary:
             return self
-        occurs = np.zeros(len(old), bool)
-        occurs[self.tokens] = True
-        words = np.flatnonzero(occurs)
-        renumbered = vocabulary.find_all(old.select(words))
-        new = words[renumbered == _core.UNKNOWN_WORD]
-        renumbered[renumbered == _core.UNKNOWN_WORD] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
-        numbers = np.zeros(len(old), np.uint32)
-        numbers[words] = renumbered
-        both = vocabulary.followed_by(old.select(new)) if len(new) else vocabulary
-        return replace(self, tokens=numbers[self.tokens], vocabulary=both)
+        words, places = _core.distinct(self.tokens)
+        numbers, new = vocabulary.find_or_add(old.select(words))
+        return replace(self, tokens=numbers[places], vocabulary=vocabulary.followed_by(new) if len(new) else vocabulary)
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""

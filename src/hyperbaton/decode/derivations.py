@@ -63,12 +63,11 @@ class Derivations(Translations):
     @classmethod
     def of(cls, system: System, request: Request, columns: dict[str, list[int]], arrays: Arrays) -> Derivations:
         """Wrap the core's result for a request; `columns` are those of each feature."""
-        vocabulary = request.target.vocabulary
         begin, pairs = arrays["step_begin"], arrays["step_pair"]
         n_pieces = len(request.source)
         options = TranslationOptions(
             Spans(arrays["step_sentence"], begin, arrays["step_end"] - begin),
-            Text(arrays["step_target"], arrays["step_target_offsets"], vocabulary),
+            request.spelled(arrays["step_target"], arrays["step_target_offsets"]),
             Links(arrays["step_links"], arrays["step_link_offsets"]),
             np.searchsorted(arrays["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
         )
@@ -87,10 +86,10 @@ class Derivations(Translations):
             graph_offsets=arrays["graph_offsets"],
             graph_places=arrays["graph_places"],
             graph_scores=arrays["graph_scores"],
-            words=Text(arrays["words"], arrays["word_offsets"], vocabulary),
+            words=request.spelled(arrays["words"], arrays["word_offsets"]),
             word_links=Links(arrays["links"], arrays["link_offsets"]),
             parents=arrays["step_parent"],
-            graph_targets=Text(arrays["graph_targets"], arrays["graph_target_offsets"], vocabulary),
+            graph_targets=request.spelled(arrays["graph_targets"], arrays["graph_target_offsets"]),
         )
 
     @property
