@@ -25,6 +25,7 @@ from hyperbaton.corpus.files import AnyPath, Reader, feed, feed_lines, read_piec
 
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
+CHUNK = 10_000  # sentences that are written together
 SAMPLE = 2000  # sentences that show whether a text is tokenized
 _COMMAS, _CLOSING = frozenset(",、，،"), "\"'”’»)」』）"
 _MARKS = _COMMAS | frozenset(".!?;:。！？；：؟")
@@ -146,7 +147,7 @@ class SentenceRows(ArrayFields, Sliceable[T]):
     def chunks(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[npt.NDArray[np.int64]]:
         """The numbers of the chosen sentences, or of all, in chunks for writing."""
         numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        return map(np.ascontiguousarray, np.array_split(numbers, max(1, len(numbers) // 10_000)))
+        return (np.ascontiguousarray(numbers[at : at + CHUNK]) for at in range(0, max(len(numbers), 1), CHUNK))
 
 
 class PartReader(Reader, Protocol):
