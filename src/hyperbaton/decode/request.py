@@ -126,7 +126,8 @@ class Request:
     @cached_property
     def source(self) -> Text:
         """The pieces."""
-        return self.text.select(np.arange(len(self.pieces.lines)))
+        n_pieces = len(self.pieces.lines)
+        return self.text if n_pieces == len(self.text) else self.text.select(np.arange(n_pieces))
 
     def spelled(self, words: WordIds, offsets: Offsets) -> Text:
         """Target phrases, given as numbers in the table's vocabulary and of new words, over a vocabulary of their words."""
