@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -104,10 +105,16 @@ def measure(program: Program, lines: Sequence[str], clients: int, seconds: float
     figures.latencies += [latency for own in found for latency in own]
 
 
-def processor_seconds(translate: Callable[[], object], lines: Sequence[str]) -> float:
-    """Processor seconds of a sentence if this call translates all of them."""
+def in_a_loop(raw: RawTranslator, lines: Sequence[str]) -> None:
+    """Translate sentences one after the other."""
+    for line in lines:
+        raw.translate([line])
+
+
+def processor_seconds(translate: Callable[[Sequence[str]], object], lines: Sequence[str]) -> float:
+    """Processor seconds of a sentence if all are translated by this function."""
     started = time.process_time()
-    translate()
+    translate(lines)
     return (time.process_time() - started) / len(lines)
 
 
@@ -121,7 +128,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     texts = {n: sentences(n, options.text) for n in options.words}
-    print("system\twords\tclients\trequests/s\tp50 ms\tp99 ms\tprocessor ms\tin a loop\ttogether\tp99/p50\tto the loop\tto together")
+    times, ratios = "p50 ms\tp99 ms\tprocessor ms\tin a loop\ttogether", "p99/p50\tto the loop\tto together"
+    print(f"system\twords\tclients\trequests/s\t{times}\t{ratios}")
     for named in [[path] for path in options.systems] or [[]]:
         with system_or_generated(named) as served, TemporaryDirectory() as folder:
             tokens = TokenTranslator(System.load(str(served[0])), threads=1)
@@ -130,8 +138,8 @@ def main() -> None:
             with serving([*served, "--quiet"], Path(folder) / "log") as program:
                 for n, c in [*found] * options.rounds:
                     lines, figures = texts[n], found[n, c]
-                    figures.loops.append(processor_seconds(lambda: [raw.translate([line]) for line in lines], lines))
-                    figures.batches.append(processor_seconds(lambda: tokens.translate(lines), lines))
+                    figures.loops.append(processor_seconds(partial(in_a_loop, raw), lines))
+                    figures.batches.append(processor_seconds(tokens.translate, lines))
                     measure(program, lines, c, options.seconds, figures)
             for (n, c), figures in found.items():
                 print(Path(str(served[0])).name, n, c, *figures.row(), sep="\t", flush=True)

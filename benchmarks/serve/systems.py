@@ -3,9 +3,9 @@
     python -m benchmarks.serve.systems SYSTEM --text test.src --systems 1 10 --processes 1 2
 
 The systems are copies of SYSTEM, so that no two share a file. Each service gets a sentence of the text for each system. The
-start is the time until the service listens, and its processor time. Memory is that of one process, after the start and after
-the requests: resident, which includes all mapped pages of files; PSS, which divides shared pages among the processes
-that map them; and private, which grows with each further process.
+start is the time until the service listens, and its processor time. Memory is that of one process, after the start and
+after the requests: resident, which includes all mapped pages of files; PSS, which divides shared pages among the processes
+that map them; and private, which each further process adds.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.shown import Display
-from hyperbaton.corpus import Annotations, Links, Text
+from hyperbaton.corpus import Annotations, Links
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import BATCH, AnnotatedLines, in_batches, words_of
 from hyperbaton.decode.markup import FREE, Terms

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 
 from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.templates import packed
 from hyperbaton.evaluate.audit import LEVEL, LONG, REFERENCE, UNUSUAL, Audit
 from hyperbaton.report.elements import Cell, Group, Number, Section, Table, TableColumn
 from hyperbaton.report.page import as_page
