@@ -17,7 +17,8 @@ HYPERBATON_BINDINGS(distinct_rows) {
         for (const auto number : view(numbers))
           if (!seen.find_or_add(number).second) distinct.push_back(number);
         std::ranges::sort(distinct);
-        for (std::size_t i = 0; i < distinct.size(); ++i) *seen.find_or_add(distinct[i]).first = static_cast<std::uint32_t>(i);
+        for (std::size_t i = 0; i < distinct.size(); ++i)
+          *seen.find_or_add(distinct[i]).first = static_cast<std::uint32_t>(i);
         std::ranges::transform(view(numbers), places.begin(), [&](auto number) { return *seen.find(number); });
         return nb::make_tuple(to_numpy(std::move(distinct)), to_numpy(std::move(places)));
       },
