@@ -134,8 +134,8 @@ HYPERBATON_BINDINGS(decode_features) {
   nb::class_<BoundDistance, BoundFeature>(m, "Distance", "The distance of each step in source words.")
       .def(nb::init<float>(), nb::kw_only(), "weight"_a);
 
-  nb::class_<BoundLm, BoundFeature>(m, "WeightedLm",
-                                    "A language model with its weight and its numbers of the table's target words and of new ones.")
+  nb::class_<BoundLm, BoundFeature>(
+      m, "WeightedLm", "A language model with its weight and its numbers of the table's target words and of new ones.")
       .def(nb::init<const NgramModel&, float, Words, Words>(), nb::kw_only(), "model"_a, "weight"_a, "words"_a,
            "new_words"_a, nb::keep_alive<1, 2>());
 
