@@ -121,11 +121,10 @@ class PythonSteps : public BoundSteps {
 
 }  // namespace
 
-BoundLm::BoundLm(const NgramModel& model, float weight, Words words)
-    : words_(std::move(words)), lm_{.model = model, .weight = weight, .words = view(words_)} {
-  for (const auto word : lm_.words)
-    if (word >= model.n_words()) throw Error("a word is not in the language model");
-}
+BoundLm::BoundLm(const NgramModel& model, float weight, Words words, Words new_words)
+    : words_(std::move(words)),
+      new_words_(std::move(new_words)),
+      lm_{.model = model, .weight = weight, .words = view(words_), .new_words = view(new_words_)} {}
 
 HYPERBATON_BINDINGS(decode_features) {
   using namespace nb::literals;
@@ -135,10 +134,10 @@ HYPERBATON_BINDINGS(decode_features) {
   nb::class_<BoundDistance, BoundFeature>(m, "Distance", "The distance of each step in source words.")
       .def(nb::init<float>(), nb::kw_only(), "weight"_a);
 
-  nb::class_<BoundLm, BoundFeature>(m, "WeightedLm",
-                                    "A language model with its weight and its numbers of the target words.")
-      .def(nb::init<const NgramModel&, float, Words>(), nb::kw_only(), "model"_a, "weight"_a, "words"_a,
-           nb::keep_alive<1, 2>());
+  nb::class_<BoundLm, BoundFeature>(
+      m, "WeightedLm", "A language model with its weight and its numbers of the table's target words and of new ones.")
+      .def(nb::init<const NgramModel&, float, Words, Words>(), nb::kw_only(), "model"_a, "weight"_a, "words"_a,
+           "new_words"_a, nb::keep_alive<1, 2>());
 
   nb::enum_<StepRule>(m, "StepRule", "How the class of a step is determined.")
       .value("distance", StepRule::Distance)

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "decode/interner.hh"
@@ -7,6 +8,21 @@ namespace hyperbaton::bindings {
 
 HYPERBATON_BINDINGS(distinct_rows) {
   using namespace nb::literals;
+
+  m.def(
+      "distinct",
+      [](const Array<std::uint32_t>& numbers) {
+        U64Map seen;
+        std::vector<std::uint32_t> distinct, places(numbers.size());
+        for (const auto number : view(numbers))
+          if (!seen.find_or_add(number).second) distinct.push_back(number);
+        std::ranges::sort(distinct);
+        for (std::size_t i = 0; i < distinct.size(); ++i)
+          *seen.find_or_add(distinct[i]).first = static_cast<std::uint32_t>(i);
+        std::ranges::transform(view(numbers), places.begin(), [&](auto number) { return *seen.find(number); });
+        return nb::make_tuple(to_numpy(std::move(distinct)), to_numpy(std::move(places)));
+      },
+      "numbers"_a, "The distinct numbers in increasing order, and the index of each number among them; in linear time.");
 
   nb::class_<Interner>(m, "DistinctRows", "Numbers the distinct rows of a table, in the order in which they first occur.")
       .def(nb::init<>())

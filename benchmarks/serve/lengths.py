@@ -4,10 +4,11 @@
     python -m benchmarks.serve.lengths dpr-system encoder-system --words 10 20 40 --clients 1 2 8 --seconds 5
 
 Each request is one sentence for /v1/translate, on a connection that stays open; clients send the next one when they have
-the answer. Sentences are cut from generated text to the given number of words. All combinations are measured in turn, in
-each round, so that a busy machine slows all of them; a loop in this process over the same sentences, with one thread, is
-measured before each. The last columns are independent of the speed of the machine: the 99th percentile of the latency
-divided by the median, and the processor time of the service for a sentence divided by that of the loop.
+the answer. Sentences are cut from the text, by default a generated one, to the given number of words. All combinations are
+measured in turn, in each round, so that a busy machine slows all of them; before each, this process translates the same
+sentences with one thread, in a loop and together. The last columns are independent of the speed of the machine: the 99th
+percentile of the latency divided by the median, and the processor time of the service for a sentence divided by that of the
+loop and by that of `TokenTranslator` for all sentences together.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ import json
 import statistics
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks._measure import existing
 from benchmarks.serve.program import Program, generated_lines, serving, system_or_generated
+from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode import System, TokenTranslator
 from hyperbaton.decode.raw import RawTranslator
 
@@ -40,10 +43,11 @@ class Figures:
     seconds: float = 0.0
     used: float = 0.0  # processor seconds of the service
     loops: list[float] = field(default_factory=list)  # processor seconds of a sentence in a loop
+    batches: list[float] = field(default_factory=list)  # and of one of those that are translated together
 
     def row(self) -> list[str]:
         """Requests per second, milliseconds of the percentiles, and the ratios."""
-        done, loop = sorted(self.latencies), statistics.median(self.loops)
+        done, loop, batch = sorted(self.latencies), statistics.median(self.loops), statistics.median(self.batches)
         half, late = done[len(done) // 2], done[len(done) * 99 // 100]
         per_sentence = self.used / len(done)
         return [
@@ -52,14 +56,17 @@ class Figures:
             f"{1000 * late:.1f}",
             f"{1000 * per_sentence:.1f}",
             f"{1000 * loop:.1f}",
+            f"{1000 * batch:.1f}",
             f"{late / half:.1f}",
             f"{per_sentence / loop:.2f}",
+            f"{per_sentence / batch:.2f}",
         ]
 
 
-def sentences(n_words: int) -> list[str]:
-    """Sentences of exactly this many words, from generated text."""
-    words = [word for line in generated_lines(LINES * n_words // 4) for word in line.split()]
+def sentences(n_words: int, text: str | None) -> list[str]:
+    """Sentences of exactly this many words, from a text or from generated sentences."""
+    lines = generated_lines(LINES * n_words // 4) if text is None else read_lines(text)
+    words = [word for line in lines for word in line.split()]
     return [" ".join(words[start : start + n_words]) for start in range(0, LINES * n_words, n_words)]
 
 
@@ -98,32 +105,42 @@ def measure(program: Program, lines: Sequence[str], clients: int, seconds: float
     figures.latencies += [latency for own in found for latency in own]
 
 
-def loop_seconds(translator: RawTranslator, lines: Sequence[str]) -> float:
-    """Processor seconds of a sentence, translated one after the other."""
-    started = time.process_time()
+def in_a_loop(raw: RawTranslator, lines: Sequence[str]) -> None:
+    """Translate sentences one after the other."""
     for line in lines:
-        translator.translate([line])
+        raw.translate([line])
+
+
+def processor_seconds(translate: Callable[[Sequence[str]], object], lines: Sequence[str]) -> float:
+    """Processor seconds of a sentence if all are translated by this function."""
+    started = time.process_time()
+    translate(lines)
     return (time.process_time() - started) / len(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", type=existing)
+    parser.add_argument("--text", type=existing, help="text for SYSTEM")
     parser.add_argument("--words", type=int, nargs="+", default=[10, 20, 40])
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 2, 8])
     parser.add_argument("--seconds", type=float, default=3, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    texts = {n: sentences(n) for n in options.words}
-    print("system\twords\tclients\trequests/s\tp50 ms\tp99 ms\tprocessor ms\tin a loop\tp99/p50\tto the loop")
+    texts = {n: sentences(n, options.text) for n in options.words}
+    times, ratios = "p50 ms\tp99 ms\tprocessor ms\tin a loop\ttogether", "p99/p50\tto the loop\tto together"
+    print(f"system\twords\tclients\trequests/s\t{times}\t{ratios}")
     for named in [[path] for path in options.systems] or [[]]:
         with system_or_generated(named) as served, TemporaryDirectory() as folder:
-            translator = RawTranslator(TokenTranslator(System.load(str(served[0])), threads=1))
+            tokens = TokenTranslator(System.load(str(served[0])), threads=1)
+            raw = RawTranslator(tokens)
             found = {(n, c): Figures() for n in options.words for c in options.clients}
             with serving([*served, "--quiet"], Path(folder) / "log") as program:
                 for n, c in [*found] * options.rounds:
-                    found[n, c].loops.append(loop_seconds(translator, texts[n]))
-                    measure(program, texts[n], c, options.seconds, found[n, c])
+                    lines, figures = texts[n], found[n, c]
+                    figures.loops.append(processor_seconds(partial(in_a_loop, raw), lines))
+                    figures.batches.append(processor_seconds(tokens.translate, lines))
+                    measure(program, lines, c, options.seconds, figures)
             for (n, c), figures in found.items():
                 print(Path(str(served[0])).name, n, c, *figures.row(), sep="\t", flush=True)
 

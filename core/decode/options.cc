@@ -19,7 +19,7 @@ float estimate_inside(std::span<const WeightedLm> lms, std::span<const WordId> t
     LmState states[2] = {lm.model.null_state(), {}};
     int now = 0;
     for (const auto word : target) {
-      sum += lm.weight * lm.model.score(states[now], lm.words[word], states[1 - now]);
+      sum += lm.weight * lm.model.score(states[now], lm.number(word), states[1 - now]);
       now = 1 - now;
     }
   }

@@ -21,12 +21,18 @@
 
 namespace hyperbaton {
 
-// A language model with its weight; `words` maps target words to its numbers.
+// A language model with its weight, its numbers of the table's target words, and those of the words after them, which only
+// the request has.
 struct WeightedLm {
   NgramModel model;
   float weight;
-  std::span<const std::uint32_t> words;
+  std::span<const std::uint32_t> words, new_words;
   std::size_t n_values() const { return 1; }
+  std::uint32_t number(WordId word) const {
+    const auto number = word < words.size() ? words[word] : new_words[word - words.size()];
+    if (number >= model.n_words()) throw_damaged("a word is not in the language model");
+    return number;
+  }
 };
 
 // Names of the option's own features, in column order: the scores of the table come first, all under one name, then the

@@ -57,7 +57,7 @@ std::uint32_t ChartLm::extend(std::uint32_t left, std::uint32_t word) {
 }
 
 float ChartLm::append(LmPart& part, WordId word) {
-  const auto number = lm_.words[word];
+  const auto number = lm_.number(word);
   const Scored scored = score(part.right, number);
   if (!lefts_[part.left].closed) part.left = extend(part.left, number);
   part.right = scored.state;

@@ -77,7 +77,7 @@ float RuleOptions::estimate_words(std::span<const WordId> target) const {
         states[now] = lm.model.null_state();
         continue;
       }
-      sum += lm.weight * lm.model.score(states[now], lm.words[word], states[1 - now]);
+      sum += lm.weight * lm.model.score(states[now], lm.number(word), states[1 - now]);
       now = 1 - now;
     }
   }

@@ -49,7 +49,7 @@ bool LmFeature::has_bigram(std::uint32_t before, std::uint32_t word) {
 
 Scored LmFeature::score_word(std::uint32_t state, WordId word) {
   if (const auto [known, found] = words_.find_or_add(state, word); found) return *known;
-  const auto number_in_lm = lm_.words[word];
+  const auto number_in_lm = lm_.number(word);
   const LmState& before = states_[state];
   Scored scored;
   if (before.length > 0 && !has_bigram(before.words[0], number_in_lm)) {
@@ -94,7 +94,7 @@ void LmFeature::add_values(const Step&, const GraphStep& way, std::uint32_t, flo
   LmState states[2] = {states_[*way.state], {}};
   int now = 0;
   for (const auto word : sentence_.target(way.option)) {
-    *column += lm_.model.score(states[now], lm_.words[word], states[1 - now]);
+    *column += lm_.model.score(states[now], lm_.number(word), states[1 - now]);
     now = 1 - now;
   }
 }

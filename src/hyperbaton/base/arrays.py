@@ -26,7 +26,7 @@ def offsets_of(sizes: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """
     sizes = np.asarray(sizes)
     offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, dtype=np.int64, out=offsets[1:])
+    sizes.cumsum(dtype=np.int64, out=offsets[1:])
     return offsets
 
 
@@ -37,8 +37,10 @@ def gather(offsets: npt.NDArray[np.int64], groups: Integers) -> tuple[npt.NDArra
     >>> where.tolist(), new.tolist()
     ([3, 4, 0, 1], [0, 2, 4])
     """
-    lengths = offsets[groups + 1] - offsets[groups]
-    return ranges(offsets[groups], lengths), offsets_of(lengths)
+    starts = offsets[groups]
+    lengths = offsets[groups + 1] - starts
+    new = offsets_of(lengths)
+    return (starts - new[:-1]).repeat(lengths) + np.arange(new[-1]), new
 
 
 def ranges(starts: npt.NDArray[np.int64] | int, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 from collections.abc import Callable
 from functools import cache
+from json import dumps
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from hyperbaton.base.forms import Json
 
 
 @cache
@@ -23,3 +28,9 @@ def environment(package: str, **filters: Callable[..., Any]) -> Environment:
     )
     templates.filters |= filters
     return templates
+
+
+def packed(data: Json) -> str:
+    """Data for a page: JSON, compressed with gzip and encoded in base64, which browsers decode."""
+    text = dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

@@ -25,6 +25,7 @@ from hyperbaton.corpus.files import AnyPath, Reader, feed, feed_lines, read_piec
 
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
+CHUNK = 10_000  # sentences that are written together
 SAMPLE = 2000  # sentences that show whether a text is tokenized
 _COMMAS, _CLOSING = frozenset(",、，،"), "\"'”’»)」』）"
 _MARKS = _COMMAS | frozenset(".!?;:。！？；：؟")
@@ -74,6 +75,13 @@ class Vocabulary(ArrayFields, Picklable):
         if self.order is not None:
             return _core.find_ordered(self.spelling, core_numbers(self.order), words.spelling)
         return self.lookup.find_all(words.spelling) if len(words) else np.zeros(0, np.uint32)
+
+    def find_or_add(self, words: Vocabulary) -> tuple[npt.NDArray[np.uint32], Vocabulary]:
+        """The number of each word of another vocabulary, and the words that are new; they have the next numbers."""
+        numbers = self.find_all(words)
+        new = np.flatnonzero(numbers == _core.UNKNOWN_WORD)
+        numbers[new] = len(self) + np.arange(len(new), dtype=np.uint32)
+        return numbers, words.select(new)
 
     def packed(self) -> Vocabulary:
         text, places = bytes(self.bytes), pairwise(self.offsets.tolist())
@@ -139,7 +147,7 @@ class SentenceRows(ArrayFields, Sliceable[T]):
     def chunks(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[npt.NDArray[np.int64]]:
         """The numbers of the chosen sentences, or of all, in chunks for writing."""
         numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences, np.int64)
-        return map(np.ascontiguousarray, np.array_split(numbers, max(1, len(numbers) // 10_000)))
+        return (np.ascontiguousarray(numbers[at : at + CHUNK]) for at in range(0, max(len(numbers), 1), CHUNK))
 
 
 class PartReader(Reader, Protocol):
@@ -296,7 +304,7 @@ class Text(Display, SentenceRows[list[str]]):
     def over(self, vocabulary: Vocabulary) -> Text:
         """This text over another vocabulary, whose words keep their numbers; new words of the text get the next numbers.
 
-        It takes time in proportion to the text, not to its vocabulary, which may be that of a whole system.
+        It takes time in proportion to the text, not to the vocabularies.
 
         >>> text = Text.of(["a new dog"]).over(Vocabulary.of(["a", "dog"]))
         >>> text.tokens.tolist(), text[0]
@@ -305,16 +313,9 @@ class Text(Display, SentenceRows[list[str]]):
         old = self.vocabulary
         if old is vocabulary:
             return self
-        occurs = np.zeros(len(old), bool)
-        occurs[self.tokens] = True
-        words = np.flatnonzero(occurs)
-        renumbered = vocabulary.find_all(old.select(words))
-        new = words[renumbered == _core.UNKNOWN_WORD]
-        renumbered[renumbered == _core.UNKNOWN_WORD] = len(vocabulary) + np.arange(len(new), dtype=np.uint32)
-        numbers = np.zeros(len(old), np.uint32)
-        numbers[words] = renumbered
-        both = vocabulary.followed_by(old.select(new)) if len(new) else vocabulary
-        return replace(self, tokens=numbers[self.tokens], vocabulary=both)
+        words, places = _core.distinct(self.tokens)
+        numbers, new = vocabulary.find_or_add(old.select(words))
+        return replace(self, tokens=numbers[places], vocabulary=vocabulary.followed_by(new) if len(new) else vocabulary)
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""

@@ -80,12 +80,11 @@ class Derivations(Translations):
 
         If it was rescored, `phrases` and `search_input` are what the models got.
         """
-        vocabulary = request.target.vocabulary
         begin, pairs = arrays["step_begin"], arrays["step_pair"]
         n_pieces, features, of_phrases = len(request.source), arrays["features"], None
         options = TranslationOptions(
             Spans(arrays["step_sentence"], begin, arrays["step_end"] - begin),
-            Text(arrays["step_target"], arrays["step_target_offsets"], vocabulary),
+            request.spelled(arrays["step_target"], arrays["step_target_offsets"]),
             Links(arrays["step_links"], arrays["step_link_offsets"]),
             np.searchsorted(arrays["step_sentence"], np.arange(n_pieces + 1)).astype(np.int64),
         )
@@ -111,10 +110,10 @@ class Derivations(Translations):
             features=features,
             phrases=of_phrases,
             **shared,
-            words=Text(arrays["words"], arrays["word_offsets"], vocabulary),
+            words=request.spelled(arrays["words"], arrays["word_offsets"]),
             word_links=Links(arrays["links"], arrays["link_offsets"]),
             parents=arrays["step_parent"],
-            graph_targets=Text(arrays["graph_targets"], arrays["graph_target_offsets"], vocabulary),
+            graph_targets=request.spelled(arrays["graph_targets"], arrays["graph_target_offsets"]),
         )
 
     @property

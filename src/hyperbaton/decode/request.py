@@ -14,6 +14,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.errors import AnnotationError, SentenceError
 from hyperbaton.corpus import Annotations, Text, Vocabulary
+from hyperbaton.corpus.text import Offsets, WordIds
 from hyperbaton.decode.annotated import AnnotatedLines, check_tags, without_control, without_separator
 from hyperbaton.decode.markup import Constraints, punctuation_walls
 from hyperbaton.decode.options import Decoding
@@ -76,8 +77,9 @@ def unforced(max_words: int) -> str:
 class Request:
     """Sentences to translate, in pieces, with the constraints on their translations.
 
-    `text` contains the pieces, then the required translations, then the forced ones; `target` is this text over the
-    table's target vocabulary, with new words after its own.
+    `text` contains the pieces, then the required translations, then the forced ones. `target_words` has the number of each
+    word of its vocabulary in the table's target vocabulary, which `new_words` follow. Nothing here takes time in proportion
+    to the vocabularies of the table.
     """
 
     options: Decoding
@@ -85,7 +87,8 @@ class Request:
     sentences: AnnotatedLines
     pieces: Pieces
     text: Text
-    target: Text
+    target_words: WordIds
+    new_words: Vocabulary
     is_forced: bool
 
     @classmethod
@@ -100,8 +103,8 @@ class Request:
         pieces.need_whole(constrained, f"sentences with markup may have {options.max_words} words")
         demanded = [translation for s in constrained for _, _, translation in sentences.constraints[s].demands]
         text = Text.of([without_separator(line) for line in [*pieces.lines, *demanded, *(forced or [])]])
-        target = text.over(table.target.vocabulary)
-        request = cls(options, table, sentences, pieces, text, target, forced is not None)
+        numbers, new_words = table.target.vocabulary.find_or_add(text.vocabulary)
+        request = cls(options, table, sentences, pieces, text, numbers, new_words, forced is not None)
         request._check_annotations()
         return request
 
@@ -123,22 +126,26 @@ class Request:
     @cached_property
     def source(self) -> Text:
         """The pieces."""
-        return self.text.select(np.arange(len(self.pieces.lines)))
+        n_pieces = len(self.pieces.lines)
+        return self.text if n_pieces == len(self.text) else self.text.select(np.arange(n_pieces))
 
-    @cached_property
-    def new_words(self) -> Vocabulary:
-        """The words that are not in the table's target vocabulary, in the order of their numbers after it."""
-        words, n_words = self.target.vocabulary, len(self.table.target.vocabulary)
-        start = words.offsets[n_words]
-        return Vocabulary(words.bytes[start:], words.offsets[n_words:] - start)
+    def spelled(self, words: WordIds, offsets: Offsets) -> Text:
+        """Target phrases, given as numbers in the table's vocabulary and of new words, over a vocabulary of their words."""
+        known, n_words = self.table.target.vocabulary, len(self.table.target.vocabulary)
+        distinct, numbers = _core.distinct(words)
+        n_known = int(np.searchsorted(distinct, n_words))
+        vocabulary = known.select(distinct[:n_known])
+        if n_known < len(distinct):
+            vocabulary = vocabulary.followed_by(self.new_words.select(distinct[n_known:] - n_words))
+        return Text(numbers, offsets, vocabulary)
 
     @cached_property
     def tokens(self) -> _core.SourceTokens:
         """The words of the pieces by the table's numbers, and the target words used when they are passed through."""
-        source, n = self.source, len(self.source.tokens)
+        source = self.source
         numbers = self.table.source.vocabulary.find_all(self.text.vocabulary)
         tokens = _core.Tokens(words=numbers[source.tokens], offsets=source.offsets)
-        return _core.SourceTokens(tokens=tokens, copies=self.target.tokens[:n])
+        return _core.SourceTokens(tokens=tokens, copies=self.target_words[source.tokens])
 
     @cached_property
     def demands(self) -> _core.Demands:
@@ -155,8 +162,9 @@ class Request:
         return self._target_tokens(first, len(self.text)) if self.is_forced else None
 
     def _target_tokens(self, first: int, last: int) -> _core.Tokens:
-        offsets = self.target.offsets[first : last + 1]
-        return _core.Tokens(words=self.target.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])
+        offsets = self.text.offsets[first : last + 1]
+        words = self.target_words[self.text.tokens[offsets[0] : offsets[-1]]]
+        return _core.Tokens(words=words, offsets=offsets - offsets[0])
 
     @property
     def walls(self) -> npt.NDArray[np.int64]:

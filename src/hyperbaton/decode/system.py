@@ -173,7 +173,7 @@ class System(Display, Picklable):
             "reordering models": list(self.reordering),
         }
 
-    @property
+    @cached_property
     def features(self) -> dict[str, int]:
         """The number of values of each feature, in the order of n-best lists."""
         return {

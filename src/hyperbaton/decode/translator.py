@@ -16,7 +16,7 @@ from hyperbaton.base.errors import OptionError, SentenceError
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.shown import Display
-from hyperbaton.corpus import Annotations, Links, Text
+from hyperbaton.corpus import Annotations, Links
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.decode.annotated import BATCH, AnnotatedLines, in_batches, words_of
 from hyperbaton.decode.markup import FREE, Terms
@@ -291,7 +291,8 @@ class TokenTranslator(Display, Picklable):
             name: _core.WeightedLm(
                 model=lm.view,
                 weight=self.system.weights[name][0],
-                words=np.concatenate([self.system.lm_words[name], lm_numbers(lm, new)]),
+                words=self.system.lm_words[name],
+                new_words=lm_numbers(lm, new),
             )
             for name, lm in self.system.lms.items()
         }
@@ -361,7 +362,7 @@ def _batch(request: Request, columns: _core.TranslationOptions) -> Batch:
     """The sentences of a request with their options, in the form for models."""
     options = TranslationOptions(
         Spans(columns.sentence, columns.begin, columns.length),
-        Text(columns.target_words, columns.target_offsets, request.target.vocabulary),
+        request.spelled(columns.target_words, columns.target_offsets),
         Links(columns.links, columns.link_offsets),
         columns.offsets,
     )

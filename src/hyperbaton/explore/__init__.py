@@ -1,12 +1,17 @@
 """A page for exploring translations: one file that needs no server, or the start page of the service.
 
-data = collect(Run(Path("demo")))                        hyperbaton.explore.collect, hyperbaton.explore.run
-write_page(Path("page.html"), data)                      hyperbaton.explore.page
+data = collect(Run(Path("demo")))                        hyperbaton.explore.collecting, hyperbaton.explore.run
+write_page(Path("page.html"), data)                      hyperbaton.explore.pages
 """
 
-from hyperbaton.explore.collect import PageSelection, collect
-from hyperbaton.explore.page import page, write_page
-from hyperbaton.explore.run import Run
-from hyperbaton.explore.sentence import sentence_object
+from hyperbaton.base.lazy import TYPE_CHECKING, LazyNames
 
-__all__ = ["PageSelection", "Run", "collect", "page", "sentence_object", "write_page"]
+if TYPE_CHECKING:
+    from hyperbaton.explore.collecting import PageSelection as PageSelection
+    from hyperbaton.explore.collecting import collect as collect
+    from hyperbaton.explore.pages import page as page
+    from hyperbaton.explore.pages import write_page as write_page
+    from hyperbaton.explore.run import Run as Run
+    from hyperbaton.explore.sentence import sentence_object as sentence_object
+
+LazyNames(globals())

@@ -8,9 +8,10 @@ from dataclasses import asdict
 import numpy as np
 
 from hyperbaton.base.forms import JsonObject
+from hyperbaton.base.templates import packed
 from hyperbaton.evaluate.audit import LEVEL, LONG, REFERENCE, UNUSUAL, Audit
 from hyperbaton.report.elements import Cell, Group, Number, Section, Table, TableColumn
-from hyperbaton.report.page import as_page, packed
+from hyperbaton.report.page import as_page
 
 ABOUT_MOVEMENTS = (
     "Recall is the percentage of the reference's movements that a system makes, precision the percentage of the system's "

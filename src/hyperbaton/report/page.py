@@ -6,8 +6,6 @@ scripts; the script only pages through the sentences, compares two systems, and 
 
 from __future__ import annotations
 
-import base64
-import gzip
 import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -72,12 +70,6 @@ def whole_page(name: str, title: str, styles: str, scripts: str, **values: objec
         templates.globals[function.__name__] = function
     page = templates.get_template(f"{name}.html")
     return page.render(title=title, colours=Markup(_colours()), style=style, script=script, **values)
-
-
-def packed(data: Json) -> str:
-    """Data for a page: JSON, compressed with gzip and encoded in base64, which browsers decode."""
-    text = dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _variable(colour: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hyperbaton import _core
+from hyperbaton.corpus import Vocabulary
 from hyperbaton.corpus.processing import TextSide
 from hyperbaton.corpus.tokenizers import Tokenizer
 from hyperbaton.serve.engine import Engine
@@ -40,14 +41,14 @@ class Detector:
     """Distinguishes the languages of systems by the words in their phrase tables."""
 
     def __init__(self, engines: Sequence[Engine]) -> None:
-        self._languages: dict[str, tuple[TextSide, Tokenizer, _core.Vocabulary]] = {}
+        self._languages: dict[str, tuple[TextSide, Tokenizer, Vocabulary]] = {}
         for engine in engines:
             table, text = engine.system.table, engine.text
             for code, side, vocabulary in (
                 (engine.source, text.source, table.source.vocabulary),
                 (engine.target, text.target, table.target.vocabulary),
             ):
-                self._languages.setdefault(code, (side, side.make_tokenizer(), vocabulary.lookup))
+                self._languages.setdefault(code, (side, side.make_tokenizer(), vocabulary))
 
     def detect(self, text: str, among: Iterable[str] | None = None) -> list[tuple[str, float]]:
         """Languages, all or those in `among`, with the percentage of the text that they cover; best first."""
@@ -57,8 +58,11 @@ class Detector:
 
     def _share(self, code: str, text: str) -> float:
         """The percentage of the letters of a text that belong to words of a language."""
-        side, tokenizer, words = self._languages[code]
+        side, tokenizer, vocabulary = self._languages[code]
         tokens = [token for token in side.as_trained(tokenizer(text)[0]) if any(c.isalpha() for c in token)]
         n_letters = sum(map(len, tokens))
-        n_known = sum(len(token) for token in tokens if words.find(token) >= 0 or words.find(token.lower()) >= 0)
+        forms = list({form: None for token in tokens for form in (token, token.lower())})
+        numbers = vocabulary.find_all(Vocabulary.of(forms)).tolist()
+        known = {form for form, number in zip(forms, numbers, strict=True) if number != _core.UNKNOWN_WORD}
+        n_known = sum(len(token) for token in tokens if not known.isdisjoint((token, token.lower())))
         return round(100 * n_known / n_letters, 1) if n_letters else 0.0

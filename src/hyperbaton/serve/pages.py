@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from hyperbaton.base.forms import Json, JsonObject
 from hyperbaton.base.templates import environment
-from hyperbaton.explore.page import scripts, settings, styles
+from hyperbaton.explore.pages import scripts, settings, styles
 from hyperbaton.serve.files import READERS
 
 
 def translator_page(server: Mapping[str, Json]) -> str:
-    """The page as HTML, with the settings of `explore.page.page`."""
+    """The page as HTML, with the settings of `explore.page`."""
     css, js = (files(__package__).joinpath("templates", f"translator.{kind}").read_text("utf-8") for kind in ("css", "js"))
     return (
         environment(__package__)

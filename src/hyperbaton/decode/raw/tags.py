@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from hyperbaton.align.inline_markup import Element, MarkedSentence, project_markup
@@ -99,6 +100,8 @@ def write_tags(
     blanks: Sequence[str],
 ) -> str:
     """A translation with the tags of its source; `blanks` precede its words."""
+    if not elements:
+        return "".join(chain.from_iterable(zip(blanks, target, strict=True)))
     kept = list(elements)
     while True:
         projection = project_markup(MarkedSentence(list(words), kept), target, links, split="cover", spaces=blanks)

@@ -15,9 +15,8 @@ from pathlib import Path
 from markupsafe import Markup
 
 from hyperbaton.base.forms import Json
-from hyperbaton.base.templates import environment
+from hyperbaton.base.templates import environment, packed
 from hyperbaton.base.writing import writing_file
-from hyperbaton.report.page import packed
 
 
 def page(data: Mapping[str, Json] | None = None, server: Mapping[str, Json] | None = None) -> str:
