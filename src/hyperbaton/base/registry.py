@@ -62,8 +62,7 @@ class Registry(Display, Generic[T]):
         if not isinstance(self._base, str):
             return self._base
         module, _, name = self._base.partition(":")
-        base: type[T] = getattr(importlib.import_module(module), name)
-        return base
+        return getattr(importlib.import_module(module), name)
 
     def names(self) -> list[str]:
         """Every name, sorted."""

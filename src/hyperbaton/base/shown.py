@@ -50,8 +50,7 @@ class Drawing:
 
     def _repr_svg_(self) -> str | None:
         module, _, function = self.drawn_by.partition(":")
-        drawing: str | None = getattr(importlib.import_module(module), function)(self)
-        return drawing
+        return getattr(importlib.import_module(module), function)(self)
 
 
 def _phrase(name: str, value: object) -> str:

@@ -28,8 +28,7 @@ KINDS: Mapping[str, str] = {
 def registry_of(kind: str) -> Registry[Any]:
     """The registry of a kind of plug-ins."""
     module, _, name = KINDS[kind].partition(":")
-    registry: Registry[Any] = getattr(importlib.import_module(f"hyperbaton.{module}"), name)
-    return registry
+    return getattr(importlib.import_module(f"hyperbaton.{module}"), name)
 
 
 def list_(

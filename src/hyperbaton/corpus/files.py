@@ -383,8 +383,7 @@ def _gzip_member(chunk: bytes) -> bytes:
     from isal import isal_zlib
 
     # A sixth of the time, and 7% more space.
-    member: bytes = isal_zlib.compress(chunk, 1, wbits=16 + zlib.MAX_WBITS)
-    return member
+    return isal_zlib.compress(chunk, 1, wbits=16 + zlib.MAX_WBITS)
 
 
 def _zstd_frame(chunk: bytes) -> bytes:

@@ -96,8 +96,7 @@ class SentenceReader(nn.Module):
         x = self.word(words)
         if self.label is not None:
             x = torch.cat([x, self.label(labels)], -1)
-        inputs: Tensor = self.input(self.dropout(x))
-        return inputs
+        return self.input(self.dropout(x))
 
     def read(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
         """States, shape (batch, tokens, 2 · hidden); `lengths` are the sentence lengths in tokens."""
@@ -106,8 +105,7 @@ class SentenceReader(nn.Module):
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
         """States from inputs."""
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        states: Tensor = self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
-        return states
+        return self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
 
     def _stored(self) -> dict[str, list[Tensor]]:
         """Parameters by their stored names, which stand for their sum: an LSTM has two biases."""
