@@ -298,7 +298,7 @@ def train(
             first, history = last.details["epoch"], list(last.details["history"])
             best = _restore(network, optimizer, last.arrays())
         for epoch in range(first, schedule.epochs):
-            if _out_of_patience(history, schedule.patience):
+            if history and len(history) - 1 - int(np.argmax(history)) >= schedule.patience:
                 break
             torch.manual_seed(schedule.seed + 1_000_003 * (epoch + 1))
             batches = data.batches(training, tokens, np.random.default_rng([schedule.seed, epoch]))
@@ -348,11 +348,6 @@ def computing(n: int, fast: bool) -> Iterator[None]:
     finally:
         torch.set_num_threads(before[0])
         torch.set_float32_matmul_precision(before[1])
-
-
-def _out_of_patience(history: list[float], patience: int) -> bool:
-    """Whether there was no improvement for `patience` epochs."""
-    return bool(history) and len(history) - 1 - int(np.argmax(history)) >= patience
 
 
 def _step_size(part: float) -> float:
