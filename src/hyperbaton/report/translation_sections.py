@@ -41,11 +41,9 @@ def mark(p: Json) -> str:
     return "" if not is_number(p) else "‡" if p < 0.01 else "†" if p < 0.05 else ""
 
 
-def translation_section(results: Mapping[str, Json]) -> Section | None:
+def translation_section(results: Mapping[str, Json]) -> Section:
     """Scores of every system at every limit, and their differences from the baselines."""
-    rows: list[Row] = results.get("translation") or []
-    if not rows:
-        return None
+    rows: list[Row] = results["translation"]
     metrics = list(dict.fromkeys(name for row in rows for name in row.get("scores") or {}))
     against = dict.fromkeys(name for row in rows for name in row.get("significance") or {})
     baselines = sorted(against, key=[*(row["system"] for row in rows), *against].index)  # in the order of the rows
