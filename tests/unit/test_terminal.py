@@ -131,11 +131,11 @@ def run_all(python: Path, folder: Path) -> Runs:
     return runs
 
 
-@pytest.mark.parametrize("shown", ["Bars()", "LiveLine(lambda: 'at work')"])
+@pytest.mark.parametrize("shown", ["Bars()", "live_line(lambda: 'at work')"])
 def test_what_is_printed_while_bars_are_shown_stays_on_stdout(shown: str) -> None:
     code = f"""
 import sys
-from hyperbaton.base.progress import Bars, LiveLine
+from hyperbaton.base.progress import Bars, live_line
 with {shown} as live:
     if isinstance(live, Bars):
         live.stage("at work")(1, 2)

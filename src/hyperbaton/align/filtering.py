@@ -73,8 +73,7 @@ def pair_gains(bitext: Bitext, logprobs: npt.NDArray[np.float64]) -> npt.NDArray
     [-0.15, nan]
     """
     by_frequency = np.stack([_frequency_logprobs(bitext.target), _frequency_logprobs(bitext.source)], axis=1)
-    gains: npt.NDArray[np.float64] = (logprobs - by_frequency).mean(axis=1)
-    return gains
+    return (logprobs - by_frequency).mean(axis=1)
 
 
 def cross_logprobs(

@@ -51,8 +51,7 @@ def ranges(starts: npt.NDArray[np.int64] | int, lengths: npt.NDArray[np.int64]) 
     ([5, 6, 1, 2, 3], [0, 1, 0, 1, 2])
     """
     offsets = offsets_of(lengths)
-    numbers: npt.NDArray[np.int64] = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return numbers
+    return np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
 
 
 def array_as_text(array: npt.NDArray[np.uint8]) -> str:

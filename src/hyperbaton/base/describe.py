@@ -4,45 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import TypedDict
 
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.store import Artefact, read_artefact
 
 
-class ArrayDescription(TypedDict):
-    """An array of an artefact."""
-
-    dtype: str
-    shape: list[int]
-    mib: float
-
-
-class Description(TypedDict):
-    """An artefact as plain values; `mib` includes the parts."""
-
-    path: str
-    kind: str
-    version: str
-    mib: float
-    seed: int | None
-    options: JsonObject
-    details: JsonObject
-    weights: JsonObject
-    inputs: dict[str, str]
-    arrays: dict[str, ArrayDescription]
-    parts: dict[str, Description]
-
-
-def describe(path: str | PathLike[str]) -> Description:
-    """Describe an artefact and those inside it; no array is read."""
+def describe(path: str | PathLike[str]) -> JsonObject:
+    """Describe an artefact and those inside it as plain values, with sizes in MiB; no array is read."""
     return read_artefact(path, None, _described)
 
 
-def _described(artefact: Artefact) -> Description:
+def _described(artefact: Artefact) -> JsonObject:
     manifest, details = artefact.manifest, dict(artefact.details)
     weights = details.pop("weights") if isinstance(details.get("weights"), dict) else {}
-    arrays = {name: _array(artefact, name) for name in manifest["arrays"]}
+    arrays = {
+        name: {"dtype": entry["dtype"], "shape": entry["shape"], "mib": artefact[name].nbytes / 2**20}
+        for name, entry in manifest["arrays"].items()
+    }
     parts = {name: describe(artefact.part(name)) for name in manifest["parts"]}
     return {
         "path": str(artefact.path),
@@ -59,12 +37,7 @@ def _described(artefact: Artefact) -> Description:
     }
 
 
-def _array(artefact: Artefact, name: str) -> ArrayDescription:
-    entry = artefact.manifest["arrays"][name]
-    return {"dtype": entry["dtype"], "shape": entry["shape"], "mib": artefact[name].nbytes / 2**20}
-
-
-def description_rows(description: Description, *, arrays: bool = False, part: str = "") -> list[dict[str, str]]:
+def description_rows(description: JsonObject, *, arrays: bool = False, part: str = "") -> list[dict[str, str]]:
     """A description as rows of part, group, name and value, for a table, with a row for each array if `arrays` is set."""
     size = f"{description['mib']:.1f} MiB in {len(description['arrays'])} arrays"
     if description["parts"]:

@@ -199,8 +199,9 @@ def form_fault(value: object, form: Form, where: str = "") -> Fault | None:
         inner: list[tuple[str, object, Form]] = []
         for key, of_key in form.items():
             name = key.removesuffix("?")
-            if name == "#" and (odd := next((other for other in value if not _is_whole(other)), None)) is not None:
-                return Fault(_below(where, odd), "named by a whole number")
+            for other in value if name == "#" else ():
+                if not re.fullmatch("-?[0-9]{1,18}", other):
+                    return Fault(_below(where, other), "named by a whole number")
             if name in ("*", "#"):
                 inner += [(other, item, of_key) for other, item in value.items()]
             elif name in value:
@@ -241,10 +242,6 @@ def _is_stored(value: object, kind: Form) -> bool:
     if isinstance(value, str) and ("\0" in value or not is_text(value)):
         return False
     return _is_of(value, kind) and not (isinstance(value, int) and abs(value) > _LARGEST_STORED)
-
-
-def _is_whole(text: str) -> bool:
-    return re.fullmatch("-?[0-9]{1,18}", text) is not None
 
 
 def is_text(value: str) -> bool:

@@ -11,13 +11,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
-__all__ = ["Bar", "Bars", "LiveLine", "Phases", "Progress", "default_threads", "is_terminal", "n_threads"]
+__all__ = ["Bar", "Bars", "Phases", "Progress", "default_threads", "is_terminal", "live_line", "n_threads"]
 
 
 class Progress(Protocol):
@@ -122,34 +123,24 @@ class Phases:
         return report
 
 
-class LiveLine:
+def live_line(text: Callable[[], str], quiet: bool = False) -> AbstractContextManager[object]:
     """A line at the bottom of stderr's terminal, redrawn from `text` several times a second.
 
     Other output to stderr appears above it. Without a terminal, or if `quiet` is set, there is no line.
     """
+    if quiet or not is_terminal(sys.stderr):
+        return nullcontext()
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
 
-    def __init__(self, text: Callable[[], str], quiet: bool = False) -> None:
-        self.visible, self._text = not quiet and is_terminal(sys.stderr), text
-
-    def __enter__(self) -> LiveLine:
-        if self.visible:
-            from rich.console import Console
-            from rich.live import Live
-            from rich.text import Text
-
-            self._live = Live(
-                get_renderable=lambda: Text(self._text(), no_wrap=True, overflow="ellipsis"),
-                console=Console(stderr=True),
-                transient=True,
-                refresh_per_second=4,
-                redirect_stdout=False,
-            )
-            self._live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.visible:
-            self._live.stop()
+    return Live(
+        get_renderable=lambda: Text(text(), no_wrap=True, overflow="ellipsis"),
+        console=Console(stderr=True),
+        transient=True,
+        refresh_per_second=4,
+        redirect_stdout=False,
+    )
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -59,11 +59,7 @@ class Registry(Display, Generic[T]):
     @cached_property
     def base(self) -> type[T]:
         """The class that each plug-in derives from."""
-        if not isinstance(self._base, str):
-            return self._base
-        module, _, name = self._base.partition(":")
-        base: type[T] = getattr(importlib.import_module(module), name)
-        return base
+        return pkgutil.resolve_name(self._base) if isinstance(self._base, str) else self._base
 
     def names(self) -> list[str]:
         """Every name, sorted."""

@@ -123,8 +123,7 @@ class Scratch:
     def select(self, array: Array, keep: npt.NDArray[np.bool_]) -> Array:
         """The rows of an array where `keep` is true."""
         if self.memory is None:
-            chosen: Array = array[keep]
-            return chosen
+            return array[keep]
         selected = self.array((int(np.count_nonzero(keep)), *array.shape[1:]), array.dtype)
         at = 0
         for rows in self.rows(len(array), array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -49,9 +49,7 @@ class Drawing:
     drawn_by: ClassVar[str]
 
     def _repr_svg_(self) -> str | None:
-        module, _, function = self.drawn_by.partition(":")
-        drawing: str | None = getattr(importlib.import_module(module), function)(self)
-        return drawing
+        return pkgutil.resolve_name(self.drawn_by)(self)
 
 
 def _phrase(name: str, value: object) -> str:

@@ -29,7 +29,7 @@ from functools import lru_cache
 from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, TypedDict, TypeVar, cast
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,7 @@ from hyperbaton.base.writing import being_replaced, is_open_as, writing_folder
 FORMAT = 4
 
 Arrays = Mapping[str, Array]
+Manifest = JsonObject  # of the form `_FORM`
 T = TypeVar("T")
 
 _DTYPES = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8"})
@@ -54,30 +55,6 @@ _LARGEST = 2**56  # bytes
 _AGAIN = "build the artefact again"
 _ATTEMPTS = 200  # to open a folder that other writers replace at the same time
 _PAUSE = 0.001  # seconds between two attempts if the folder is missing for a moment
-
-
-class ArrayEntry(TypedDict):
-    """The entry of an array in a manifest."""
-
-    dtype: str
-    shape: list[int]
-    checksum: str
-
-
-class Manifest(TypedDict):
-    """The manifest of an artefact, as JSON."""
-
-    format: int
-    kind: str
-    version: str
-    options: JsonObject
-    inputs: dict[str, str]
-    seed: int | None
-    details: JsonObject
-    arrays: dict[str, ArrayEntry]
-    parts: dict[str, dict[str, str]]  # the checksum of each
-    checksum: str
-
 
 # A reference to another artefact: its path, the prefix of the arrays in question, and a digest.
 REFERENCE: Form = {"path": str, "arrays": str, "digest": str}
@@ -307,7 +284,7 @@ class Artefact:
             content += [self.kind, self.options, self.details.get("model")]
         return json.dumps(content, sort_keys=True)
 
-    def _entries(self, prefix: str) -> dict[str, ArrayEntry]:
+    def _entries(self, prefix: str) -> JsonObject:
         """The manifest's entries of the arrays whose names start with `prefix.`, or of all arrays."""
         entries = self.manifest["arrays"]
         return {name: entry for name, entry in entries.items() if not prefix or f"{name}.".startswith(f"{prefix}.")}
@@ -495,7 +472,7 @@ def _read_manifest(path: Path, folder: int | None = None) -> Manifest:
     if not _is_current(manifest):
         made = f"hyperbaton {_short(manifest.get('version', '?'))}, format {_short(manifest['format'])}"
         raise ArtefactError(f"{path}: made by {made}; this version reads format {FORMAT}: {_AGAIN}")
-    return cast("Manifest", manifest)
+    return manifest
 
 
 @lru_cache(64)
@@ -547,7 +524,7 @@ def _manifest_fault(manifest: JsonObject) -> str | None:
         return str(fault)
     for what, names in (("a kind", [manifest["kind"]]), ("an array", manifest["arrays"]), ("a part", manifest["parts"])):
         for name in names:
-            if not _is_plain_name(name):
+            if not name or name.startswith(".") or set(name) & {"/", "\0"} or not name.isprintable():
                 return f"{what} cannot be called {_short(name)}"
     for name, entry in manifest["arrays"].items():
         dtype, shape = entry["dtype"], entry["shape"]
@@ -556,10 +533,6 @@ def _manifest_fault(manifest: JsonObject) -> str | None:
         if not 1 <= len(shape) <= 3 or min(shape) < 0 or 8 * prod(shape) > _LARGEST:
             return f"array {name!r}: no shape {_short(shape)}"
     return None
-
-
-def _is_plain_name(name: str) -> bool:
-    return name != "" and not name.startswith(".") and not set(name) & {"/", "\0"} and name.isprintable()
 
 
 def _short(value: object) -> str:

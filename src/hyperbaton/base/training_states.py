@@ -44,7 +44,7 @@ class TrainingStates:
 
 @dataclass
 class MinimizerStates:
-    """The interface for the core's minimizer: where to start, and when to save."""
+    """The interface for the core's minimizer: where to start, and when to save; saved arrays are valid only in the call."""
 
     states: TrainingStates
     details: Mapping[str, object] | None = None  # to be kept with every state

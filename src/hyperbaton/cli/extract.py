@@ -18,7 +18,6 @@ from hyperbaton.phrases import (
     Extraction,
     ReorderingType,
     RuleLimits,
-    RuleTable,
     Scoring,
     extract_rules,
     reordering_probabilities,
@@ -95,7 +94,13 @@ def extract(
                 table_of_rules.save(output, inputs={"bitext": bitext.signature()}, options=options, details=details)
             if moses is not None:
                 write_rules(moses, table_of_rules, progress=resources.stage("write").progress)
-            _summarize(_rule_sizes(bitext, table_of_rules), as_json, common.quiet)
+            summary = {
+                "sentences": len(bitext),
+                "source_sides": len(table_of_rules.table.source),
+                "target_sides": len(table_of_rules.table.target),
+                "rules": len(table_of_rules),
+            }
+            _summarize(summary, as_json, common.quiet)
             return
 
         def found() -> ExtractedPhrases:
@@ -153,16 +158,6 @@ def _check_kind(
     foreign = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]
     if foreign:
         raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
-
-
-def _rule_sizes(bitext: Bitext, rules: RuleTable) -> dict[str, int]:
-    table = rules.table
-    return {
-        "sentences": len(bitext),
-        "source_sides": len(table.source),
-        "target_sides": len(table.target),
-        "rules": len(rules),
-    }
 
 
 def _summarize(summary: dict[str, int], as_json: bool, quiet: bool) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -27,9 +27,7 @@ KINDS: Mapping[str, str] = {
 
 def registry_of(kind: str) -> Registry[Any]:
     """The registry of a kind of plug-ins."""
-    module, _, name = KINDS[kind].partition(":")
-    registry: Registry[Any] = getattr(importlib.import_module(f"hyperbaton.{module}"), name)
-    return registry
+    return pkgutil.resolve_name(f"hyperbaton.{KINDS[kind]}")
 
 
 def list_(

@@ -113,8 +113,7 @@ def _result(measured: WordOrder, other: WordOrder | None, n_pairs: int, samples:
     if other is not None:
         values, differences = other.values(), measured.differences(other, samples=samples, seed=seed)
         result["against"] = {name: {"value": values[name], "delta": differences[name]} for name in measured.names}
-    plain: JsonObject = _plain(result)
-    return plain
+    return _plain(result)
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.executors import open_executor
 from hyperbaton.base.forms import is_text
 from hyperbaton.base.memory import parse_memory
-from hyperbaton.base.progress import LiveLine, is_terminal
+from hyperbaton.base.progress import is_terminal, live_line
 from hyperbaton.cli._common import print_table, say
 from hyperbaton.cli._parameters import READS, WRITES_FOLDER, Argument, Flag
 from hyperbaton.cli._resources import ExecutorOptions
@@ -89,7 +89,7 @@ def carry_out(
     if live and executor is None:
         plan.slowness = slowness()
     watch = Watch(plan, folder, limits, lambda line: say(line, quiet), says_starts=not live)
-    with LiveLine(watch.line, quiet):
+    with live_line(watch.line, quiet):
         execute(plan, folder, limits, watch)
     say("writing the report", quiet)
     finished = finish(plan, folder)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from hyperbaton.base.errors import Cancelled, HyperbatonError, InputError, OptionError, import_failure
 from hyperbaton.base.progress import Progress
@@ -25,27 +25,7 @@ N_NEAR = 3  # names suggested for an unknown one
 OTHER_CODES = {"cmn": "zh"}
 
 
-class _Language(Protocol):
-    """A language as mtdata names it."""
-
-    lang: str
-
-
-Languages = tuple[_Language, _Language]
-
-
-class _DatasetId(Protocol):
-    """The name of a dataset in mtdata's index."""
-
-    langs: Languages
-
-
-class _Entry(Protocol):
-    """A dataset in mtdata's index."""
-
-    did: _DatasetId
-    url: str | list[str]
-    in_ext: str | None
+Languages = tuple[Any, Any]  # as mtdata names them
 
 
 @dataclass(frozen=True)
@@ -53,7 +33,7 @@ class Dataset:
     """One of mtdata's datasets, read from the source to the target language."""
 
     name: str
-    entry: _Entry
+    entry: Any  # in mtdata's index
     languages: Languages
     swapped: bool
 
@@ -72,7 +52,9 @@ class Catalogue:
 
                 self.cache_folder, index = Path(mtdata.cache_dir), Path(mtdata.cached_index_file)
                 self._names_file = index.with_suffix(".names")
-                self._has_names = names_only and _is_newer(self._names_file, index)
+                both_exist = self._names_file.exists() and index.exists()
+                is_newer = both_exist and self._names_file.stat().st_mtime_ns >= index.stat().st_mtime_ns
+                self._has_names = names_only and is_newer
                 with _whole_index(index) if not self._has_names else contextlib.nullcontext():
                     if not self._has_names:
                         import mtdata.cache
@@ -108,7 +90,7 @@ class Catalogue:
             raise OptionError(f"languages are two codes like de-en, not {text!r}")
         return pair
 
-    def code(self, language: _Language) -> str:
+    def code(self, language: Any) -> str:
         """The code of a language that files and tokenizers use: of two letters where there is one."""
         code2 = self._mtdata.iso.bcp47.bcp47.languages[language.lang][0]
         return OTHER_CODES.get(language.lang) or code2 or str(language.lang)
@@ -116,7 +98,7 @@ class Catalogue:
     def names(self, languages: Languages, containing: str = "") -> list[str]:
         """The names of all datasets of two languages, in either direction."""
         tags = self._mtdata.iso.bcp47
-        wanted: list[Any] = sorted(languages, key=str)
+        wanted = sorted(languages, key=str)
 
         @cache
         def fits(codes: str) -> bool:
@@ -181,7 +163,7 @@ class Catalogue:
             raise ValueError("it has no sentence pairs")
         return n_pairs
 
-    def _directed(self, name: str, entry: _Entry, languages: Languages) -> Dataset:
+    def _directed(self, name: str, entry: Any, languages: Languages) -> Dataset:
         tags = self._mtdata.iso.bcp47.BCP47Tag
         with contextlib.suppress(AssertionError):  # two languages that could be either of the others
             fits, swapped = tags.check_compat_swap(languages, entry.did.langs)
@@ -280,11 +262,6 @@ def _whole_index(file: Path) -> Iterator[None]:
         if isinstance(error, OSError):
             raise InputError(f"mtdata's cache cannot be used: {error.strerror or error}", file.parent) from error
         raise
-
-
-def _is_newer(names: Path, index: Path) -> bool:
-    """Whether the file of names was written after mtdata's index."""
-    return names.exists() and index.exists() and names.stat().st_mtime_ns >= index.stat().st_mtime_ns
 
 
 def _reason(error: Exception) -> str:

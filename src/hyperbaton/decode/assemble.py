@@ -81,7 +81,10 @@ def assemble(
         table = keep(load_phrases(phrases), phrases_location(phrases))
     else:
         raise OptionError("a system needs phrases or rules")
-    language_models = [keep(load_lm(path), _location(path)) for path in lms]
+    language_models = [
+        keep(LanguageModel.load(path) if Path(path).is_dir() else LanguageModel.read_arpa(path), _location(path))
+        for path in lms
+    ]
     system = System.of(table, language_models, {}, None, options, located=located)
     system = extend(system, reordering or {}, scaled=scaled, inside=inside, per_class=per_class, phrases=phrases)
     return system.with_weights(weights or {})
@@ -139,11 +142,6 @@ def phrases_location(path: AnyPath) -> Location | None:
 
 def _location(path: AnyPath) -> Location | None:
     return Location.of(path) if (Path(path) / MANIFEST).exists() else None
-
-
-def load_lm(path: AnyPath) -> LanguageModel:
-    """A language model from an artefact or an ARPA file."""
-    return LanguageModel.load(path) if Path(path).is_dir() else LanguageModel.read_arpa(path)
 
 
 def _sparse(where: str, table: PhraseTable) -> SparseReordering:

@@ -103,7 +103,9 @@ def parse_markup(line: str, number: int = 1) -> tuple[str, Constraints]:
             elif "translation" in values:
                 if len(words) - begin > 255:
                     raise SentenceError(f"more than 255 words inside <{name}>", number)
-                demands.append((begin, len(words), _unescaped(values["translation"])))
+                from html import unescape  # imported here: it has the names of all characters
+
+                demands.append((begin, len(words), unescape(values["translation"])))
     if opened:
         raise SentenceError(f"<{opened[-1][0]}> is not closed", number)
     constraints = Constraints.of(demands, zones, walls)
@@ -130,9 +132,3 @@ def punctuation_walls(source: Text) -> list[tuple[int, int]]:
         if i > 1:
             walls.add((s, i - 1))
     return sorted(walls)
-
-
-def _unescaped(text: str) -> str:
-    from html import unescape  # imported here: it has the names of all characters
-
-    return unescape(text)

@@ -134,8 +134,7 @@ class Translations(Display):
         starts = self.step_offsets[:-1] + np.arange(len(self.scores))
         if len(starts) == 0:
             return np.zeros((0, self.features.shape[1]))
-        totals: npt.NDArray[np.float64] = np.add.reduceat(self.features.astype(np.float64), starts, axis=0)
-        return totals
+        return np.add.reduceat(self.features.astype(np.float64), starts, axis=0)
 
     def lines(self) -> list[str]:
         """The best translation of each sentence; empty if there is none."""
@@ -201,8 +200,7 @@ class Translations(Display):
 
     def end_features(self, path: int) -> npt.NDArray[np.float32]:
         """The values of a translation that belong to no segment."""
-        values: npt.NDArray[np.float32] = self.features[int(self.step_offsets[path + 1]) + path]
-        return values
+        return self.features[int(self.step_offsets[path + 1]) + path]
 
     def links_of(self, path: int) -> list[tuple[int, int]]:
         """The links of a translation, by source word."""

@@ -97,8 +97,7 @@ class Labels(Picklable):
         is_listed = numbers_here < len(self.vocabulary)
         numbers = np.full(len(numbers_here), len(self), np.int64)
         numbers[is_listed] = self.numbers[numbers_here[is_listed]]
-        labels: npt.NDArray[np.int64] = numbers[text.tokens]
-        return labels
+        return numbers[text.tokens]
 
     def feature_names(self, n_classes: int) -> Iterator[str]:
         """Moses' names of the features, in the order of their weights."""

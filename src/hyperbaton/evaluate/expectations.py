@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from hyperbaton.align import VisitOrders
 from hyperbaton.base import numeric
-from hyperbaton.base.arrays import Array, Integers, offsets_of
+from hyperbaton.base.arrays import Integers, offsets_of
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.corpus import Annotations, Tags, Text
@@ -296,21 +296,14 @@ def add_reasons(
         if isinstance(use.model, OrientationModel):
             evidence = use.model.evidence(Occurrences.of_options(way.source, way.step_options()))
             for row in rows:
-                _class_reasons(list(use.model.class_names), evidence[numbers[tuple(row["span"])]], row, n_reasons)
+                if features := evidence[numbers[tuple(row["span"])]]:
+                    bars = {row["chosen"], max(row["classes"], key=row["classes"].__getitem__)}
+                    columns = {bar: use.model.class_names.index(bar) for bar in sorted(bars)}
+                    margins = {bar: [(f, float(w[k] - np.mean(w))) for f, w in features] for bar, k in columns.items()}
+                    _add(row, margins, n_reasons)
         elif isinstance(use.model, PerJump):
             (annotations,) = needed(use.model, way.annotations) or (Annotations(),)
             jump_reasons(use.model, way.source, annotations, rows, n_reasons)
-
-
-def _class_reasons(
-    names: list[str], evidence: Sequence[tuple[str, Array]], expectation: JsonObject, n_reasons: int
-) -> None:
-    """Add `reasons` to the expectation of an orientation class, by the weights of the phrase's features."""
-    if evidence:
-        classes = expectation["classes"]
-        bars = {expectation["chosen"], max(classes, key=lambda name: classes[name])}
-        rows = {bar: [(name, float(w[names.index(bar)] - np.mean(w))) for name, w in evidence] for bar in sorted(bars)}
-        _add(expectation, rows, n_reasons)
 
 
 def jump_reasons(

@@ -110,8 +110,7 @@ class Run:
     def weights(self, output: TestOutput) -> dict[str, list[float]]:
         """The tuned weights of a system."""
         file = self.folder(tune_name(output.system, 0)) / "weights.json"
-        weights: dict[str, list[float]] = json_field(file, read_json(file), {"*": [float]}, "weights")
-        return weights
+        return json_field(file, read_json(file), {"*": [float]}, "weights")
 
     def load(self, output: TestOutput) -> tuple[System, Decoding]:
         """The system with its tuned weights, and the options of its translations."""
@@ -121,8 +120,7 @@ class Run:
     @property
     def movement(self) -> JsonObject:
         """How words move in the training text: `word_distortions` are jumps by their distance."""
-        movement: JsonObject = self.result({"word_distortions": {"#": int}}, "movement")
-        return movement
+        return self.result({"word_distortions": {"#": int}}, "movement")
 
     def system_scores(self, output: TestOutput) -> dict[str, float]:
         """The scores of a translation of the whole test text, by metric; empty if the results have none."""

@@ -280,14 +280,12 @@ class Learner(CheckedOptions, ABC):
         scores = self.scores(rows)
         if len(self.classes_) > 2:
             return scores
-        margins: Array = scores[:, -1] - scores[:, 0]
-        return margins
+        return scores[:, -1] - scores[:, 0]
 
     def predict(self, rows: RowsLike) -> Array:
         """The label with the largest score for each row."""
         scores = self.scores(rows)
-        labels: Array = self.classes_[scores.argmax(axis=1)]
-        return labels
+        return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, rows: RowsLike, prior: npt.ArrayLike | None = None) -> Array:
         """Probabilities of shape (rows, classes), times `prior` and normalised if one is given."""

@@ -35,8 +35,7 @@ def softmax(scores: Array) -> Array:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     powers = numeric.exp(scores - scores.max(axis=1, keepdims=True))
-    probabilities: Array = powers / powers.sum(axis=1, keepdims=True)
-    return probabilities
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def _large(weights: Array, threshold: float, scratch: Scratch) -> npt.NDArray[np.bool_]:
@@ -258,8 +257,7 @@ class ClusterModel:
 
     def predict(self, rows: RowsLike, clusters: npt.ArrayLike, threads: int = 0) -> Array:
         """The label with the largest score for each row."""
-        labels: Array = self.classes[self.scores(rows, clusters, threads).argmax(axis=1)]
-        return labels
+        return self.classes[self.scores(rows, clusters, threads).argmax(axis=1)]
 
     def predict_proba(self, rows: RowsLike, clusters: npt.ArrayLike, threads: int = 0) -> Array:
         """Probabilities of shape (rows, classes)."""

@@ -212,8 +212,7 @@ class _EstimationSteps:
         return words, prob, weights
 
     def rows(self, order: int, size: int) -> Rows:
-        array: Rows = self.scratch.array((size, order + 2), np.uint32)
-        return array
+        return self.scratch.array((size, order + 2), np.uint32)
 
     def step(self) -> None:
         self.steps_done += 1

@@ -16,8 +16,7 @@ SHORTEST, LONGEST = 0.95, 1.05  # ratios outside make scores hard to compare
 def closest_length(lengths: Ints, references: Ints) -> Ints:
     """Of the lengths of references, (n_references, n), the one closest to each; of two equally close the shorter."""
     distance = 2 * np.abs(references - lengths) + (references > lengths)  # twice, and one more for the longer of two
-    chosen: Ints = references[distance.argmin(axis=0), np.arange(len(lengths))]
-    return chosen
+    return references[distance.argmin(axis=0), np.arange(len(lengths))]
 
 
 def count_words(outputs: Outputs) -> Statistics:

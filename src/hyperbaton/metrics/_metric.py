@@ -64,8 +64,7 @@ class Metric(CheckedOptions, ABC):
         every = np.stack(statistics)
         scores = self.score(every)
         numbers = scores.argmax(axis=0) if self.higher_is_better else scores.argmin(axis=0)
-        best: Statistics = every[numbers, np.arange(every.shape[1])]
-        return best
+        return every[numbers, np.arange(every.shape[1])]
 
     def need_orders(self, outputs: Outputs) -> Orders:
         """The visit orders of the hypotheses; raise InputError if they or those of the references are missing."""

@@ -143,11 +143,9 @@ def _drawn_scores(metric: Metric, runs: Sequence[Statistics], samples: int, seed
     """Scores of each run on the same drawn sets of sentences, (n_runs, samples)."""
 
     def scores(counts: npt.NDArray[np.float64]) -> Values:
-        every: Values = np.stack([metric.score(product(counts, run)) for run in runs], axis=1)
-        return every
+        return np.stack([metric.score(product(counts, run)) for run in runs], axis=1)
 
-    drawn: Values = _drawn(_resampled, len(runs[0]), samples, seed, scores).T
-    return drawn
+    return _drawn(_resampled, len(runs[0]), samples, seed, scores).T
 
 
 def _with_runs(scores: Values, seed: int) -> Values:
@@ -156,8 +154,7 @@ def _with_runs(scores: Values, seed: int) -> Values:
     drawn = np.zeros((1, samples), np.int64)
     if n_runs > 1:
         drawn = np.random.default_rng([seed, n_runs]).integers(n_runs, size=(n_runs - 1, samples))
-    mean: Values = np.take_along_axis(scores, drawn, axis=0).mean(axis=0)
-    return mean
+    return np.take_along_axis(scores, drawn, axis=0).mean(axis=0)
 
 
 def _drawn(draw: Draw, n: int, samples: int, seed: int, score: Callable[[npt.NDArray[np.float64]], Values]) -> Values:

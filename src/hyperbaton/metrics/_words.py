@@ -112,8 +112,7 @@ def _places(sentence: Ints, n: int, starts: Ints) -> Ints:
         return starts
     begins = np.zeros(len(sentence), bool)
     begins[: max(len(sentence) - n + 1, 0)] = sentence[: max(len(sentence) - n + 1, 0)] == sentence[n - 1 :]
-    places: Ints = (np.cumsum(begins) - 1)[starts]
-    return places
+    return (np.cumsum(begins) - 1)[starts]
 
 
 def clipped_matches(ngrams: NGrams, line: Ints, weight: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]:
@@ -145,5 +144,4 @@ def clipped_matches(ngrams: NGrams, line: Ints, weight: npt.NDArray[np.float64] 
 
 def order_counts(lengths: Ints, max_order: int) -> npt.NDArray[np.float64]:
     """How many n-grams sentences of these lengths have, (n_sentences, max_order)."""
-    counts: npt.NDArray[np.float64] = np.maximum(lengths[:, None] - np.arange(max_order), 0).astype(np.float64)
-    return counts
+    return np.maximum(lengths[:, None] - np.arange(max_order), 0).astype(np.float64)

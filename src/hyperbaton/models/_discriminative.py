@@ -152,8 +152,7 @@ class Discriminative(OrientationModel):
         return learner
 
     def _feature_set(self) -> FeatureSet:
-        feature_set: FeatureSet = plugin(self, "features")
-        return feature_set
+        return plugin(self, "features")
 
     def _fit(self, training: TrainingSamples) -> None:
         self.phrases_, clusters = SourcePhrases.of(training, len(self.class_names), self.min_cluster)
@@ -327,8 +326,7 @@ class Discriminative(OrientationModel):
         if self.rare_pairs_ is None:
             raise AttributeError("the model has counted no phrase pairs")
         pairs = self.rare_pairs_.at(occurrences.pair_keys(self._resources))
-        logprobs: LogProbs = numeric.log(smooth(pairs, self.pair_smoothing, by_source))
-        return logprobs
+        return numeric.log(smooth(pairs, self.pair_smoothing, by_source))
 
     def _arrays(self) -> dict[str, Array]:
         arrays = {f"features.{name}": array for name, array in self.feature_set_.arrays().items()}

@@ -123,8 +123,7 @@ class Dpr(Discriminative):
         """λ of each source phrase, 0 for one without a sub-model, or with one that has lost all features by pruning."""
         has_features = np.append(np.diff(sub_models.offsets) > 0, False)  # the last is for phrases without a sub-model
         n = np.where(has_features[self.phrases_.clusters_of(keys)], self.phrases_.counts.at(keys).sum(axis=1), 0)
-        share: Array = n / np.maximum(n + self.kappa, 1)
-        return share
+        return n / np.maximum(n + self.kappa, 1)
 
     def _parts(self, key: Keys) -> list[Evidence]:
         cluster = int(self.phrases_.clusters_of(key)[0])

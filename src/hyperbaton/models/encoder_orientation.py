@@ -80,7 +80,7 @@ class OrientationEncoder(SentenceNetwork, OrientationModel):
         n, n_classes, occurrences = len(training.labels), len(self.class_names), training.occurrences
         source, sentence = occurrences.source, occurrences.source_spans.sentence
         every = np.full((n, n_classes), True) if training.possible is None else training.possible
-        return _torch_side().PhraseSpans(  # type: ignore[no-any-return]
+        return _torch_side().PhraseSpans(
             *self._embedded(source.tokens, occurrences.source_classes),
             source.offsets,
             np.searchsorted(sentence, np.arange(len(source) + 1)),

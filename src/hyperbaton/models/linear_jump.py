@@ -61,5 +61,4 @@ def _normaliser(alpha: float, current: Array, behind: Array) -> Array:
     q = numeric.exp(-alpha)
     forward = (1 - numeric.exp(-alpha * (behind + 1))) / (1 - q)
     back = np.where(current > 0, q * q * (1 - numeric.exp(-alpha * np.maximum(current, 0))) / (1 - q), 0.0)
-    total: Array = forward + back
-    return total
+    return forward + back

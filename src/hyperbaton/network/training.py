@@ -96,8 +96,7 @@ class SentenceReader(nn.Module):
         x = self.word(words)
         if self.label is not None:
             x = torch.cat([x, self.label(labels)], -1)
-        inputs: Tensor = self.input(self.dropout(x))
-        return inputs
+        return self.input(self.dropout(x))
 
     def read(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
         """States, shape (batch, tokens, 2 · hidden); `lengths` are the sentence lengths in tokens."""
@@ -106,8 +105,7 @@ class SentenceReader(nn.Module):
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
         """States from inputs."""
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        states: Tensor = self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
-        return states
+        return self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
 
     def _stored(self) -> dict[str, list[Tensor]]:
         """Parameters by their stored names, which stand for their sum: an LSTM has two biases."""
@@ -300,7 +298,7 @@ def train(
             first, history = last.details["epoch"], list(last.details["history"])
             best = _restore(network, optimizer, last.arrays())
         for epoch in range(first, schedule.epochs):
-            if _out_of_patience(history, schedule.patience):
+            if history and len(history) - 1 - int(np.argmax(history)) >= schedule.patience:
                 break
             torch.manual_seed(schedule.seed + 1_000_003 * (epoch + 1))
             batches = data.batches(training, tokens, np.random.default_rng([schedule.seed, epoch]))
@@ -350,11 +348,6 @@ def computing(n: int, fast: bool) -> Iterator[None]:
     finally:
         torch.set_num_threads(before[0])
         torch.set_float32_matmul_precision(before[1])
-
-
-def _out_of_patience(history: list[float], patience: int) -> bool:
-    """Whether there was no improvement for `patience` epochs."""
-    return bool(history) and len(history) - 1 - int(np.argmax(history)) >= patience
 
 
 def _step_size(part: float) -> float:

@@ -101,8 +101,7 @@ class ClassCounts(ArrayFields):
         if len(self.keys) == 0:
             return np.full(len(keys), -1)
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        known_rows: npt.NDArray[np.int64] = np.where(self.keys[rows] == keys, rows, -1)
-        return known_rows
+        return np.where(self.keys[rows] == keys, rows, -1)
 
     def at(self, keys: Keys) -> npt.NDArray[np.float64]:
         """The counts of each key, zeros if it has none; shape (n, n_classes)."""
@@ -114,8 +113,7 @@ class ClassCounts(ArrayFields):
     @property
     def totals(self) -> npt.NDArray[np.int64]:
         """Counts of each key over all classes."""
-        totals: npt.NDArray[np.int64] = self.counts.sum(axis=1, dtype=np.int64)
-        return totals
+        return self.counts.sum(axis=1, dtype=np.int64)
 
 
 def class_frequencies(labels: Labels, n_classes: int) -> npt.NDArray[np.int64]:
@@ -136,5 +134,4 @@ def smooth(counts: npt.NDArray[np.float64], smoothing: float, towards: npt.NDArr
     [[0.833, 0.167]]
     """
     mass = smoothing * counts.shape[-1]
-    probabilities: npt.NDArray[np.float64] = (counts + mass * towards) / (counts.sum(axis=-1, keepdims=True) + mass)
-    return probabilities
+    return (counts + mass * towards) / (counts.sum(axis=-1, keepdims=True) + mass)

@@ -77,5 +77,4 @@ def _spread(visited: npt.NDArray[np.bool_], n: int) -> npt.NDArray[np.bool_]:
 
 
 def _unpacked(bits: npt.NDArray[np.uint32], n_classes: int) -> npt.NDArray[np.bool_]:
-    mask: npt.NDArray[np.bool_] = (bits[:, None] >> np.arange(n_classes, dtype=np.uint32)) & 1 == 1
-    return mask
+    return (bits[:, None] >> np.arange(n_classes, dtype=np.uint32)) & 1 == 1

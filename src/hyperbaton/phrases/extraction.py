@@ -216,7 +216,7 @@ def extract_phrases(
     check_options(scoring)
     bitext.need_links()
     workers, scratch = resources.workers, resources.scratch
-    shared = workers.share(bitext, partial(_save, bitext), partial(_load, bitext.source.path))
+    shared = workers.share(bitext, lambda path: save_arrays(path, bitext.arrays()), partial(_load, bitext.source.path))
     task, ranges = _Finding(shared, extraction.max_length, resources.tasks()), workers.ranges(len(bitext), PART)
     if len(ranges) == 1:
         samples, pairs = task.find(*ranges[0])
@@ -228,10 +228,6 @@ def extract_phrases(
     del samples
     pairs = pairs.without_samples()
     return ExtractedPhrases(PhraseTable.scored(pairs, weights, scoring, scratch, TextLengths.of(bitext)), orientations)
-
-
-def _save(bitext: Bitext, path: Path) -> None:
-    save_arrays(path, bitext.arrays())
 
 
 def _load(name: str | None, path: Path) -> Bitext:

@@ -132,8 +132,7 @@ class MosesSet(OrientationSet):
         """The class of each of Moses' orientations, packed as in `Samples`."""
         shift = _core.orientation_shift(_core.Unit[self.unit], _core.Side[side])
         four = (orientations >> np.uint16(shift)) & np.uint16(3)
-        merged: Classes = np.array(self.merge, np.uint8)[four]
-        return merged
+        return np.array(self.merge, np.uint8)[four]
 
     def classify(self, samples: Samples, side: Side = "before") -> Classes:
         return self.classify_orientations(samples.orientations, side)

@@ -149,13 +149,11 @@ class Samples(Display, ArrayFields, Sliceable[Sample]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame with a row for each sample and the columns of `readable`; needs pandas."""
-        frame: pandas.DataFrame = optional_package("pandas").DataFrame(self.readable())
-        return frame
+        return optional_package("pandas").DataFrame(self.readable())
 
     def to_arrow(self) -> pyarrow.Table:
         """An Arrow table with a row for each sample and the columns of `readable`; needs pyarrow."""
-        table: pyarrow.Table = optional_package("pyarrow").table(self.readable())
-        return table
+        return optional_package("pyarrow").table(self.readable())
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> Samples:
         """The samples where `keep` is true; the columns are stored in `scratch`."""

@@ -36,11 +36,9 @@ _COSTS: list[tuple[str, str, int, Callable[[list[float]], float]]] = [
 _FEW = 12  # stages that are listed one by one
 
 
-def costs_section(results: Mapping[str, Json]) -> Section | None:
+def costs_section(results: Mapping[str, Json]) -> Section:
     """Time and memory, by kind of stage and for every stage."""
-    costs: Sequence[Mapping[str, Json]] = results.get("costs") or []
-    if not costs:
-        return None
+    costs: Sequence[Mapping[str, Json]] = results["costs"]
     shown = [cost for cost in _COSTS if any(is_number(row.get(cost[1])) for row in costs)]
     columns = [TableColumn(title) for title, *_ in shown]
 
@@ -148,10 +146,8 @@ def _toml_value(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def stages_section(results: Mapping[str, Json]) -> Section | None:
+def stages_section(results: Mapping[str, Json]) -> Section:
     """The results of stages of other than the usual kinds: a table for each."""
-    stages = results.get("stages")
-    if not stages:
-        return None
-    tables = [plain_table(f"stage-{kind}", f"Results of the stage {kind}.", rows) for kind, rows in stages.items()]
+    stages = results["stages"].items()
+    tables = [plain_table(f"stage-{kind}", f"Results of the stage {kind}.", rows) for kind, rows in stages]
     return Section("stages", "Further stages", [Paragraph("Results of stages of other kinds."), *tables])

@@ -41,11 +41,9 @@ _COUNTS = {
 }
 
 
-def corpus_section(results: Mapping[str, Json]) -> Section | None:
+def corpus_section(results: Mapping[str, Json]) -> Section:
     """Sizes of the splits."""
-    splits = results.get("corpus")
-    if not splits:
-        return None
+    splits = results["corpus"]
     rows = [
         [title, *(number(counts.get(key), digits) for counts in splits.values())]
         for key, (title, digits) in _COUNTS.items()
@@ -59,10 +57,7 @@ def corpus_section(results: Mapping[str, Json]) -> Section | None:
 
 def movement_section(results: Mapping[str, Json]) -> Section | None:
     """How far phrases and words of the training text move."""
-    movement = results.get("movement")
-    if not movement:
-        return None
-    elements: list[Element] = []
+    movement, elements = results["movement"], list[Element]()
     distances = numbered(movement.get("distances"))
     if total := sum(distances.values()):
         moved = sum(n for d, n in distances.items() if d)

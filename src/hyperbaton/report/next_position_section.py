@@ -11,11 +11,9 @@ from hyperbaton.report.jumps import end_means, jump_figures, jump_lines, shown, 
 from hyperbaton.report.model_sections import COSTS, ShapeReport, costs
 
 
-def next_position_section(results: Mapping[str, Json]) -> Section | None:
+def next_position_section(results: Mapping[str, Json]) -> Section:
     """How often jump models predict the next source word."""
-    evaluations = results.get("next_position")
-    if not evaluations:
-        return None
+    evaluations = results["next_position"]
     directions = list(dict.fromkeys(name for model in evaluations for name in model.get("by_direction") or {}))
     columns = [TableColumn("model"), TableColumn("n"), TableColumn("accuracy", "high")]
     columns += [*(TableColumn(name, "high") for name in directions), TableColumn("log p", "high"), *COSTS]

@@ -27,11 +27,9 @@ from hyperbaton.report.model_sections import COSTS, ShapeReport, costs
 _MOST_CLUSTERS = 20
 
 
-def orientation_section(results: Mapping[str, Json]) -> Section | None:
+def orientation_section(results: Mapping[str, Json]) -> Section:
     """How often orientation models are right: a table and the pictures for each set of classes."""
-    evaluations = results.get("orientation")
-    if not evaluations:
-        return None
+    evaluations = results["orientation"]
     elements: list[Element] = [
         Paragraph("Orientation models predict how a phrase moves. Each classified the phrase pairs of held-out text.")
     ]

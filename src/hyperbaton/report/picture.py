@@ -138,8 +138,7 @@ class TranslationPicture(Picture):
     @property
     def record(self) -> JsonObject:
         """The trace of the translation, in the format of `hyperbaton translate --trace`."""
-        record: JsonObject = next(traces(self.found))["pieces"][0]
-        return record
+        return next(traces(self.found))["pieces"][0]
 
     def __repr__(self) -> str:
         record = self.record

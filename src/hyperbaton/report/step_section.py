@@ -15,11 +15,9 @@ _FIGURES = {
 }
 
 
-def step_section(results: Results) -> Section | None:
+def step_section(results: Results) -> Section:
     """How well step models predict the steps of held-out paths, and the weights of parse siblings."""
-    evaluations = results.get("step")
-    if not evaluations:
-        return None
+    evaluations = results["step"]
     figures = [name for name in _FIGURES if any(model.get(name) is not None for model in evaluations)]
     metrics = list(dict.fromkeys(name for model in evaluations for name in model.get("translation") or {}))
     sized = any(model.get("features") is not None for model in evaluations)

@@ -41,11 +41,9 @@ def mark(p: Json) -> str:
     return "" if not is_number(p) else "‡" if p < 0.01 else "†" if p < 0.05 else ""
 
 
-def translation_section(results: Mapping[str, Json]) -> Section | None:
+def translation_section(results: Mapping[str, Json]) -> Section:
     """Scores of every system at every limit, and their differences from the baselines."""
-    rows: list[Row] = results.get("translation") or []
-    if not rows:
-        return None
+    rows: list[Row] = results["translation"]
     metrics = list(dict.fromkeys(name for row in rows for name in row.get("scores") or {}))
     against = dict.fromkeys(name for row in rows for name in row.get("significance") or {})
     baselines = sorted(against, key=[*(row["system"] for row in rows), *against].index)  # in the order of the rows
@@ -171,10 +169,10 @@ def _score(row: Row, metric: str, baselines: Sequence[str]) -> Number | None:
         notes.append(f"deviation over {row.get('runs') or 'all'} runs {score['deviation']:.2f}")
     for k, baseline in enumerate(baselines):
         tested = ((row.get("significance") or {}).get(baseline) or {}).get(metric) or {}
-        if (sign := mark(tested.get("p"))) and _better(metric, tested.get("delta")):
-            marks += sign + (_DIGITS[k % len(_DIGITS)] if len(baselines) > 1 else "")
-        if is_number(tested.get("delta")):
-            notes.append(f"{tested['delta']:+.2f} against {baseline}" + _p(tested.get("p")))
+        if is_number(delta := tested.get("delta")):
+            notes.append(f"{delta:+.2f} against {baseline}" + _p(tested.get("p")))
+            if (sign := mark(tested.get("p"))) and (delta > 0) == (wanted(metric) == "high"):
+                marks += sign + (_DIGITS[k % len(_DIGITS)] if len(baselines) > 1 else "")
     spread = (interval[1] - interval[0]) / 2 if interval else None
     return number(score.get("value"), decimals_of(metric), spread=spread, marks=marks, note="; ".join(notes))
 
@@ -276,10 +274,6 @@ def _estimate(row: Row, metric: str) -> Mapping[str, Json]:
     """A system's score by a metric, and what is known about it."""
     score = (row.get("scores") or {}).get(metric)
     return score if isinstance(score, dict) else {"value": score}
-
-
-def _better(metric: str, delta: Json) -> bool:
-    return is_number(delta) and (delta > 0) == (wanted(metric) == "high")
 
 
 def _p(p: Json) -> str:

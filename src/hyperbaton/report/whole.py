@@ -23,11 +23,9 @@ from hyperbaton.report.translation_sections import first_pair, limit_of, limit_t
 _WIDTH = 5.0  # inches: text in pictures stays readable at half a page's width and on a phone
 
 
-def sentences_section(results: Mapping[str, Json]) -> Section | None:
+def sentences_section(results: Mapping[str, Json]) -> Section:
     """Test sentences on which the systems differ."""
-    sentences = results.get("sentences")
-    if not sentences:
-        return None
+    sentences = results["sentences"]
     limits = list(dict.fromkeys(limit_of(sentence) for sentence in sentences if "limit" in sentence))
     setting = f", translated with {limit_text(limits[0])}" if len(limits) == 1 else ""
     text = f"{counted(len(sentences), 'sentence')} of the test text on which the systems differ most{setting}"
@@ -36,6 +34,7 @@ def sentences_section(results: Mapping[str, Json]) -> Section | None:
     return Section("sentences", "Sentences", [Paragraph(f"{text}."), SentenceBrowser(sentences, first_pair(results))])
 
 
+_SEVERAL_KEYS = ("tuning", "reproduction")  # sections that no single key of results.json decides
 # In page order, the main result first: key of results.json, the name for its absence, and the section.
 _SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Json]], Section | None]]] = {
     "translation": ("translation", translation_section),
@@ -54,7 +53,7 @@ def sections_of(results: Mapping[str, Json]) -> list[Section]:
     """The sections of a report, in order; the first one lists what the results lack."""
     sections, missing = [], []
     for key, (name, make) in _SECTIONS.items():
-        section = make(results)
+        section = make(results) if key in _SEVERAL_KEYS or results.get(key) else None
         if section is None:
             missing += [name] if name else []
             continue

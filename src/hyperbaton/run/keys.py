@@ -58,8 +58,7 @@ class KeyTable:
         """The value of a key, with its type and range checked."""
         if key not in self.rest:
             return default
-        value: T = self._checked(Option(key, kind, minimum=minimum), self.rest.pop(key))
-        return value
+        return self._checked(Option(key, kind, minimum=minimum), self.rest.pop(key))
 
     def _checked(self, opt: Option, value: Json) -> Json:
         try:

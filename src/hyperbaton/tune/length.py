@@ -114,8 +114,7 @@ class MeasuredMetric(Metric):
         larger = np.maximum(words, expected)
         ratio = np.divide(np.minimum(words, expected), larger, out=np.ones_like(larger), where=larger > 0)
         factor = np.maximum(ratio, _LEAST) ** 2
-        constrained: Values = plain * factor if self.higher_is_better else plain / factor
-        return constrained
+        return plain * factor if self.higher_is_better else plain / factor
 
     def lengths(self, sums: Statistics) -> tuple[float, float]:
         """Words of the translations, and expected words, for each word of the references."""

@@ -162,8 +162,7 @@ class CandidateLists:
         """The candidate of each sentence with the highest score; ties go to the first."""
         highest = np.maximum.reduceat(scores, self.offsets[:-1])
         among = np.flatnonzero(scores == highest[self.sentence])
-        best: Ints = among[np.searchsorted(self.sentence[among], np.arange(self.n_sentences))]
-        return best
+        return among[np.searchsorted(self.sentence[among], np.arange(self.n_sentences))]
 
     def value(self, metric: Metric, weights: Floats) -> float:
         """The metric of the best candidates under these weights."""

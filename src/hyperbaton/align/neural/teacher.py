@@ -65,8 +65,7 @@ class _ContextReader(nn.Module):
         reverse = x.gather(1, mirror[..., None].expand_as(x))
         after = self.after(reverse[:, :-2])[0]
         back = (mirror[:, 1:-1] - 1).clamp(min=0, max=after.shape[1] - 1)
-        both: Tensor = self.dropout(torch.cat([before, after.gather(1, back[..., None].expand_as(after))], -1))
-        return both
+        return self.dropout(torch.cat([before, after.gather(1, back[..., None].expand_as(after))], -1))
 
 
 class _Direction(nn.Module):

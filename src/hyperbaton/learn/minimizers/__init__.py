@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from hyperbaton.learn.minimizers._minimizer import Minimizer as Minimizer
     from hyperbaton.learn.minimizers._minimizer import Minimum as Minimum
     from hyperbaton.learn.minimizers._minimizer import Objective as Objective
-    from hyperbaton.learn.minimizers._minimizer import States as States
 
 LazyNames(globals(), ["MINIMIZERS"])
 

@@ -9,9 +9,9 @@ the algorithm.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,28 +21,15 @@ from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress
 
+if TYPE_CHECKING:
+    from hyperbaton.base.training_states import MinimizerStates
+
 
 class Minimum(NamedTuple):
     """Weights, and the objective after each pass."""
 
     weights: npt.NDArray[np.float64]
     history: npt.NDArray[np.float64]
-
-
-class States(Protocol):
-    """Store of a minimizer's states, which are named arrays."""
-
-    def has_start(self) -> bool:
-        """Whether there is a state to resume from."""
-
-    def start(self) -> dict[str, npt.NDArray[np.float64]] | None:
-        """The state to resume from, or None."""
-
-    def due(self) -> bool:
-        """Whether it is time to save a state."""
-
-    def save(self, state: Mapping[str, npt.NDArray[np.float64]]) -> None:
-        """Keep a state; its arrays are valid only during the call."""
 
 
 class Objective(NamedTuple):
@@ -53,7 +40,7 @@ class Objective(NamedTuple):
 
     start: npt.NDArray[np.float64]
     core: Callable[[], Any]
-    checkpoint: States | None = None
+    checkpoint: MinimizerStates | None = None
 
 
 @dataclass(eq=False)

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
-from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective, States
+from hyperbaton.learn.minimizers._minimizer import Minimizer, Minimum, Objective
+
+if TYPE_CHECKING:
+    from hyperbaton.base.training_states import MinimizerStates
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +43,9 @@ class Adagrad(Minimizer):
             log.warning("the weights are averages of %d parts, which predict less well; %s", n_parts, advice)
         return minimum
 
-    def pass_over(self, core: Any, start: Any, states: States | None, progress: Progress | None) -> tuple[Minimum, int]:
+    def pass_over(
+        self, core: Any, start: Any, states: MinimizerStates | None, progress: Progress | None
+    ) -> tuple[Minimum, int]:
         """Find weights for an objective of the core; `start` has their shape and is 0. Returns the number of parts too."""
         saved = None if states is None else states.start()
         weights, squares, history = start, np.zeros_like(start), list[float]()

@@ -84,8 +84,7 @@ class OrientationNetwork(SentenceReader):
         sums = sum(places[batch.sentence, token, k] for k, token in enumerate(tokens))
         length = (batch.end - batch.begin).clamp(max=self.shape.n_lengths) - 1
         sums = sums + self.first(batch.first) + self.last(batch.last) + self.length(length)
-        scores: Tensor = self.out(self.dropout(torch.relu(sums)))
-        return scores
+        return self.out(self.dropout(torch.relu(sums)))
 
 
 class OrientationData(EncodedText):

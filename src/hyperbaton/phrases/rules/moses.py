@@ -274,8 +274,7 @@ class _Side:
 
     def gap_at(self, rows: npt.NDArray[np.int64], positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The gaps at positions of rows, -1 for words."""
-        gaps: npt.NDArray[np.int64] = self.gap[self.offsets[rows] + positions]
-        return gaps
+        return self.gap[self.offsets[rows] + positions]
 
     def columns(self, names: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.generic]]:
         """Words and offsets; gaps are numbered after the words, and by `names`."""

@@ -34,5 +34,4 @@ def _discounts(n: Doubles) -> Doubles:
         return np.array([0.0, 0.5, 0.75, 0.75])
     y = n[1] / (n[1] + 2 * n[2])
     raw = np.array([0.0, 1 - 2 * y * n[2] / n[1], 2 - 3 * y * n[3] / n[2], 3 - 4 * y * n[4] / n[3]])
-    bounded: Doubles = np.clip(raw, 0.0, np.arange(4.0))
-    return bounded
+    return np.clip(raw, 0.0, np.arange(4.0))

@@ -180,5 +180,4 @@ def _spread(work: Work, metrics: list[Metric], limit: int) -> list[float]:
     fair = ("TER", "WER", "METEOR", "chrF")
     at = next((i for name in fair for i, metric in enumerate(metrics) if metric.title == name), 0)
     scores = np.stack([metrics[at].score(_runs(work, at, system, limit)[0]) for system in work.options["systems"]])
-    spread: list[float] = (scores.max(axis=0) - scores.min(axis=0)).tolist()
-    return spread
+    return (scores.max(axis=0) - scores.min(axis=0)).tolist()
