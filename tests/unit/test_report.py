@@ -163,7 +163,7 @@ def test_a_mistake_in_a_section_is_not_a_fault_of_the_results(tmp_path: Path, mo
 
     monkeypatch.setitem(whole._SECTIONS, "corpus", ("corpus statistics", section))
     with pytest.raises(KeyError, match="typo"):
-        write_report(write(tmp_path, MINIMAL), tmp_path / "out")
+        write_report(write(tmp_path, MINIMAL | {"corpus": {"train": {}}}), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
