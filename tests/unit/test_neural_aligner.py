@@ -324,10 +324,9 @@ class TestPyTorch:
         side = ReaderShape(n_words=200, n_labels=5, word_size=8, label_size=2, hidden=4)
         unigrams = torch.rand(200).log_softmax(0)
         direction = Teacher(TeacherShape((side, side), samples=40), (unigrams, unigrams)).to_target.train()
-        vectors, inside = torch.randn(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
-        words = torch.tensor([[150, 60, 3]])
-        exact = direction._normalizer(vectors, inside, None).exp()
-        sums = [direction._normalizer(vectors, inside, direction._candidates(words)).exp() for _ in range(400)]
+        vectors, places, words = torch.randn(1, 3, 8), torch.arange(3), np.array([3, 60, 150])
+        exact = direction._normalizer(vectors, places, None).exp()
+        sums = [direction._normalizer(vectors, places, direction._candidates(words)).exp() for _ in range(400)]
         assert torch.allclose(torch.stack(sums).mean(0), exact, rtol=0.02)
         always, weights = direction._candidates(words)
         assert set(range(20)) | {60, 150} <= set(always[weights == 0].tolist()) and len(always) == 42

@@ -98,14 +98,17 @@ class SentenceReader(nn.Module):
             x = torch.cat([x, self.label(labels)], -1)
         return self.input(self.dropout(x))
 
-    def read(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
+    def read(self, words: Tensor, labels: Tensor | None, lengths: Array) -> Tensor:
         """States, shape (batch, tokens, 2 · hidden); `lengths` are the sentence lengths in tokens."""
         return self.states(self.inputs(words, labels), lengths)
 
-    def states(self, x: Tensor, lengths: Tensor) -> Tensor:
+    def states(self, x: Tensor, lengths: Array) -> Tensor:
         """States from inputs."""
-        packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        return self.dropout(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
+        order = np.argsort(-lengths, kind="stable")  # if PyTorch sorted them, it would wait for the GPU
+        ordered = x[moved(order, x.device)]
+        packed = pack_padded_sequence(ordered, torch.from_numpy(lengths[order]), batch_first=True)
+        states = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0]
+        return self.dropout(states[moved(np.argsort(order), x.device)])
 
     def _stored(self) -> dict[str, list[Tensor]]:
         """Parameters by their stored names, which stand for their sum: an LSTM has two biases."""
@@ -152,7 +155,7 @@ class Tokens(NamedTuple):
 
     words: Tensor  # (size, n + 2)
     labels: Tensor | None  # (size, n + 2)
-    lengths: Tensor  # (size,), tokens
+    lengths: Array  # (size,), tokens
 
 
 class Batching:
@@ -183,44 +186,48 @@ class Batching:
 
 
 class EncodedText(Batching):
-    """Sentences on a device."""
+    """Sentences whose batches are on a device.
+
+    The columns are in the main memory, where batches are prepared: nothing that depends on their sizes waits for the GPU.
+    """
 
     def __init__(self, words: Array, labels: Array | None, offsets: Array, device: str) -> None:
         self.device = torch.device(device)
-        self.has_labels = labels is not None
-        self.lengths = np.diff(offsets)
+        self.lengths, self._starts = np.diff(offsets), offsets[:-1]
         self.usable = np.arange(len(self.lengths))
-        self._columns: dict[str, Tensor] = {}
-        labels = np.zeros(0, np.int32) if labels is None else labels
-        self._add(words=words, labels=labels, offsets=offsets, lengths=self.lengths)
-
-    def _add(self, **columns: Array) -> None:
-        for name, column in columns.items():
-            self._columns[name] = torch.as_tensor(np.ascontiguousarray(column).astype(np.int32), device=self.device)
+        self._words, self._labels = words, labels
 
     def tokens(self, chosen: Array) -> Tokens:
-        words = self._padded(chosen, "words", START, END, UNKNOWN)
-        labels = self._padded(chosen, "labels", START, END, UNKNOWN) if self.has_labels else None
-        lengths = self._columns["lengths"][torch.as_tensor(chosen, device=self.device)].long()
-        return Tokens(words, labels, lengths + 2)
+        words, labels = (
+            None if column is None else moved(self._padded(chosen, column, START, END, UNKNOWN), self.device)
+            for column in (self._words, self._labels)
+        )
+        assert words is not None
+        return Tokens(words, labels, self.lengths[chosen] + 2)
+
+    def distinct(self, chosen: Array) -> Array:
+        """The different words of sentences and the unknown word, in ascending order."""
+        return np.flatnonzero(np.bincount(self._padded(chosen, self._words, UNKNOWN, UNKNOWN, UNKNOWN).ravel()))
 
     def hidden(self, batch: Any, rate: float) -> Any:
         """A batch with some words replaced by the unknown word."""
         return batch._replace(tokens=hide_words(batch.tokens, rate))
 
-    def _padded(self, chosen: Array, name: str, start: int, end: int, rest: int) -> Tensor:
+    def _padded(self, chosen: Array, column: Array, start: int, end: int, rest: int) -> Array:
         """A column of words, with values for the start, the end, and the padding, (size, n + 2)."""
-        part = torch.as_tensor(chosen, device=self.device)
-        lengths = self._columns["lengths"][part].long()
-        side = int(self.lengths[chosen].max()) + 1
-        place = torch.arange(side + 1, device=self.device)
-        inside = (place > 0) & (place <= lengths[:, None])
-        where = (self._columns["offsets"][part].long()[:, None] + place - 1)[inside]
-        rows = torch.full(inside.shape, rest, dtype=torch.long, device=self.device)
-        rows[inside] = self._columns[name][where].long()
+        lengths, place = self.lengths[chosen][:, None], np.arange(self.lengths[chosen].max() + 2)
+        inside = (place > 0) & (place <= lengths)
+        rows = np.full(inside.shape, rest, np.int64)
+        rows[inside] = column[(self._starts[chosen][:, None] + place - 1)[inside]]
         rows[:, 0] = start
-        rows.scatter_(1, (lengths + 1)[:, None], end)
+        np.put_along_axis(rows, lengths + 1, end, 1)
         return rows
+
+
+def moved(array: Array, device: torch.device) -> Tensor:
+    """An array on a device, without waiting for a GPU to finish its work."""
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
 
 
 def hide_words(tokens: Tokens, rate: float) -> Tokens:

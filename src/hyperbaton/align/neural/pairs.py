@@ -12,7 +12,7 @@ from torch import Tensor
 
 from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
-from hyperbaton.network.training import Batching, EncodedText, Tokens, hide_words
+from hyperbaton.network.training import Batching, EncodedText, Tokens, hide_words, moved
 
 _IMPOSSIBLE = -1e4
 _NEAR_ZERO = 1e-3  # posteriors up to this count as 0 where they are stored
@@ -23,16 +23,13 @@ class Side(NamedTuple):
 
     tokens: Tokens
     seen: Tokens
-
-    @property
-    def inside(self) -> Tensor:
-        """Whether there is a word, (size, n)."""
-        place = torch.arange(self.tokens.words.shape[1] - 2, device=self.tokens.words.device)
-        return place < self.tokens.lengths[:, None] - 2
+    inside: Tensor  # (size, n): whether there is a word
+    places: Tensor  # (n_words,): where the words are in the flattened tokens without start and end
+    distinct: Array  # the different words, in ascending order
 
     @property
     def n_words(self) -> int:
-        return int(self.tokens.lengths.sum()) - 2 * len(self.tokens.lengths)
+        return len(self.places)
 
 
 class Both(NamedTuple):
@@ -73,26 +70,27 @@ class PairBatch(NamedTuple):
 class StoredPosteriors(NamedTuple):
     """Posteriors of the word pairs of many sentence pairs, without those near 0; null has what is missing to 1."""
 
-    points: Tensor  # (n_points, 2): positions
-    values: Tensor  # (n_points, 2), half precision: to the target, to the source
-    offsets: Tensor  # (n_pairs + 1,)
+    points: Array  # (n_points, 2): positions
+    values: Array  # (n_points, 2), half precision: to the target, to the source
+    offsets: Array  # (n_pairs + 1,)
 
-    def dense(self, chosen: Tensor, n: int, m: int) -> Both:
-        """The posteriors of the chosen sentence pairs."""
-        starts = self.offsets[chosen]
-        sizes = self.offsets[chosen + 1] - starts
-        pair = torch.repeat_interleave(torch.arange(len(chosen), device=chosen.device), sizes)
-        at = torch.arange(len(pair), device=chosen.device) - (torch.cumsum(sizes, 0) - sizes)[pair] + starts[pair]
-        both = torch.zeros(len(chosen), n, m, 2, device=chosen.device)
-        points = self.points[at].long()
-        both[pair, points[:, 0], points[:, 1]] = self.values[at].float()
-        to_target, to_source = both[..., 0], both[..., 1]
+    def dense(self, chosen: Array, source: Side, target: Side) -> Both:
+        """The posteriors of the chosen sentence pairs, which are those of a batch."""
+        shape, device = (*source.inside.shape, target.inside.shape[1]), source.inside.device
+        starts, ends = self.offsets[chosen], self.offsets[chosen + 1]
+        sizes = ends - starts
+        pair = np.repeat(np.arange(len(chosen)), sizes)
+        at = np.arange(len(pair)) + (ends - np.cumsum(sizes))[pair]
+        places = np.ravel_multi_index((pair, *self.points[at].T), shape)
+        both = torch.zeros(np.prod(shape), 2, device=device)
+        both[moved(places, device)] = moved(self.values[at], device).float()
+        to_target, to_source = both.view(*shape, 2).unbind(-1)
         nulls = (1 - to_target.sum(1, keepdim=True)).clamp(0, 1), (1 - to_source.sum(2, keepdim=True)).clamp(0, 1)
         return Both(torch.cat([to_target, nulls[0]], 1), torch.cat([to_source, nulls[1]], 2))
 
 
 class PairData(Batching):
-    """Sentence pairs on a device; those with an empty side or one longer than `longest` are left out."""
+    """Sentence pairs, in batches on a device; those with an empty side or one longer than `longest` are left out."""
 
     wanted: StoredPosteriors | None = None
 
@@ -102,33 +100,36 @@ class PairData(Batching):
         self._sides = [EncodedText(side.words, side.stems, side.offsets, device) for side in sides]
         self.lengths = np.maximum(*(side.lengths for side in self._sides))
         self.usable = texts.usable(longest)
-        self._models = StoredPosteriors(
-            torch.as_tensor(texts.points.astype(np.int32), device=self.device),
-            torch.as_tensor(texts.posteriors.astype(np.float16), device=self.device),
-            torch.as_tensor(texts.point_offsets.astype(np.int64), device=self.device),
-        )
+        posteriors = texts.posteriors.astype(np.float16)
+        self._models = StoredPosteriors(texts.points, posteriors, texts.point_offsets.astype(np.int64))
 
     def batch(self, chosen: Array) -> PairBatch:
-        source, target = (side.tokens(chosen) for side in self._sides)
-        numbers, sizes = torch.as_tensor(chosen, device=self.device), (source.words.shape[1] - 2, target.words.shape[1] - 2)
-        wanted = None if self.wanted is None else self.wanted.dense(numbers, *sizes)
-        return PairBatch(Side(source, source), Side(target, target), self._models.dense(numbers, *sizes), wanted)
+        source, target = (self._side(text, chosen) for text in self._sides)
+        wanted = None if self.wanted is None else self.wanted.dense(chosen, source, target)
+        return PairBatch(source, target, self._models.dense(chosen, source, target), wanted)
+
+    def _side(self, text: EncodedText, chosen: Array) -> Side:
+        tokens, lengths = text.tokens(chosen), text.lengths[chosen]
+        inside = np.arange(lengths.max()) < lengths[:, None]
+        places = moved(np.flatnonzero(inside), self.device)
+        return Side(tokens, tokens, moved(inside, self.device), places, text.distinct(chosen))
 
     def posteriors(self, posterior: Callable[[PairBatch], Both]) -> StoredPosteriors:
         """Ask for the posteriors of all usable sentence pairs, and keep those that are not near 0."""
-        parts: list[tuple[Tensor, Tensor, Tensor]] = []
+        parts: list[tuple[Array, Array, Array]] = []
         for chosen in self.batches(self.usable, 1 << 13):
             batch = self.batch(chosen)
             to_target, to_source = posterior(batch)
             both = torch.stack([to_target[:, :-1], to_source[..., :-1]], -1)
             inside = batch.source.inside[:, :, None] & batch.target.inside[:, None, :]
-            pair, *points = ((both.amax(-1) > _NEAR_ZERO) & inside).nonzero(as_tuple=True)
-            numbers = torch.as_tensor(chosen, device=self.device)[pair]
-            parts.append((numbers, torch.stack(points, 1).int(), both[pair, points[0], points[1]].half()))
-        pairs, points, values = (torch.cat(column) for column in zip(*parts, strict=True))
-        order = torch.argsort(pairs, stable=True)
-        offsets = torch.cumsum(torch.bincount(pairs, minlength=len(self.lengths)), 0)
-        return StoredPosteriors(points[order], values[order], torch.nn.functional.pad(offsets, (1, 0)))
+            places = ((both.amax(-1) > _NEAR_ZERO) & inside).nonzero()
+            pair, points = np.split(places.cpu().numpy(), [1], axis=1)
+            values = both[tuple(places.T)].half().cpu().numpy()
+            parts.append((chosen[pair[:, 0]], points.astype(np.uint16), values))
+        pairs, points, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(pairs, kind="stable")
+        offsets = np.cumsum(np.bincount(pairs + 1, minlength=len(self.lengths) + 1))
+        return StoredPosteriors(points[order], values[order], offsets)
 
     def hidden(self, batch: PairBatch, rate: float) -> PairBatch:
         """A batch with some words and half as many stems replaced by the unknown word."""

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from hyperbaton.align.neural.pairs import Both, PairBatch, PairTask, Side
 from hyperbaton.align.neural.texts import PairTexts
 from hyperbaton.base.arrays import Array
-from hyperbaton.network.training import FIRST, ReaderShape, SentenceReader
+from hyperbaton.network.training import FIRST, ReaderShape, SentenceReader, moved
 
 _GUIDE, _AGREE = 0.5, 0.3  # weights of losses
 _AGREE_FROM = 0.25  # the directions are trained to agree after this fraction of the training
@@ -60,8 +60,8 @@ class _ContextReader(nn.Module):
         tokens = side.seen
         x = self.dropout(torch.cat([self.word(tokens.words), self.stem(tokens.labels)], -1))
         before = self.before(x[:, :-2])[0]
-        place = torch.arange(x.shape[1], device=x.device)
-        mirror = torch.where(place < tokens.lengths[:, None], tokens.lengths[:, None] - 1 - place, place)
+        place, lengths = np.arange(x.shape[1]), tokens.lengths[:, None]
+        mirror = moved(np.where(place < lengths, lengths - 1 - place, place), x.device)
         reverse = x.gather(1, mirror[..., None].expand_as(x))
         after = self.after(reverse[:, :-2])[0]
         back = (mirror[:, 1:-1] - 1).clamp(min=0, max=after.shape[1] - 1)
@@ -99,45 +99,42 @@ class _Direction(nn.Module):
         prior = scores.masked_fill(outside[:, :, None], -1e4).log_softmax(1)
         origins = self.dropout(torch.tanh(self.from_word(inputs) + self.from_state(states)))
         words = target.tokens.words[:, 1:-1]
-        candidates = self._candidates(words)
+        candidates = self._candidates(target.distinct)
         weights, bias = self.output.weight[words], self.output.bias[words]
         emissions = torch.einsum("bie,bje->bij", origins, weights) + bias[:, None, :]
-        emissions = emissions - self._normalizer(origins, source.inside, candidates)[..., None]
+        emissions = emissions - self._normalizer(origins, source.places, candidates)[..., None]
         nulls = self.dropout(torch.tanh(self.from_context(context)))
-        null_emissions = (nulls * weights).sum(-1) + bias - self._normalizer(nulls, target.inside, candidates)
+        null_emissions = (nulls * weights).sum(-1) + bias - self._normalizer(nulls, target.places, candidates)
         joint = prior + torch.cat([emissions, null_emissions[:, None]], 1)
         logprobs = torch.logsumexp(joint, 1)
         return logprobs, joint - logprobs[:, None], prior
 
-    def _candidates(self, words: Tensor) -> tuple[Tensor, Tensor] | None:
+    def _candidates(self, distinct: Array) -> tuple[Tensor, Tensor] | None:
         """Words that stand for all in a sum over words, with log weights; None: all words.
 
         They are the most frequent words, those of the batch, and a sample of the others, weighted by 1 / (expected count):
         the expected value of the weighted sum is the sum over all words.
         """
         n_words, half = self.output.weight.shape[0], self.samples // 2
-        if not self.training or not half or n_words <= 4 * half:
+        exact = np.concatenate([np.arange(half), distinct[distinct >= half]])
+        if not self.training or not half or n_words <= max(4 * half, len(exact)):
             return None
-        exact = torch.zeros(n_words, dtype=torch.bool, device=words.device)
-        exact[:half] = True
-        exact[words.reshape(-1)] = True
-        shares = self.frequencies.masked_fill(exact, 0)
-        if not shares.any():
-            return None
+        always = moved(exact, self.frequencies.device)
+        shares = self.frequencies.index_fill(0, always, 0)
         drawn = torch.multinomial(shares, half, replacement=True)
         weights = -(half * shares[drawn] / shares.sum()).log()
-        always = exact.nonzero()[:, 0]
-        return torch.cat([always, drawn]), torch.cat([torch.zeros(len(always), device=words.device), weights])
+        return torch.cat([always, drawn]), torch.cat([torch.zeros(len(exact), device=weights.device), weights])
 
-    def _normalizer(self, vectors: Tensor, inside: Tensor, candidates: tuple[Tensor, Tensor] | None) -> Tensor:
+    def _normalizer(self, vectors: Tensor, places: Tensor, candidates: tuple[Tensor, Tensor] | None) -> Tensor:
         """log Σ exp of the scores of all words, 0 outside sentences."""
+        chosen = vectors.flatten(0, 1)[places]
         if candidates is None:
-            scores = self.output(vectors[inside])
+            scores = self.output(chosen)
         else:
             words, weights = candidates
-            scores = nn.functional.linear(vectors[inside], self.output.weight[words], self.output.bias[words] + weights)
+            scores = nn.functional.linear(chosen, self.output.weight[words], self.output.bias[words] + weights)
         sums = torch.logsumexp(scores.float(), -1)
-        return torch.zeros(inside.shape, device=inside.device).masked_scatter(inside, sums)
+        return sums.new_zeros(vectors.shape[:2].numel()).index_copy(0, places, sums).view(vectors.shape[:2])
 
 
 class Teacher(nn.Module):

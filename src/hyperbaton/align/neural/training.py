@@ -91,8 +91,7 @@ class Training:
         with computing(self.threads, fast=self.options.device.startswith("cuda")):
             wanted = self._student_task(teachers, longest).data(self.options.device).wanted
         assert wanted is not None
-        points, values, offsets = (part.cpu().numpy() for part in wanted)
-        return points.astype(np.uint16), offsets, values.astype(np.float32)
+        return wanted.points, wanted.offsets, wanted.values.astype(np.float32)
 
     def _student_task(self, teachers: Sequence[Teacher], longest: int) -> StudentTask:
         options = self.options

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.network.training import DecisionTask, EncodedText, ReaderShape, SentenceReader, Tokens
+from hyperbaton.network.training import DecisionTask, EncodedText, ReaderShape, SentenceReader, Tokens, moved
 
 # The smallest distances |j − i| of the buckets of one direction.
 DISTANCES = (1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 41)
@@ -59,7 +59,7 @@ class JumpNetwork(SentenceReader):
         self.to_distance = nn.Linear(state, N_BUCKETS, bias=False) if shape.distances else None
         self._initialise()
 
-    def forward(self, words: Tensor, labels: Tensor | None, lengths: Tensor) -> Tensor:
+    def forward(self, words: Tensor, labels: Tensor | None, lengths: Array) -> Tensor:
         """Scores, shape (batch, n + 1, n + 1) for n + 2 tokens; `lengths` are those of the sentences, in tokens."""
         h = self.read(words, labels, lengths)
         current, following = h[:, :-1], h[:, 1:]
@@ -103,11 +103,11 @@ class JumpBatch(NamedTuple):
 
     def candidates(self, remaining: bool) -> Tensor:
         """Where a jump may go, shape (size, n + 1, n + 1)."""
-        place = torch.arange(self.tokens.words.shape[1], device=self.tokens.words.device)
-        exists = (place[1:] < self.tokens.lengths[:, None])[:, None, :]
+        place = np.arange(self.tokens.words.shape[1])
+        exists = moved(place[1:] < self.tokens.lengths[:, None], self.ranks.device)[:, None, :]
         if remaining:
             return exists & (self.ranks[:, None, 1:] > self.ranks[:, :-1, None])
-        return exists & (place[None, 1:] != place[:-1, None])
+        return exists & moved(place[None, 1:] != place[:-1, None], self.ranks.device)
 
 
 class JumpData(EncodedText):
@@ -128,13 +128,13 @@ class JumpData(EncodedText):
         following[sentences.offsets[of] + sentences.visits] = after
         first = np.full(len(n_visits), -1, np.int64)
         first[self.usable] = sentences.visits[sentences.visit_offsets[self.usable]]
-        self._add(ranks=ranks, following=following, first=first)
+        self._ranks, self._following, self._first = ranks, following, first
 
     def batch(self, chosen: Array) -> JumpBatch:
-        ranks = self._padded(chosen, "ranks", 0, _NEVER, _NEVER)
-        targets = self._padded(chosen, "following", -1, -1, -1)[:, :-1]
-        targets[:, 0] = self._columns["first"][torch.as_tensor(chosen, device=self.device)].long()
-        return JumpBatch(self.tokens(chosen), ranks, targets)
+        ranks = self._padded(chosen, self._ranks, 0, _NEVER, _NEVER)
+        targets = self._padded(chosen, self._following, -1, -1, -1)[:, :-1]
+        targets[:, 0] = self._first[chosen]
+        return JumpBatch(self.tokens(chosen), moved(ranks, self.device), moved(targets, self.device))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from hyperbaton.base.arrays import Array
-from hyperbaton.network.training import DecisionTask, EncodedText, ReaderShape, SentenceReader, Tokens
+from hyperbaton.network.training import DecisionTask, EncodedText, ReaderShape, SentenceReader, Tokens, moved
 
 # Vectors of a token for a phrase pair: of the word before the phrase, its first and last words, and the word after it.
 _PLACES = 4
@@ -95,17 +95,15 @@ class OrientationData(EncodedText):
         self.n_phrases = np.diff(phrases.phrase_offsets)
         self.usable = np.flatnonzero(self.n_phrases > 0)
         self.starts = phrases.phrase_offsets[:-1]
-        self._names = PhraseSpans._fields[4:]
-        self._add(**{f"phrase.{name}": getattr(phrases, name) for name in self._names})
+        self._phrases = {name: getattr(phrases, name) for name in PhraseSpans._fields[4:]}
 
     def batch(self, chosen: Array) -> OrientationBatch:
         counts = self.n_phrases[chosen]
         sentence = np.repeat(np.arange(len(chosen)), counts)
         ends = np.cumsum(counts)
         which = np.arange(int(ends[-1])) - np.repeat(ends - counts - self.starts[chosen], counts)
-        rows = torch.as_tensor(which, device=self.device)
-        columns = {name: self._columns[f"phrase.{name}"][rows].long() for name in self._names}
-        return OrientationBatch(self.tokens(chosen), torch.as_tensor(sentence, device=self.device), **columns)
+        columns = {name: moved(column[which].astype(np.int64), self.device) for name, column in self._phrases.items()}
+        return OrientationBatch(self.tokens(chosen), moved(sentence, self.device), **columns)
 
 
 @dataclass(frozen=True)
