@@ -210,6 +210,9 @@ class TestPyTorch:
         printed = hyperbaton(*command, "--aligner", "neural", *flags, "--with-teachers", "--save-model", model).stdout
         loaded, student = load_aligner(model, {"with_teachers": True}), Aligner.load(model)
         assert isinstance(loaded, Neural) and isinstance(student, Neural) and not student.with_teachers
+        # Teachers side by side learn the same.
+        arguments = ("--aligner", "neural", *flags, "--with-teachers", "--executor", "processes:2")
+        assert hyperbaton(*command, *arguments).stdout == printed
         # The mixture, computed pair by pair.
         training = Training(loaded, loaded.prepare(bitext, threads=1), 1)
         teachers = [{k[2:]: v for k, v in loaded.teachers_.items() if k.startswith(f"{number}.")} for number in (0, 1)]

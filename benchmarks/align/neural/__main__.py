@@ -7,7 +7,6 @@ import json
 import sys
 import tempfile
 import time
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from benchmarks.align.published import Task, tasks
 
 from hyperbaton.align import Aligner, evaluate_links
 from hyperbaton.align.aligners.neural import Neural
+from hyperbaton.base.options import options_of
 from hyperbaton.corpus import Bitext
 
 CONFIDENCES = (0.1, 0.15, 0.2, 0.25, 0.3)
@@ -30,13 +30,8 @@ def pack(data: Path, output: Path, n_pairs: int, names: list[str] | None, thread
         aligner = Neural()
         Aligner.fit(aligner, bitext, threads=threads)
         texts = aligner.prepare(bitext, threads)
-        arrays = {
-            f"{side}.{part}": array
-            for side, text in zip(("source", "target"), texts[:2], strict=True)
-            for part, array in text._asdict().items()
-        }
-        arrays |= {"points": texts.points, "point_offsets": texts.point_offsets}
-        options = {f.name: getattr(aligner, f.name) for f in fields(aligner)}
+        arrays, options = texts.arrays(), {opt.name: getattr(aligner, opt.name) for opt in options_of(Neural)}
+        options["seed"] = aligner.seed
         arrays["options"] = np.frombuffer(json.dumps(options).encode(), np.uint8)
         arrays["posteriors"] = np.rint(255 * texts.posteriors).astype(np.uint8)
         np.savez_compressed(output / f"{task.name}.npz", **arrays)

@@ -36,12 +36,11 @@ def main() -> None:
     options = parser.parse_args()
     without_core()
 
-    from hyperbaton.align.neural.texts import PairTexts, SideText
+    from hyperbaton.align.neural.texts import PairTexts
     from hyperbaton.align.neural.training import Training
 
-    stored = np.load(options.packed)
-    sides = [SideText(*(stored[f"{side}.{part}"] for part in SideText._fields)) for side in ("source", "target")]
-    texts = PairTexts(*sides, stored["points"], stored["point_offsets"], stored["posteriors"] / np.float32(255))
+    stored = dict(np.load(options.packed))
+    texts = PairTexts.of({**stored, "posteriors": stored["posteriors"] / np.float32(255)})
     options.output.mkdir(parents=True, exist_ok=True)
     name, start = options.packed.stem, time.perf_counter()
 

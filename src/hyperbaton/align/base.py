@@ -17,6 +17,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.shown import ShowsChanges
 from hyperbaton.base.store import Kind, read_artefact
+from hyperbaton.base.workers import Workers
 from hyperbaton.corpus import Bitext, Links, Vocabulary
 
 KIND = "aligner"
@@ -43,6 +44,9 @@ class WordAligner(ShowsChanges, CheckedOptions, abc.ABC):
     drop_target: str | None = option(None, "file of target words to leave without links, such as articles", path=True)
     seed: int = field(default=1, kw_only=True)  # for aligners whose training is random
     checkpoint: Path | None = field(default=None, kw_only=True)  # for the states of a long training, which it resumes from
+    workers: Workers = field(
+        default=Workers(), kw_only=True, repr=False
+    )  # for parts of a training that do not depend on each other
 
     # Options that choose links, which are not those of the saved model.
     link_options: ClassVar[tuple[str, ...]] = ("symmetrization",)

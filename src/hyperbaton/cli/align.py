@@ -72,7 +72,7 @@ def align(
     aligner neural; everything else is as in training. Text of any length is then aligned in little memory. Without TGT,
     each line of SRC is a pair, with a tab or ||| between its sides, and is answered at once. --scores writes a line for
     each pair: log p of target and source in nats per word, and the mean posterior of each link. The aligner neural needs
-    the extra torch.
+    the extra torch; with --executor processes:2, two teachers are trained at the same time.
 
     SRC and TGT are tokenized, or raw text with --languages. The words of raw text and their characters in its lines are
     in the output of --format json.
@@ -110,6 +110,7 @@ def align(
         else:
             verify_artefacts(verify, *priors.values())
             (bitext,) = _warned([text.read(n)], quiet)
+            learner.workers = resources.workers
             chosen = learner.fit(bitext, threads=n, progress=resources.stage("learn").progress)
             # An aligner that trains and links in one step needs all of the text at once.
             groups, total = bitext.groups(size if learner.defines("fit") else len(bitext)), len(bitext)

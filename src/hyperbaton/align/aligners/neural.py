@@ -22,7 +22,7 @@ and translation probabilities are those of the hidden Markov model.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -48,6 +48,7 @@ from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.store import MANIFEST, Arrays, Artefact, group, hash_arrays, remove_artefact
 from hyperbaton.base.training_states import NETWORK, TrainingStates
+from hyperbaton.base.workers import Shared, Workers, load_arrays, save_arrays
 from hyperbaton.corpus import Bitext, Text
 from hyperbaton.network.words import FIRST, UNKNOWN, NeedsTorch, frequent_rows, rows_of
 
@@ -102,12 +103,12 @@ class Neural(Aligner, NeedsTorch):
             return self  # without corrections
         n_teach, n_learn = 3 * self.teacher_epochs, self.teachers + self.epochs
         rest, total = whole.part(1, of=10, size=9), self.teachers * n_teach + n_learn
-        teachers = [
-            training.teach(
-                number, rest.part(number * n_teach, of=total, size=n_teach).progress, states[number], starts[number]
-            )[0]
-            for number in range(self.teachers)
-        ]
+        lessons = [rest.part(number * n_teach, of=total, size=n_teach).progress for number in range(self.teachers)]
+        if self.workers.executor is not None:
+            lessons = [None] * self.teachers
+        shared = self.workers.share(texts, lambda path: save_arrays(path, texts.arrays()), _load_texts)
+        teach = _Teaching(replace(self, workers=Workers()), shared, replace(whole, workers=self.workers).tasks().threads)
+        teachers = list(self.workers.map_arrays(teach, zip(range(self.teachers), lessons, states, starts, strict=False)))
         last = rest.part(total - n_learn, of=total, size=n_learn)
         arrays, _ = training.learn(teachers, last.progress, states[-1], starts[-1])
         self.take(arrays)
@@ -214,9 +215,10 @@ class Neural(Aligner, NeedsTorch):
         """The states of the teachers and of the student, for these texts, first networks and options."""
         if self.checkpoint is None:
             return [None] * (self.teachers + 1)
-        arrays, options = [*texts.source, *texts.target, *texts[2:]], {**to_mapping(self), "seed": self.seed}
-        arrays += [array for start in starts for array in (start or {}).values()]
-        inputs = {"texts": hash_arrays({str(i): array for i, array in enumerate(arrays)})}
+        arrays, options = texts.arrays(), {**to_mapping(self), "seed": self.seed}
+        for k, start in enumerate(starts):
+            arrays |= {f"{k}.{name}": array for name, array in (start or {}).items()}
+        inputs = {"texts": hash_arrays(arrays)}
         return [TrainingStates(place, NETWORK, options, inputs, self.seed) for place in self._places()]
 
     def number_words(self, source: Text, target: Text, known: Container[tuple[str, str]]) -> None:
@@ -270,7 +272,27 @@ class Neural(Aligner, NeedsTorch):
         return super()._model_of(arrays)
 
     def __getstate__(self) -> Arguments:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("student_", *_LEARNED)}
+        left_out = ("student_", *_LEARNED)
+        return {name: value for name, value in super().__getstate__().items() if name not in left_out}
+
+
+@dataclass(frozen=True)
+class _Teaching:
+    """Trains teachers, in this process or in those of an executor, which report no progress."""
+
+    options: Neural
+    texts: Shared[PairTexts]
+    threads: int
+
+    def __call__(self, lesson: _Lesson) -> dict[str, Array]:
+        return self.options._torch()(self.options, self.texts.value, self.threads).teach(*lesson)[0]
+
+
+_Lesson = tuple[int, Progress | None, TrainingStates | None, dict[str, Array] | None]
+
+
+def _load_texts(path: Path) -> PairTexts:
+    return PairTexts.of(load_arrays(path))
 
 
 def _n_rows(rows: Array) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -35,6 +35,18 @@ class PairTexts(NamedTuple):
     points: Array  # (n_points, 2): positions
     point_offsets: Array  # (n_sentences + 1,)
     posteriors: Array  # (n_points, 2): to the target, to the source
+
+    def arrays(self) -> dict[str, Array]:
+        """All arrays by name, for a file."""
+        sides = zip(self._fields, (self.source, self.target), strict=False)
+        parts = {f"{name}.{part}": array for name, side in sides for part, array in side._asdict().items()}
+        return parts | {name: getattr(self, name) for name in self._fields[2:]}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Array]) -> Self:
+        """The inverse of `arrays`."""
+        source, target = (SideText(*(arrays[f"{name}.{part}"] for part in SideText._fields)) for name in cls._fields[:2])
+        return cls(source, target, *(arrays[name] for name in cls._fields[2:]))
 
     def usable(self, longest: int) -> Array:
         """The pairs without an empty side or one that is longer than `longest`."""
