@@ -11,7 +11,7 @@ using namespace hyperbaton;
 namespace {
 
 // <unk> <s> </s> a b, with the bigrams "<s> a", "a b" and "b </s>" and the trigram "<s> a b".
-struct Toy {
+struct ToyModel {
   std::vector<WordId> unigrams{0, 1, 2, 3, 4}, bigrams{1, 3, 3, 4, 4, 2}, trigrams{1, 3, 4};
   std::vector<float> p1{-2.0F, -99.0F, -1.0F, -0.5F, -0.75F}, b1{0.0F, -0.25F, 0.0F, -0.125F, -0.5F};
   std::vector<float> p2{-0.25F, -0.375F, -0.1875F}, b2{-0.0625F, 0.0F, 0.0F};
@@ -19,7 +19,7 @@ struct Toy {
   std::vector<NgramArrays> arrays;
   std::vector<NgramSlots> slots;
 
-  Toy() {
+  ToyModel() {
     const std::vector<NgramColumns> orders{{unigrams, p1, b1}, {bigrams, p2, b2}, {trigrams, p3, {}}};
     arrays = build_ngram_tables(orders, unigrams.size(), 1, {});
     for (const auto& one : arrays) slots.push_back(one.view());
@@ -31,7 +31,7 @@ bool close(float logprob, double log10_prob) { return std::abs(logprob - log10_p
 }  // namespace
 
 TEST("a word has the probability of its longest n-gram, with the back-off weights of longer contexts") {
-  const Toy toy;
+  const ToyModel toy;
   const NgramModel model(toy.slots);
   CHECK(model.order() == 3);
   LmState start = model.begin_state(), a, b, end, other;
@@ -46,7 +46,7 @@ TEST("a word has the probability of its longest n-gram, with the back-off weight
 }
 
 TEST("states are equal if no n-gram distinguishes their words") {
-  const Toy toy;
+  const ToyModel toy;
   const NgramModel model(toy.slots);
   LmState after_a, after_unknown_a, unknown;
   model.score(model.null_state(), 3, after_a);

@@ -39,7 +39,10 @@ void check_throws(const char* file, int line, const char* what, std::string_view
 #define HYPERBATON_TEST(function, case, name) \
   static void function();                     \
   static const ::hyperbaton::testing::Case case {name, &function}; static void function()
-#define TEST(name) HYPERBATON_TEST(HYPERBATON_JOIN(test_, __LINE__), HYPERBATON_JOIN(case_, __LINE__), name)
+#define HYPERBATON_NUMBERED(number, name) \
+  HYPERBATON_TEST(HYPERBATON_JOIN(test_, number), HYPERBATON_JOIN(case_, number), name)
+// Not numbered by lines, since several files may be compiled as one.
+#define TEST(name) HYPERBATON_NUMBERED(__COUNTER__, name)
 
 #define CHECK(...)                                                                     \
   do {                                                                                 \
