@@ -432,12 +432,10 @@ def stored_bytes(path: str | PathLike[str], prefix: str = "") -> int:
     artefact = Artefact(path)
     entries = artefact._entries(prefix).values()
     size = sum(prod(entry["shape"]) * np.dtype(entry["dtype"]).itemsize for entry in entries)
-    if prefix:
-        return size
-    others = [(_referred(artefact, entry), entry["arrays"]) for entry in artefact.references.values()]
-    return size + sum(
-        stored_bytes(*other) for other in [*((artefact.part(n), "") for n in artefact.manifest["parts"]), *others]
-    )
+    if not prefix:
+        size += sum(stored_bytes(artefact.part(name)) for name in artefact.manifest["parts"])
+        size += sum(stored_bytes(_referred(artefact, entry), entry["arrays"]) for entry in artefact.references.values())
+    return size
 
 
 def referred_artefacts(path: str | PathLike[str]) -> list[Path]:
