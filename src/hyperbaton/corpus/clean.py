@@ -193,7 +193,8 @@ def output_names(
     >>> output_names("a.txt", "b.txt", [], "out/clean", ".gz")
     ['out/clean.source.gz', 'out/clean.target.gz']
     """
-    src, tgt, *rest = (_plain_name(path) for path in (source, target, *also))
+    paths = (Path("" if fspath(path) == "-" else Path(path).name) for path in (source, target, *also))
+    src, tgt, *rest = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in paths)
     endings = [src.suffix or ".source", tgt.suffix or ".target"]
     if endings[0] == endings[1]:
         endings = [".source", ".target"]
@@ -205,11 +206,6 @@ def output_names(
         if name in names[:i]:
             raise OptionError(f"two of the files would be written as {name}; rename one of them")
     return names
-
-
-def _plain_name(path: AnyPath) -> Path:
-    name = Path("" if fspath(path) == "-" else Path(path).name)
-    return name.with_suffix("") if name.suffix in COMPRESSIONS else name
 
 
 def _read(path: AnyPath, tokenizer: Tokenizer | None, repair: bool, n_processes: int) -> tuple[Text, Faults]:

@@ -19,7 +19,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 import numpy as np
 
@@ -39,22 +38,13 @@ _URL = r"[!#-&*-;=?-~]+[0-9A-Za-z/=_&#-]"  # ASCII without quotes, brackets and 
 _LETTER = r"[^\W\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f]"
 _HOST = rf"(?:{_LETTER}|-)+"
 _USER = rf"(?<!{_LETTER})(?<![.+-])(?:{_LETTER}|[.+-])+"
-_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|{_USER}@{_HOST}(?:\.{_HOST})+"
 _SEPARATED = r"\d++(?:[.,:\u00a0\u202f]\d++)+"
 _NUMBER = rf"(?<!{_LETTER})(?<![.,]){_SEPARATED}(?!{_LETTER})"
 _NUMBER_TOKEN = re.compile(rf"{_SEPARATED}|\d{{3,}}+")
+# Not compiled here: few commands and stages need these two, and compiling them takes 5 % of the start of all others.
+_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|{_USER}@{_HOST}(?:\.{_HOST})+"
+_PROTECTED = rf"(?P<tag>{TAG.pattern})|(?:{_ADDRESS})|(?:{_NUMBER})|[\ue000-\uf8ff]"
 _FIRST, _FIRST_CLOSING, _LAST = 0xE000, 0xF000, 0xF8FF
-
-
-# Compiled when used: few commands and stages need them, and compiling takes 5 % of the start of all others.
-@cache
-def _address_token() -> re.Pattern[str]:
-    return re.compile(_ADDRESS)
-
-
-@cache
-def _protected() -> re.Pattern[str]:
-    return re.compile(f"(?P<tag>{TAG.pattern})|(?:{_ADDRESS})|(?:{_NUMBER})|[\ue000-\uf8ff]")
 
 
 @dataclass
@@ -87,7 +77,7 @@ def mask(text: str, *, tags: bool = True) -> MaskedText:
             masked.tags.add(chr(number))
         return f" {chr(number)} "
 
-    masked.text = _protected().sub(put, text)
+    masked.text = re.sub(_PROTECTED, put, text)
     return masked
 
 
@@ -111,7 +101,7 @@ def placeholder(token: str) -> str | None:
     """
     if _NUMBER_TOKEN.fullmatch(token):
         return NUMBER
-    return ADDRESS if _address_token().fullmatch(token) else None
+    return ADDRESS if re.fullmatch(_ADDRESS, token) else None
 
 
 def generalize(source: Text, target: Text) -> tuple[Text, Text]:
