@@ -613,9 +613,14 @@ def _group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
     return {name[len(prefix) + 1 :]: item for name, item in items.items() if name.startswith(f"{prefix}.")}
 
 
+def is_artefact(path: str | PathLike[str], kind: str = "") -> bool:
+    """Whether a path is that of an artefact, or of one of this kind."""
+    return Path(path, MANIFEST).exists() and (not kind or Artefact(path).kind == kind)
+
+
 def remove_artefact(path: str | PathLike[str]) -> None:
     """Remove an artefact, if there is one."""
-    if (Path(path) / MANIFEST).is_file():
+    if is_artefact(path):
         shutil.rmtree(path)
 
 

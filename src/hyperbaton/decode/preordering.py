@@ -19,7 +19,7 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import offsets_of, ranges
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress, n_threads
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Links, Tags, Text
@@ -69,7 +69,7 @@ class Permutations(VisitOrders):
 
 
 @dataclass
-class PreorderOptions:
+class PreorderOptions(CheckedOptions):
     """Options of the search for the most probable order."""
 
     beam: int = option(10, "number of paths kept for each number of visited words", minimum=1, maximum=10_000)
@@ -99,7 +99,6 @@ def preorder(
     if not isinstance(model, NextPositionModel):
         raise OptionError(f"the model {model.name} does not predict jumps; train a jump model, e.g. encoder or sequence")
     options, resources = options or PreorderOptions(), Resources.of(threads, progress)
-    check_options(options)
     source.check_lengths()
     chunks = np.cumsum((source.lengths + 1) ** 2) // _TOGETHER
     orders, logprobs = [np.empty(0, np.uint16)], [np.empty(0)]
