@@ -619,7 +619,6 @@ def is_artefact(path: str | PathLike[str], kind: str = "") -> bool:
 
 
 def remove_artefact(path: str | PathLike[str]) -> None:
-    """Remove an artefact, if there is one."""
     if is_artefact(path):
         shutil.rmtree(path)
 

@@ -281,7 +281,6 @@ def check_same_length(source: Text, target: Text) -> None:
 
 
 def refuse_empty(text: Text) -> None:
-    """Raise InputError for an empty sentence."""
     empty = text.lengths == 0
     if empty.any():
         line = int(np.argmax(empty)) + 1

@@ -22,6 +22,7 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Form, Json, Layout, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Scratch
+from hyperbaton.corpus.text import Offsets
 from hyperbaton.decode.locations import Location
 from hyperbaton.decode.reordering import FLOOR, OptionScores, Reordering
 from hyperbaton.models import Batch, Declared, PerJump, PerOption, PerStep, load_model, needed
@@ -29,7 +30,6 @@ from hyperbaton.phrases import OrientationSet, PhraseTable, ReorderingType, orie
 from hyperbaton.phrases.pair_values import DistinctRows
 
 if TYPE_CHECKING:
-    from hyperbaton.corpus.text import Offsets
     from hyperbaton.models import JumpLogProbs
 
 LOWEST_SCORE = -1e4  # for scores that are normalised later

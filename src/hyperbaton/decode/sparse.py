@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -144,10 +144,7 @@ class SparseReordering(Reordering, Picklable):
 
     @cached_property
     def set(self) -> MosesSet:
-        named_set = orientation_set(self.orientations)
-        if not isinstance(named_set, MosesSet):
-            raise OptionError(f"{self.orientations} is not an orientation set of Moses")
-        return named_set
+        return cast(MosesSet, orientation_set(self.orientations))
 
     @property
     def n_features(self) -> int:

@@ -101,7 +101,6 @@ class TokenTranslator(Display, Picklable):
         return self._best_lines(sentences, progress, annotations)
 
     def _best_lines(self, sentences: Iterable[str], progress: Progress | None, annotations: Annotations) -> list[str]:
-        """The best translation of each sentence."""
         batches = self.batches(sentences, annotations=annotations, progress=progress)
         return [line for batch in batches for line in batch.lines()]
 

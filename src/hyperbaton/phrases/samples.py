@@ -191,7 +191,6 @@ STORED = Kind(KIND, within(KIND, Samples.LAYOUT))
 
 
 def optional_package(package: str) -> ModuleType:
-    """An optional package."""
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError:

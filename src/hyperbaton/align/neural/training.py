@@ -83,7 +83,6 @@ class Training:
         return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
 
     def networks(self, teachers: Sequence[Mapping[str, Array]]) -> list[Teacher]:
-        """Teachers from their arrays."""
         return [self._lesson().network(0.0).take(arrays).to(self.options.device) for arrays in teachers]
 
     def mixture(self, teachers: Sequence[Teacher], longest: int) -> tuple[Array, Array, Array]:

@@ -83,7 +83,6 @@ class TextFormat:
         return name.lower() if self.html else name
 
     def scan(self, text: str) -> list[Mark]:
-        """The marks of a text."""
         if self.escapes:
             void, opaque = (VOID, OPAQUE) if self.html else (frozenset[str](), frozenset[str]())
             return list(scan(text, void=void, opaque=opaque))
