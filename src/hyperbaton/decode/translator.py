@@ -23,7 +23,7 @@ from hyperbaton.decode.markup import FREE, Terms
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
-from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System, lm_numbers
+from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System
 from hyperbaton.models import Batch, PerOption
 from hyperbaton.phrases import Spans, TranslationOptions
 
@@ -291,7 +291,7 @@ class TokenTranslator(Display, Picklable):
                 model=lm.view,
                 weight=self.system.weights[name][0],
                 words=self.system.lm_words[name],
-                new_words=lm_numbers(lm, new),
+                new_words=lm.numbers_of(new),
             )
             for name, lm in self.system.lms.items()
         }
