@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import fspath
 from pathlib import Path
 
@@ -60,8 +60,7 @@ class CleaningReport:
     warnings: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, object]:
-        dropped = {reason: {"n": drop.n, "lines": drop.lines} for reason, drop in self.dropped.items()}
-        return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped, "warnings": list(self.warnings)}
+        return asdict(self)
 
     def rows(self) -> list[dict[str, object]]:
         rows = [

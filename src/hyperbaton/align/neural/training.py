@@ -28,7 +28,6 @@ _HELD_OUT = 0.01
 class NetworkOptions(Protocol):
     """The options of `neural` that its networks depend on."""
 
-    teachers: int
     teacher_size: int
     teacher_epochs: int
     samples: int

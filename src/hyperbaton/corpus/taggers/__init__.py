@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from threading import Lock
+from threading import RLock
 from typing import ClassVar
 
 from hyperbaton.base.errors import InputError
@@ -16,7 +16,7 @@ from hyperbaton.base.registry import Registry
 from hyperbaton.corpus.detokenizers import unescaped
 
 _NO_CONTROL = dict.fromkeys([*range(0x20), 0x7F])  # a NUL ends the process in MeCab
-_LOCK = Lock()  # libraries share state, and a tagger is called on any thread
+_LOCK = RLock()  # libraries share state, and a tagger is called on any thread
 UNKNOWN = "_"  # the tag of a token to which the library gives none
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from threading import Lock
+from threading import RLock
 from typing import ClassVar
 
 from hyperbaton.base.errors import OptionError
@@ -11,7 +11,7 @@ from hyperbaton.base.options import from_mapping, options_of
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.registry import Registry
 
-_LOCK = Lock()  # libraries share state, and a tokenizer is called on any thread
+_LOCK = RLock()  # libraries share state, and a tokenizer is called on any thread
 
 
 class Tokenizer(Picklable, ABC):
