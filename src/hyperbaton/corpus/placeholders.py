@@ -146,5 +146,4 @@ def _with_placeholders(text: Text, places: Sequence[int]) -> Text:
         tokens[place] = PLACEHOLDERS.index(str(kind))
     # Words that no longer occur, and unused placeholders, are not part of the text.
     used, numbers = np.unique(tokens, return_inverse=True)
-    words = Vocabulary.of([both.vocabulary.word(word) for word in used.tolist()])
-    return replace(text, tokens=numbers.astype(np.uint32).reshape(-1), vocabulary=words)
+    return replace(text, tokens=numbers.astype(np.uint32).reshape(-1), vocabulary=both.vocabulary.select(used))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, gather, offsets_of
+from hyperbaton.base.arrays import Array, Integers, gather, offsets_of
 from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
@@ -97,7 +97,7 @@ class Vocabulary(ArrayFields, Picklable):
         characters = offsets_of((self.bytes & 0xC0) != 0x80)  # before each byte
         return [text[a:b] for a, b in pairwise(characters[self.offsets].tolist())]
 
-    def select(self, numbers: npt.NDArray[np.int64]) -> Vocabulary:
+    def select(self, numbers: Integers) -> Vocabulary:
         """The chosen words, numbered in that order."""
         where, offsets = gather(self.offsets, numbers)
         return Vocabulary(self.bytes[where], offsets)

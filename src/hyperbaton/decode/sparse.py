@@ -322,11 +322,6 @@ def _labelled(labels: Labels, batch: Batch) -> _Phrases:
 
 def _sums(rows: Array, source: Text) -> npt.NDArray[np.float32]:
     """Prefix sums over the words of each sentence, with a row of zeros before each sentence."""
-    n_sentences = len(source)
-    at = np.arange(source.n_tokens) + np.repeat(np.arange(n_sentences), source.lengths) + 1
-    padded = np.zeros((source.n_tokens + n_sentences, rows.shape[1]))
-    padded[at] = rows
-    sums = np.cumsum(padded, axis=0)
-    starts = source.offsets[:-1] + np.arange(n_sentences)
-    sums -= np.repeat(sums[starts], source.lengths + 1, axis=0)
-    return sums.astype(np.float32)
+    starts, sizes = source.offsets[:-1], source.lengths + 1
+    sums = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    return (sums[ranges(starts, sizes)] - np.repeat(sums[starts], sizes, axis=0)).astype(np.float32)

@@ -270,8 +270,7 @@ class _Columns:
         begins, lengths = self._target_begins.finish(), self._target_lengths.finish()
         merged, numbers = merge_phrases(begins, lengths, self._target_words.finish(), self._target, scratch)
         target = merged.gathered(scratch)
-        targets = Column(scratch, np.uint32)
-        for new, of_batch in zip(numbers, self._targets.finish(), strict=True):
-            targets.append(new[of_batch])
+        pairs = zip(numbers, self._targets.finish(), strict=True)
+        targets = scratch.join((new[of_batch] for new, of_batch in pairs), np.uint32)
         forget(merged.begins, merged.lengths, merged.words, *numbers)
-        return target, targets.finish()
+        return target, targets

@@ -132,8 +132,4 @@ def with_gaps(text: Text, gaps: tuple[str, ...]) -> Vocabulary:
 
 def extended(vocabulary: Vocabulary, words: tuple[str, ...]) -> Vocabulary:
     """A vocabulary with more words at its end."""
-    spelled = [word.encode() for word in words]
-    return Vocabulary(
-        np.concatenate([vocabulary.bytes, np.frombuffer(b"".join(spelled), np.uint8)]),
-        np.concatenate([vocabulary.offsets, vocabulary.offsets[-1] + np.cumsum([len(word) for word in spelled])]),
-    )
+    return vocabulary.followed_by(Vocabulary.of(words))
