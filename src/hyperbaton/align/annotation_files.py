@@ -13,14 +13,14 @@ Names of other programs are read and written too: `start` (spaCy, Prodigy), `sta
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from itertools import accumulate
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, TypeVar
 
 from hyperbaton.align.inline_markup import MarkedSentence, parse_inline, project_markup
 from hyperbaton.align.projection import (
@@ -47,6 +47,8 @@ UPOS = 4  # column of the universal tag in CoNLL-U
 # Names in JSON: of the list of spans, and of the ends of a span.
 _LISTS = ("spans", "ents", "entities")
 _ENDS = ("begin", "start", "start_offset"), ("end", "end_offset")
+T = TypeVar("T")
+Projected = tuple[str, list[Conflict]]  # text, and conflicts
 
 
 @dataclass(frozen=True)
@@ -85,82 +87,63 @@ class TargetSentence(NamedTuple):
         return cls(words, " ".join(words), places)
 
 
-class AnnotatedSentence(ABC):
-    """A source sentence with annotations to project, and the line of the file on which it begins."""
+class AnnotatedSentence(NamedTuple):
+    """The words of a source sentence, the line of the file on which it begins, and what projects its annotations.
+
+    `project` makes the text of the annotated target sentence from its words and links, and lists the conflicts.
+    """
 
     words: list[str]
     line: int
-
-    @abstractmethod
-    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
-        """The text of the annotated target sentence, and the conflicts."""
+    project: Callable[[TargetSentence, Points], Projected]
 
 
-@dataclass
-class TaggedSentence(AnnotatedSentence):
-    """Words, each with a tag."""
-
-    words: list[str]
-    tags: list[str]
-    line: int
-    options: ProjectionOptions
-    bio: bool = False
-
-    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
-        words = target.words
-        if self.bio:
-            projection = project_bio(self.tags, links, len(words), split=self.options.split or "largest")
-        else:
-            projection = project_labels(self.tags, links, len(words), unlinked=self.options.unlinked)
-        rows = (f"{word}\t{label}\n" for word, label in zip(words, projection.labels, strict=True))
-        return "".join([*rows, "\n"]), projection.conflicts
+def _project_tags(
+    tags: list[str], bio: bool, options: ProjectionOptions, target: TargetSentence, links: Points
+) -> Projected:
+    words = target.words
+    if bio:
+        projection = project_bio(tags, links, len(words), split=options.split or "largest")
+    else:
+        projection = project_labels(tags, links, len(words), unlinked=options.unlinked)
+    rows = (f"{word}\t{label}\n" for word, label in zip(words, projection.labels, strict=True))
+    return "".join([*rows, "\n"]), projection.conflicts
 
 
-@dataclass
-class SpannedSentence(AnnotatedSentence):
+class SpannedSentence(NamedTuple):
     """Words with spans; `record` is the JSON object in the file."""
 
     words: list[str]
     spans: list[tuple[Span, dict[str, object], tuple[str, str]]]  # each with its other JSON keys, and those of its ends
     record: dict[str, object]
-    line: int
-    options: ProjectionOptions
-    conflicts: list[Conflict] = field(default_factory=list)
-
-    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
-        rows, conflicts = [], list(self.conflicts)
-        projector = SpanProjector(links, len(self.words), len(target.words), split=self.options.split or "largest")
-        for span, rest, names in self.spans:
-            projection = projector.project(span)
-            conflicts += projection.conflicts
-            for new in projection.spans:
-                ends = new.begin, new.end
-                if self.options.in_characters:
-                    ends = target.places[new.begin][0], target.places[new.end - 1][1]
-                rows.append({**rest, **dict(zip(names, ends, strict=True)), "label": new.label})
-        words = {"tokens": target.words} if "tokens" in self.record else {"text": target.line}
-        record = {**self.record, **words, _list_name(self.record): rows}
-        return json.dumps(record, ensure_ascii=False) + "\n", conflicts
+    conflicts: list[Conflict]
 
 
-@dataclass
-class MarkedLine(AnnotatedSentence):
-    """A sentence with inline markup."""
+def _project_spans(
+    sentence: SpannedSentence, options: ProjectionOptions, target: TargetSentence, links: Points
+) -> Projected:
+    rows, conflicts, record = [], list(sentence.conflicts), sentence.record
+    projector = SpanProjector(links, len(sentence.words), len(target.words), split=options.split or "largest")
+    for span, rest, names in sentence.spans:
+        projection = projector.project(span)
+        conflicts += projection.conflicts
+        for new in projection.spans:
+            ends = new.begin, new.end
+            if options.in_characters:
+                ends = target.places[new.begin][0], target.places[new.end - 1][1]
+            rows.append({**rest, **dict(zip(names, ends, strict=True)), "label": new.label})
+    words = {"tokens": target.words} if "tokens" in record else {"text": target.line}
+    return json.dumps({**record, **words, _list_name(record): rows}, ensure_ascii=False) + "\n", conflicts
 
-    sentence: MarkedSentence
-    line: int
-    options: ProjectionOptions
 
-    def __post_init__(self) -> None:
-        self.words = self.sentence.words
-
-    def project(self, target: TargetSentence, links: Points) -> tuple[str, list[Conflict]]:
-        words = [target.line[begin:end] for begin, end in target.places]
-        ends = [0, *(end for _, end in target.places)]
-        spaces = [target.line[end:begin] for end, (begin, _) in zip(ends, target.places, strict=False)]
-        split = self.options.split or "repeat"
-        translation = project_markup(self.sentence, words, links, split=split, spaces=spaces)
-        return f"{translation.text}{target.line[ends[-1] :]}\n", translation.conflicts
+def _project_markup(
+    sentence: MarkedSentence, options: ProjectionOptions, target: TargetSentence, links: Points
+) -> Projected:
+    words = [target.line[begin:end] for begin, end in target.places]
+    ends = [0, *(end for _, end in target.places)]
+    spaces = [target.line[end:begin] for end, (begin, _) in zip(ends, target.places, strict=False)]
+    translation = project_markup(sentence, words, links, split=options.split or "repeat", spaces=spaces)
+    return f"{translation.text}{target.line[ends[-1] :]}\n", translation.conflicts
 
 
 class ProjectionCounts(TypedDict):
@@ -201,8 +184,7 @@ def project_files(
     places = {"--output": output} | ({} if report is None else {"--report": report})
     counts: Counter[str] = Counter()
     with writing_outputs(places, [source, target, links]) as outputs:
-        sentences = list(_READERS[kind](source, options))
-        _settle_bio(sentences)
+        sentences = _READERS[kind](source, options)
         src, (tgt, targets) = _words(sentences, source), _targets(target, options)
         if len(src) != len(tgt):
             what = f"{counted(len(src), 'annotated sentence')}, but {shown(target)} has {counted(len(tgt), 'line')}"
@@ -251,27 +233,25 @@ def _explain_words(
             raise InputError(what, shown(path), line) from error
 
 
-def _settle_bio(sentences: list[AnnotatedSentence]) -> None:
-    """Treat tags as BIO if all tags in the file are BIO tags."""
-    tagged = [sentence for sentence in sentences if isinstance(sentence, TaggedSentence)]
-    if is_bio(tag for sentence in tagged for tag in sentence.tags):
-        for sentence in tagged:
-            sentence.bio = True
+def _read_conll(path: AnyPath, options: ProjectionOptions) -> list[AnnotatedSentence]:
+    """The sentences of a CoNLL file; their tags are BIO tags if all tags in the file are."""
+    rows = list(_conll_rows(path, options))
+    bio = is_bio(tag for _, tags, _ in rows for tag in tags)
+    return [AnnotatedSentence(words, first, partial(_project_tags, tags, bio, options)) for words, tags, first in rows]
 
 
-def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
-    """The sentences of a CoNLL file, without -DOCSTART- lines and CoNLL-U lines that are not words."""
+def _conll_rows(path: AnyPath, options: ProjectionOptions) -> Iterator[tuple[list[str], list[str], int]]:
+    """Words, tags and first line of each sentence, without -DOCSTART- lines and CoNLL-U lines that are not words."""
     universal = ".conllu" in Path(path).name
     column = options.column or (UPOS if universal else 0)
     words: list[str] = []
     tags: list[str] = []
     first = 1
-    n = 0
-    for n, line in enumerate(read_lines(path), start=1):
+    for n, line in enumerate(chain(read_lines(path), [""]), start=1):
         line = line.rstrip("\r")
         if not line.strip():
             if words and words[0] != "-DOCSTART-":
-                yield TaggedSentence(words, tags, first, options)
+                yield words, tags, first
             words, tags = [], []
             continue
         if universal and line.startswith("#"):
@@ -284,19 +264,24 @@ def _read_conll(path: AnyPath, options: ProjectionOptions) -> Iterator[Annotated
         first = first if words else n
         words.append(cells[1 if universal else 0].replace(" ", "_"))
         tags.append(cells[column - 1].strip() or "_")
-    if words and words[0] != "-DOCSTART-":
-        yield TaggedSentence(words, tags, first, options)
 
 
-def _read_spans(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
+def _read_spans(path: AnyPath, options: ProjectionOptions) -> list[AnnotatedSentence]:
+    sentences = _parsed(path, lambda line: _spanned(line, options))
+    return [AnnotatedSentence(each.words, n, partial(_project_spans, each, options)) for n, each in sentences]
+
+
+def _read_markup(path: AnyPath, options: ProjectionOptions) -> list[AnnotatedSentence]:
+    tokenizer = None if options.processing is None else options.processing.source.make_tokenizer()
+    sentences = _parsed(path, lambda line: parse_inline(line, tokenizer))
+    return [AnnotatedSentence(each.words, n, partial(_project_markup, each, options)) for n, each in sentences]
+
+
+def _parsed(path: AnyPath, parse: Callable[[str], T]) -> Iterator[tuple[int, T]]:
+    """The lines of a file with their numbers, parsed."""
     for n, line in enumerate(read_lines(path), start=1):
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            raise InputError(f"expected a JSON object, found {line[:40]!r}", shown(path), n) from None
-        try:
-            _check_characters(record, line)
-            yield _spanned(record, n, options)
+            yield n, parse(line)
         except InputError as error:
             raise InputError(error.what, shown(path), n) from error
 
@@ -312,7 +297,12 @@ def _check_characters(record: object, line: str) -> None:
         raise InputError(f"the escape {escape} is half of a character; its other half must precede or follow it") from None
 
 
-def _spanned(record: object, line: int, options: ProjectionOptions) -> SpannedSentence:
+def _spanned(line: str, options: ProjectionOptions) -> SpannedSentence:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(f"expected a JSON object, found {line[:40]!r}") from None
+    _check_characters(record, line)
     if not isinstance(record, dict) or not isinstance(record.get(_list_name(record), []), list):
         raise InputError("expected an object with tokens or text, and a list of spans")
     tokens, text = record.get("tokens"), record.get("text")
@@ -329,7 +319,7 @@ def _spanned(record: object, line: int, options: ProjectionOptions) -> SpannedSe
             places = _Places(locate(text, words))
     else:
         raise InputError("expected tokens, a list of words, or text" if not options.in_characters else "expected text")
-    sentence = SpannedSentence(words, [], record, line, options)
+    sentence = SpannedSentence(words, [], record, [])
     for row in record.get(_list_name(record), []):
         names = [next((name for name in known if name in row), "") for known in _ENDS] if isinstance(row, dict) else [""]
         if not all(names) or "label" not in row:
@@ -364,17 +354,4 @@ class _Places:
         return (first, last) if begin >= 0 else (-1, last)
 
 
-def _read_markup(path: AnyPath, options: ProjectionOptions) -> Iterator[AnnotatedSentence]:
-    tokenizer = None if options.processing is None else options.processing.source.make_tokenizer()
-    for n, line in enumerate(read_lines(path), start=1):
-        try:
-            yield MarkedLine(parse_inline(line, tokenizer), n, options)
-        except InputError as error:
-            raise InputError(error.what, shown(path), n) from error
-
-
-_READERS: dict[str, Callable[[AnyPath, ProjectionOptions], Iterator[AnnotatedSentence]]] = {
-    "tags": _read_conll,
-    "spans": _read_spans,
-    "markup": _read_markup,
-}
+_READERS = {"tags": _read_conll, "spans": _read_spans, "markup": _read_markup}

@@ -124,7 +124,6 @@ ALIGNERS: Registry[WordAligner] = Registry("aligner", "hyperbaton.align.aligners
 
 
 def saved_class(path: str | PathLike[str]) -> type[WordAligner]:
-    """The class of a saved aligner."""
     kind = Kind(KIND, about={"details": {"aligner?": str}})
     return ALIGNERS[read_artefact(path, kind, lambda artefact: artefact.details.get("aligner", "hmm"))]
 

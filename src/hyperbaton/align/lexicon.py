@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from hyperbaton.align.lexical import LexicalTable, link_counts
 from hyperbaton.align.normalization import Normalization
+from hyperbaton.base.arrays import ranges
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.resources import Resources
@@ -150,12 +151,10 @@ class Lexicon:
         """Sort the entries by source name in byte order, then by p(target | source), then by target name."""
         ranks = []
         for names, numbers in ((self.source_names, self.sources), (self.target_names, self.targets)):
-            used = np.unique(numbers)
+            used, places = np.unique(numbers, return_inverse=True)
             spelled = [names[number].encode() for number in used.tolist()]
             order = sorted(range(len(used)), key=spelled.__getitem__)
-            rank = np.empty(len(used), np.int64)
-            rank[order] = np.arange(len(used))
-            ranks.append(rank[np.searchsorted(used, numbers)])
+            ranks.append(np.argsort(order)[places])
         return self._take(np.lexsort((ranks[1], -self.probabilities[:, 0], ranks[0])))
 
     def select(self, wanted: Selection) -> Lexicon:
@@ -174,8 +173,7 @@ class Lexicon:
         if not wanted.top:
             return kept
         starts = np.flatnonzero(np.diff(kept.sources, prepend=-1))
-        rank = np.arange(len(kept)) - np.repeat(starts, np.diff(starts, append=len(kept)))
-        return kept._take(np.flatnonzero(rank < wanted.top))
+        return kept._take(np.flatnonzero(ranges(0, np.diff(starts, append=len(kept))) < wanted.top))
 
     def _take(self, entries: npt.NDArray[np.int64]) -> Lexicon:
         return replace(

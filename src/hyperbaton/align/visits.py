@@ -47,15 +47,12 @@ class VisitOrders(SentenceRows[list[int]]):
         """
         n_visits = np.diff(self.offsets)
         visited = np.flatnonzero(n_visits)
-        sentence = np.repeat(visited, n_visits[visited] + 1)
-        ends = np.cumsum(n_visits[visited] + 1)
-        current, following = np.full(len(sentence), -1), np.empty(len(sentence), np.int64)
-        firsts, lasts = np.zeros(len(sentence), bool), np.zeros(len(sentence), bool)
-        firsts[ends - (n_visits[visited] + 1)] = True
-        lasts[ends - 1] = True
-        current[~firsts], following[~lasts] = self.positions, self.positions
-        following[lasts] = lengths[visited]
-        return Jumps(sentence, current, following)
+        positions = self.positions.astype(np.int64)
+        return Jumps(
+            np.repeat(visited, n_visits[visited] + 1),
+            np.insert(positions, self.offsets[visited], -1),
+            np.insert(positions, self.offsets[visited + 1], lengths[visited]),
+        )
 
 
 def visit_order(links: Links, *, threads: int | None = None) -> VisitOrders:

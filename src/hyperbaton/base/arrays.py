@@ -43,7 +43,7 @@ def gather(offsets: npt.NDArray[np.int64], groups: Integers) -> tuple[npt.NDArra
     return (starts - new[:-1]).repeat(lengths) + np.arange(new[-1]), new
 
 
-def ranges(starts: npt.NDArray[np.int64] | int, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def ranges(starts: Integers | int, lengths: Integers) -> npt.NDArray[np.int64]:
     """The numbers start … start + length − 1 of each range, one range after the other; `starts` may be one for all.
 
     >>> lengths = np.array([2, 0, 3])

@@ -31,8 +31,9 @@ import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+T = TypeVar("T")
 Layout = Mapping[str, str]
 Form = object
 Json = Any  # a value read from JSON or TOML; its form is checked where it is read
@@ -122,9 +123,9 @@ def within(prefix: str, layout: Layout, **sizes: str) -> dict[str, str]:
     return {f"{prefix}.{name}": re.sub(r"(?<= )[A-Za-z_][-.\w]*", renamed, text) for name, text in layout.items()}
 
 
-def joined(layouts: Iterable[Layout]) -> dict[str, str]:
-    """Several layouts as one."""
-    return {name: declared for layout in layouts for name, declared in layout.items()}
+def joined(groups: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    """Several layouts, or groups of named arrays, as one."""
+    return {name: item for group in groups for name, item in group.items()}
 
 
 def layout_fault(layout: Layout, arrays: Mapping[str, tuple[str, Sequence[int]]], others: bool = True) -> str | None:

@@ -88,14 +88,6 @@ class Scratch:
         """The function that allocates bytes for the core's large arrays; None for memory."""
         return None if self.memory is None else lambda n_bytes: np.asarray(self.array(n_bytes, np.uint8))
 
-    def keep(self, array: Array) -> Array:
-        """Return the array, moved out of memory if necessary."""
-        if self.memory is None:
-            return array
-        kept = self.array(array.shape, array.dtype)
-        kept[...] = array
-        return kept
-
     def join(self, pieces: Iterable[Array], dtype: npt.DTypeLike) -> Array:
         """Concatenate pieces, which need not be in memory at the same time."""
         column = Column(self, dtype)

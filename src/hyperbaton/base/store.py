@@ -432,12 +432,10 @@ def stored_bytes(path: str | PathLike[str], prefix: str = "") -> int:
     artefact = Artefact(path)
     entries = artefact._entries(prefix).values()
     size = sum(prod(entry["shape"]) * np.dtype(entry["dtype"]).itemsize for entry in entries)
-    if prefix:
-        return size
-    others = [(_referred(artefact, entry), entry["arrays"]) for entry in artefact.references.values()]
-    return size + sum(
-        stored_bytes(*other) for other in [*((artefact.part(n), "") for n in artefact.manifest["parts"]), *others]
-    )
+    if not prefix:
+        size += sum(stored_bytes(artefact.part(name)) for name in artefact.manifest["parts"])
+        size += sum(stored_bytes(_referred(artefact, entry), entry["arrays"]) for entry in artefact.references.values())
+    return size
 
 
 def referred_artefacts(path: str | PathLike[str]) -> list[Path]:
@@ -615,9 +613,13 @@ def _group(items: Mapping[str, T], prefix: str) -> dict[str, T]:
     return {name[len(prefix) + 1 :]: item for name, item in items.items() if name.startswith(f"{prefix}.")}
 
 
+def is_artefact(path: str | PathLike[str], kind: str = "") -> bool:
+    """Whether a path is that of an artefact, or of one of this kind."""
+    return Path(path, MANIFEST).exists() and (not kind or Artefact(path).kind == kind)
+
+
 def remove_artefact(path: str | PathLike[str]) -> None:
-    """Remove an artefact, if there is one."""
-    if (Path(path) / MANIFEST).is_file():
+    if is_artefact(path):
         shutil.rmtree(path)
 
 

@@ -221,16 +221,14 @@ def _claimed(path: Path, mark: str | None = None) -> Iterator[Path]:
         os.close(handle)
 
 
-def remove_leftovers(path: Path, mark: str | None = None) -> None:
-    """Remove the leftovers of killed writers of this target.
-
-    With `mark`, the file that marks a complete folder, restore a folder that a killed writer had moved aside.
-    """
+def remove_leftovers(path: Path) -> None:
+    """Remove the leftovers of killed writers of this target."""
     with _locked([path.parent]):
-        _remove_leftovers(path, mark)
+        _remove_leftovers(path, None)
 
 
 def _remove_leftovers(path: Path, mark: str | None) -> None:
+    """Also restore a folder that a killed writer had moved aside, if it is complete: it contains the file `mark`."""
     replaced = _leftovers(path, REPLACED)
     for old in (*replaced, path.with_name(f"{path.name}.{REPLACED}")):  # the last is the name in earlier versions
         if mark is not None and (old / mark).exists() and not path.exists():

@@ -8,12 +8,11 @@ import logging
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, one_line
 from hyperbaton.base.progress import is_terminal
-from hyperbaton.base.store import MANIFEST, verify
+from hyperbaton.base.store import is_artefact, verify
 from hyperbaton.corpus.files import shown
 
 log = logging.getLogger("hyperbaton")
@@ -36,7 +35,7 @@ def need_as_many_lines(path: str, n_lines: int, beside: str, n_beside: int) -> N
 def verify_artefacts(wanted: bool, *paths: str | PathLike[str]) -> None:
     """Implement --verify: check the content of those paths that are artefacts."""
     for path in paths if wanted else ():
-        if (Path(path) / MANIFEST).exists():
+        if is_artefact(path):
             verify(path)
 
 

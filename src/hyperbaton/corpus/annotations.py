@@ -62,11 +62,8 @@ class Annotations:
 
     def select(self, sentences: npt.ArrayLike) -> Annotations:
         """The annotations of the chosen sentences, in that order; word classes are unchanged."""
-        return dataclasses.replace(
-            self,
-            source_tags=None if self.source_tags is None else self.source_tags.select(sentences),
-            source_trees=None if self.source_trees is None else self.source_trees.select(sentences),
-        )
+        of_sentences = {name: getattr(self, name) for name in ("source_tags", "source_trees") if name in self.names}
+        return dataclasses.replace(self, **{name: rows.select(sentences) for name, rows in of_sentences.items()})
 
 
 NAMES = tuple(field.name for field in dataclasses.fields(Annotations))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
@@ -212,13 +213,9 @@ class Bitext(Display, ArrayFields, Sliceable[SentencePair]):
         n_rest = len(self) - sum(size for size in sizes.values() if size >= 0)
         if len(rests) > 1 or n_rest < 0:
             raise OptionError(f"cannot split {len(self)} sentence pairs into {dict(sizes)}")
-        order = np.random.default_rng(seed).permutation(len(self))
-        parts, start = {}, 0
-        for name, size in sizes.items():
-            size = n_rest if size < 0 else size
-            parts[name] = self.select(np.sort(order[start : start + size]))
-            start += size
-        return parts
+        offsets = offsets_of([n_rest if size < 0 else size for size in sizes.values()])
+        parts = np.split(np.random.default_rng(seed).permutation(len(self)), offsets[1:])
+        return {name: self.select(np.sort(part)) for name, part in zip(sizes, parts, strict=False)}
 
     def signature(self) -> str:
         """A hash of texts and links, for manifests and reports."""
@@ -281,7 +278,6 @@ def check_same_length(source: Text, target: Text) -> None:
 
 
 def refuse_empty(text: Text) -> None:
-    """Raise InputError for an empty sentence."""
     empty = text.lengths == 0
     if empty.any():
         line = int(np.argmax(empty)) + 1

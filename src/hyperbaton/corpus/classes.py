@@ -177,9 +177,8 @@ def class_criterion(text: Text, classes: WordClasses) -> float:
         word = text.vocabulary.word(text.tokens[int(np.argmax(tags == 0))])
         raise InputError(f"the word {word!r} has no class", text.path)
     # One boundary between sentences is the end of one and the start of the next.
-    full = text.lengths > 0
-    sequence = np.zeros(text.n_tokens + int(full.sum()) + 1, np.int64)
-    sequence[np.arange(text.n_tokens) + np.repeat(np.cumsum(full), text.lengths)] = tags
+    starts = text.offsets[:-1][text.lengths > 0]
+    sequence = np.append(np.insert(tags.astype(np.int64), starts, 0), 0)
     width = int(sequence.max()) + 1
     bigrams = np.bincount(sequence[:-1] * width + sequence[1:], minlength=width * width)
     unigrams = np.bincount(sequence[:-1], minlength=width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import fspath
 from pathlib import Path
 
@@ -60,8 +60,7 @@ class CleaningReport:
     warnings: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, object]:
-        dropped = {reason: {"n": drop.n, "lines": drop.lines} for reason, drop in self.dropped.items()}
-        return {"n_read": self.n_read, "n_kept": self.n_kept, "dropped": dropped, "warnings": list(self.warnings)}
+        return asdict(self)
 
     def rows(self) -> list[dict[str, object]]:
         rows = [
@@ -193,7 +192,8 @@ def output_names(
     >>> output_names("a.txt", "b.txt", [], "out/clean", ".gz")
     ['out/clean.source.gz', 'out/clean.target.gz']
     """
-    src, tgt, *rest = (_plain_name(path) for path in (source, target, *also))
+    paths = (Path("" if fspath(path) == "-" else Path(path).name) for path in (source, target, *also))
+    src, tgt, *rest = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in paths)
     endings = [src.suffix or ".source", tgt.suffix or ".target"]
     if endings[0] == endings[1]:
         endings = [".source", ".target"]
@@ -205,11 +205,6 @@ def output_names(
         if name in names[:i]:
             raise OptionError(f"two of the files would be written as {name}; rename one of them")
     return names
-
-
-def _plain_name(path: AnyPath) -> Path:
-    name = Path("" if fspath(path) == "-" else Path(path).name)
-    return name.with_suffix("") if name.suffix in COMPRESSIONS else name
 
 
 def _read(path: AnyPath, tokenizer: Tokenizer | None, repair: bool, n_processes: int) -> tuple[Text, Faults]:

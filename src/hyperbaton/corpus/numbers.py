@@ -7,7 +7,6 @@ are well formed in none, and are not changed.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 _NO_BREAK = "\u00a0", "\u202f"  # blanks inside numbers
@@ -42,16 +41,11 @@ def rewrite_number(number: str, source: str, target: str) -> str:
     old, new = FORMATS.get(source), FORMATS.get(target)
     if old is None or new is None or old == new:
         return number
-    match = _pattern(old).fullmatch(number)
+    between = "|".join(map(re.escape, old.groups))
+    match = re.fullmatch(rf"(\d{{1,3}}(?:(?:{between})\d{{3}})+|\d+)(?:{re.escape(old.decimal)}(\d+))?", number)
     if match is None:
         return number
     whole, decimals = match.groups()
     for separator in old.groups:
         whole = whole.replace(separator, new.groups[0])
     return whole if decimals is None else f"{whole}{new.decimal}{decimals}"
-
-
-@lru_cache
-def _pattern(written: NumberFormat) -> re.Pattern[str]:
-    between = "|".join(map(re.escape, written.groups))
-    return re.compile(rf"(\d{{1,3}}(?:(?:{between})\d{{3}})+|\d+)(?:{re.escape(written.decimal)}(\d+))?")

@@ -1,12 +1,12 @@
-"""Placeholders for tags, addresses and numbers.
+"""Placeholders for addresses and numbers.
 
-No tokenizer may change tags, addresses and numbers with separators. `mask` replaces each by a character of a private
-range; `MaskedText.restore` restores the text of the tokens. A tokenizer leaves such a character as a separate token,
-since it is surrounded by blanks.
+No tokenizer may change addresses and numbers with separators. `mask` replaces each by a character of a private range;
+`MaskedText.restore` restores the text of the tokens. A tokenizer leaves such a character as a separate token, since it is
+surrounded by blanks.
 
 >>> masked = mask("See <b>https://a.org/x</b>, 3.5 km")
 >>> [masked.texts[c] for c in masked.text if c in masked.texts]
-['<b>', 'https://a.org/x', '</b>', '3.5']
+['https://a.org/x', '3.5']
 
 A system may be trained with one word for all addresses, and one for all numbers that have separators or at least three
 digits: `generalize` puts these placeholders into a bitext, where both sides have the same number or address.
@@ -19,7 +19,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 import numpy as np
 
@@ -39,55 +38,42 @@ _URL = r"[!#-&*-;=?-~]+[0-9A-Za-z/=_&#-]"  # ASCII without quotes, brackets and 
 _LETTER = r"[^\W\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f]"
 _HOST = rf"(?:{_LETTER}|-)+"
 _USER = rf"(?<!{_LETTER})(?<![.+-])(?:{_LETTER}|[.+-])+"
-_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|{_USER}@{_HOST}(?:\.{_HOST})+"
 _SEPARATED = r"\d++(?:[.,:\u00a0\u202f]\d++)+"
 _NUMBER = rf"(?<!{_LETTER})(?<![.,]){_SEPARATED}(?!{_LETTER})"
 _NUMBER_TOKEN = re.compile(rf"{_SEPARATED}|\d{{3,}}+")
-_FIRST, _FIRST_CLOSING, _LAST = 0xE000, 0xF000, 0xF8FF
-
-
-# Compiled when used: few commands and stages need them, and compiling takes 5 % of the start of all others.
-@cache
-def _address_token() -> re.Pattern[str]:
-    return re.compile(_ADDRESS)
-
-
-@cache
-def _protected() -> re.Pattern[str]:
-    return re.compile(f"(?P<tag>{TAG.pattern})|(?:{_ADDRESS})|(?:{_NUMBER})|[\ue000-\uf8ff]")
+# Not compiled here: few commands and stages need these two, and compiling them takes 5 % of the start of all others.
+_ADDRESS = rf"(?i:https?|ftp)://{_URL}|www\.{_URL}|{_USER}@{_HOST}(?:\.{_HOST})+"
+_PROTECTED = rf"(?P<tag>{TAG.pattern})|(?:{_ADDRESS})|(?:{_NUMBER})|[\ue000-\uf8ff]"
+_PRIVATE = range(0xE000, 0xF000)
 
 
 @dataclass
 class MaskedText:
-    """Text in which private characters replace others, by character; `tags` are those that replace tags."""
+    """Text in which private characters replace others, by character."""
 
     text: str
     texts: dict[str, str] = field(default_factory=dict)
-    tags: set[str] = field(default_factory=set)
 
     def restore(self, token: str) -> str:
         """A token with its original text."""
         return "".join(self.texts.get(char, char) for char in token)
 
 
-def mask(text: str, *, tags: bool = True) -> MaskedText:
-    """Replace protected text by private characters; with `tags` false, leave tags alone."""
-    masked = MaskedText(text)
-    free, free_closing = iter(range(_FIRST, _FIRST_CLOSING)), iter(range(_FIRST_CLOSING, _LAST + 1))
+def mask(text: str) -> MaskedText:
+    """Replace addresses and numbers, but not those inside tags, by private characters."""
+    masked, free = MaskedText(text), iter(_PRIVATE)
 
     def put(match: re.Match[str]) -> str:
-        whole, is_tag = match[0], match["tag"] is not None
-        if is_tag and not tags:
+        whole = match[0]
+        if match["tag"] is not None:
             return whole
-        number = next(free_closing if is_tag and whole.startswith("</") else free, None)
+        number = next(free, None)
         if number is None:  # thousands of them in one paragraph: the rest is ordinary text
             return " " if "\ue000" <= whole <= "\uf8ff" else whole
         masked.texts[chr(number)] = whole
-        if is_tag:
-            masked.tags.add(chr(number))
         return f" {chr(number)} "
 
-    masked.text = _protected().sub(put, text)
+    masked.text = re.sub(_PROTECTED, put, text)
     return masked
 
 
@@ -99,7 +85,7 @@ class Protecting(Tokenizer):
         self.has_tags = tokenizer.has_tags  # type: ignore[misc]
 
     def split(self, line: str) -> list[tuple[str, str]]:
-        masked = mask(line, tags=False)
+        masked = mask(line)
         return [(masked.restore(token), tag) for token, tag in self.tokenizer.split(masked.text)]
 
 
@@ -111,7 +97,7 @@ def placeholder(token: str) -> str | None:
     """
     if _NUMBER_TOKEN.fullmatch(token):
         return NUMBER
-    return ADDRESS if _address_token().fullmatch(token) else None
+    return ADDRESS if re.fullmatch(_ADDRESS, token) else None
 
 
 def generalize(source: Text, target: Text) -> tuple[Text, Text]:
@@ -160,5 +146,4 @@ def _with_placeholders(text: Text, places: Sequence[int]) -> Text:
         tokens[place] = PLACEHOLDERS.index(str(kind))
     # Words that no longer occur, and unused placeholders, are not part of the text.
     used, numbers = np.unique(tokens, return_inverse=True)
-    words = Vocabulary.of([both.vocabulary.word(word) for word in used.tolist()])
-    return replace(text, tokens=numbers.astype(np.uint32).reshape(-1), vocabulary=words)
+    return replace(text, tokens=numbers.astype(np.uint32).reshape(-1), vocabulary=both.vocabulary.select(used))

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
-from threading import Lock
 
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
@@ -30,7 +29,7 @@ from hyperbaton.corpus.files import AnyPath
 from hyperbaton.corpus.numbers import rewrite_number
 from hyperbaton.corpus.placeholders import Protecting, generalize
 from hyperbaton.corpus.raw import read_raw
-from hyperbaton.corpus.taggers import TAGGERS, Tagger, shared_tagger
+from hyperbaton.corpus.taggers import TAGGERS, Tagger
 from hyperbaton.corpus.text import Text, Vocabulary
 from hyperbaton.corpus.tokenizers import TOKENIZERS, Tokenizer, make_tokenizer, tokenizer_for
 
@@ -40,6 +39,8 @@ SIDES = ("source", "target")
 LAYOUT: Layout = joined(within(f"text.{side}?", Vocabulary.LAYOUT) for side in SIDES)
 FORM: Form = dict.fromkeys(SIDES, dict)
 STORED = Kind(KIND, LAYOUT, {"details": {"text": FORM}})
+
+_shared_tokenizer, _shared_tagger = lru_cache(16)(make_tokenizer), lru_cache(8)(TAGGERS.make)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class TextSide(CheckedOptions):
     def make_tokenizer(self) -> Tokenizer:
         """The tokenizer, for this language if it has several; shared by all callers, on any thread."""
         known = {opt.name for opt in options_of(TOKENIZERS[self.tokenizer])}
-        return _shared(self.tokenizer, self.language if "language" in known else "", self.escapes)
+        return _shared_tokenizer(self.tokenizer, self.language if "language" in known else None, escapes=self.escapes)
 
     def read(self, text: AnyPath | Sequence[str], n_processes: int = 1) -> Text:
         """Tokenize a raw text, the lines of a file or of a list, without a change of case."""
@@ -105,7 +106,7 @@ class TextSide(CheckedOptions):
 
     def make_tagger(self) -> Tagger | None:
         """The tagger, shared by all callers, on any thread; None if tags come from the tokenizer, if it has any."""
-        return shared_tagger(self.tagger) if self.tagger else None
+        return _shared_tagger(self.tagger) if self.tagger else None
 
     def as_trained(self, tokens: Sequence[str]) -> list[str]:
         """Tokens in the case of the system's training text."""
@@ -119,26 +120,6 @@ class TextSide(CheckedOptions):
             return list(tokens)
         cased = self.learned.recase(tokens) if self.casing == "lowercase" and self.learned is not None else tokens
         return capitalize(cased) if capital else list(cased)
-
-
-class _ThreadSafeTokenizer(Tokenizer):
-    """A tokenizer for several threads, since libraries share state."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer, self._lock = tokenizer, Lock()
-        self.has_tags = tokenizer.has_tags  # type: ignore[misc]
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _ThreadSafeTokenizer, (self._tokenizer,)  # another process has its own lock
-
-    def split(self, line: str) -> list[tuple[str, str]]:
-        with self._lock:
-            return self._tokenizer.split(line)
-
-
-@lru_cache(maxsize=16)
-def _shared(name: str, language: str, escapes: bool) -> Tokenizer:
-    return _ThreadSafeTokenizer(make_tokenizer(name, language or None, escapes=escapes))
 
 
 @dataclass(frozen=True)

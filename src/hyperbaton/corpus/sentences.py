@@ -8,7 +8,6 @@ capitals. A full stop after an abbreviation, an initial or (in German) a number 
 from __future__ import annotations
 
 import re
-from functools import cache
 
 UNSPACED = frozenset({"ja", "zh"})  # languages that are written without blanks between words
 # Private characters that replace protected text (`placeholders.py`); the second range is that of closing tags.
@@ -29,11 +28,6 @@ _ABBREVIATIONS = {
     "de": "bzw ca dr prof hr fr frl st str nr nrn bd abs art abb s z.b d.h u.a o.ä usw vgl ggf evtl inkl exkl max min mind "
     "mio mrd tel geb gest jh jhd sog u.s.w i.d.r i.a z.t jan feb apr jun jul aug sep sept okt nov dez",
 }
-
-
-@cache
-def _abbreviations(language: str) -> frozenset[str]:
-    return frozenset(_ABBREVIATIONS.get(language, _ABBREVIATIONS["en"]).split())
 
 
 def split_sentences(paragraph: str, language: str = "en") -> list[str]:
@@ -91,4 +85,4 @@ def _ends_nothing(paragraph: str, mark: re.Match[str], language: str) -> bool:
     word = before[0]
     is_initial = len(word) == 1 and word.isupper() and word != "I"
     is_ordinal = language == "de" and word.isdigit() and len(word) <= 2
-    return is_initial or is_ordinal or word.lower() in _abbreviations(language)
+    return is_initial or is_ordinal or word.lower() in _ABBREVIATIONS.get(language, _ABBREVIATIONS["en"]).split()

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import islice, pairwise, takewhile
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, gather, offsets_of
+from hyperbaton.base.arrays import Array, Integers, gather, offsets_of
 from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
@@ -21,7 +21,7 @@ from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Column, Scratch
 from hyperbaton.base.shown import Display
 from hyperbaton.base.store import Arrays, check_offsets
-from hyperbaton.corpus.files import AnyPath, Reader, feed, feed_lines, read_pieces, shown
+from hyperbaton.corpus.files import AnyPath, feed, feed_lines, read_pieces, shown
 
 WordIds = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
@@ -97,7 +97,7 @@ class Vocabulary(ArrayFields, Picklable):
         characters = offsets_of((self.bytes & 0xC0) != 0x80)  # before each byte
         return [text[a:b] for a, b in pairwise(characters[self.offsets].tolist())]
 
-    def select(self, numbers: npt.NDArray[np.int64]) -> Vocabulary:
+    def select(self, numbers: Integers) -> Vocabulary:
         """The chosen words, numbered in that order."""
         where, offsets = gather(self.offsets, numbers)
         return Vocabulary(self.bytes[where], offsets)
@@ -150,14 +150,9 @@ class SentenceRows(ArrayFields, Sliceable[T]):
         return (np.ascontiguousarray(numbers[at : at + CHUNK]) for at in range(0, max(len(numbers), 1), CHUNK))
 
 
-class PartReader(Reader, Protocol):
-    """A reader of the core that returns its data in parts."""
-
-    def take(self) -> tuple[Array, Offsets]:
-        """The values read since the last call, and the offsets of their lines from 0."""
-
-
-def read_in_parts(reader: PartReader, path: AnyPath, scratch: Scratch, dtype: npt.DTypeLike) -> tuple[Array, Offsets]:
+def read_in_parts(
+    reader: _core.TextBuilder | _core.PharaohReader, path: AnyPath, scratch: Scratch, dtype: npt.DTypeLike
+) -> tuple[Array, Offsets]:
     """Values and offsets of all lines of a file; if scratch is on disk, only small parts are in memory during reading."""
     values, offsets, n_values = Column(scratch, dtype), Column(scratch, np.int64), 0
 

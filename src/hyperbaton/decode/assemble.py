@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.scratch import Scratch
-from hyperbaton.base.store import MANIFEST, Artefact
+from hyperbaton.base.store import Artefact, is_artefact
 from hyperbaton.corpus import Bitext
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.decode.locations import Location, SystemPart
@@ -76,7 +76,7 @@ def assemble(
     table: PhraseTable | RuleTable
     if rules is not None:
         table = load_rules(rules)
-        keep(table.table, Location.of(rules, "table") if (Path(rules) / MANIFEST).exists() else None)
+        keep(table.table, Location.of(rules, "table") if is_artefact(rules) else None)
     elif phrases is not None:
         table = keep(load_phrases(phrases), phrases_location(phrases))
     else:
@@ -134,14 +134,13 @@ def load_rules(path: AnyPath) -> RuleTable:
 
 def phrases_location(path: AnyPath) -> Location | None:
     """The location of an artefact's phrase table; None if the path is a text file."""
-    if not (Path(path) / MANIFEST).exists():
-        return None
-    is_extracted = Artefact(path).kind == extraction.KIND
-    return Location.of(path, "table") if is_extracted else Location.of(Artefact(path, TABLE_KIND).path, TABLE_KIND)
+    if is_artefact(path, extraction.KIND):
+        return Location.of(path, "table")
+    return Location.of(Artefact(path, TABLE_KIND).path, TABLE_KIND) if is_artefact(path) else None
 
 
 def _location(path: AnyPath) -> Location | None:
-    return Location.of(path) if (Path(path) / MANIFEST).exists() else None
+    return Location.of(path) if is_artefact(path) else None
 
 
 def _sparse(where: str, table: PhraseTable) -> SparseReordering:
@@ -162,7 +161,6 @@ def _sparse(where: str, table: PhraseTable) -> SparseReordering:
     ):
         words, _ = phrases.gather()
         frequency = np.bincount(words, np.repeat(counts, phrases.lengths), len(phrases.vocabulary))
-        frequency[[word in (*SOURCE_GAPS, *TARGET_GAPS) for word in phrases.vocabulary.words()]] = 0
         frequency[np.isin(phrases.vocabulary.words(), (*SOURCE_GAPS, *TARGET_GAPS))] = 0
         if n_words:
             vocabularies.append(Labels.most_frequent(side, phrases.vocabulary, frequency, n_words))
@@ -199,7 +197,7 @@ def _model_probabilities(
 
 
 def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | None, inside: bool) -> Reordering:
-    if (Path(where) / MANIFEST).exists():
+    if is_artefact(where):
         model = load_model(where)
         return ModelUse(model, inside=inside) if beta is None else ModelUse(model, "scaled", beta)
     if beta is not None or inside:
@@ -214,14 +212,14 @@ def _reordering(where: str, phrases: AnyPath, table: PhraseTable, beta: float | 
             f"{where}: neither a trained model nor a type like hier-mslr-bidirectional-fe ({error})"
         ) from error
     folders, _, texts = file.partition(":")
-    if file and all((Path(folder) / MANIFEST).exists() for folder in folders.split(",")):
+    if file and all(map(is_artefact, folders.split(","))):
         if texts and texts.count(",") != 2:
             raise OptionError(f"{where}: expected a text of three files, SOURCE,TARGET,LINKS")
         bitext = Bitext.read(*texts.split(",")) if texts else None
         return ReorderingTable(kind, _model_probabilities(where, kind, folders.split(","), bitext, table))
     if file:
         return ReorderingTable(kind, read_reordering_table(file, kind, table))
-    if not phrases or not (Path(phrases) / MANIFEST).exists() or Artefact(phrases).kind != extraction.KIND:
+    if not phrases or not is_artefact(phrases, extraction.KIND):
         raise OptionError(
             f"a {kind.name} table can only be counted from the output of 'hyperbaton extract -o'; give {name}:FILE or, for "
             "rules, trained models"

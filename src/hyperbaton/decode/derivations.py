@@ -215,11 +215,8 @@ def _by_rule(arrays: Arrays) -> npt.NDArray[np.float32]:
     """The values of phrases, added up for the steps that they belong to, and those of the ends of translations."""
     steps, phrases, values = arrays["step_offsets"], arrays["phrase_offsets"], arrays["phrase_features"]
     numbers = np.arange(len(steps) - 1)
-    rows = np.zeros(len(values), np.int64)
-    is_end = np.zeros(len(values), bool)
-    is_end[phrases[1:] + numbers] = True
-    rows[is_end] = steps[1:] + numbers
-    rows[~is_end] = arrays["phrase_steps"] + np.repeat(steps[:-1] + numbers, np.diff(phrases))
+    of_phrases = arrays["phrase_steps"] + np.repeat(steps[:-1] + numbers, np.diff(phrases))
+    rows = np.insert(of_phrases, phrases[1:], steps[1:] + numbers)
     sums = np.zeros((steps[-1] + len(numbers), values.shape[1]), np.float32)
     np.add.at(sums, rows, values)
     return sums

@@ -8,20 +8,15 @@ folder, so that both can be moved together; it is absolute if they have only the
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from hyperbaton.base.errors import ArtefactError
-from hyperbaton.base.forms import within
-from hyperbaton.base.store import Artefact, digest_of, read_artefact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hyperbaton.base.forms import Layout
-    from hyperbaton.base.store import Arrays
+from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.store import Arrays, Artefact, digest_of, read_artefact
 
 T = TypeVar("T")
 
@@ -42,7 +37,6 @@ class Location:
 
     @property
     def digest(self) -> str:
-        """The digest of the content."""
         return digest_of(self.content)
 
     @classmethod

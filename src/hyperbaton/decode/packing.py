@@ -22,7 +22,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.decode.reordering import FLOOR
-from hyperbaton.decode.system import TRANSLATION, Packing, System, lm_numbers
+from hyperbaton.decode.system import TRANSLATION, Packing, System
 from hyperbaton.decode.translator import TokenTranslator
 from hyperbaton.lm import LanguageModel
 from hyperbaton.lm.model import BOS, EOS, UNK
@@ -83,7 +83,7 @@ def _sums(scores: ScoreRows, weights: list[float]) -> tuple[PlainScores, list[fl
 def _word_pairs(lm: LanguageModel, table: PhraseTable) -> tuple[Array, Array, Array]:
     """Which words of a language model can follow each other in translations, for `LanguageModel.packed`."""
     words, offsets = table.target.gather()
-    numbers = lm_numbers(lm, table.target.vocabulary)[words]
+    numbers = lm.numbers_of(table.target.vocabulary)[words]
     gaps = [table.target.vocabulary.number(gap) for gap in TARGET_GAPS]
     is_gap = np.isin(words, [gap for gap in gaps if gap >= 0])
     starts = np.zeros(len(words) + 1, np.bool_)  # whether a phrase or a gap ends before each word

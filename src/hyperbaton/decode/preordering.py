@@ -19,8 +19,8 @@ from hyperbaton import _core
 from hyperbaton.align import VisitOrders, visit_order
 from hyperbaton.base.arrays import offsets_of, ranges
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import check_options, option
-from hyperbaton.base.progress import Progress, n_threads
+from hyperbaton.base.options import CheckedOptions, option
+from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Annotations, Links, Tags, Text
 from hyperbaton.corpus.annotations import NOTHING
@@ -52,12 +52,10 @@ class Permutations(VisitOrders):
 
     def only(self, visits: VisitOrders) -> VisitOrders:
         """The orders restricted to the words that others visit."""
-        lengths = np.diff(self.offsets)
         kept = np.zeros(len(self.positions), bool)
         kept[np.repeat(self.offsets[:-1], np.diff(visits.offsets)) + visits.positions] = True
         is_kept = kept[self._places()]
-        counts = np.bincount(np.repeat(np.arange(len(lengths)), lengths)[is_kept], minlength=len(lengths))
-        return VisitOrders(self.positions[is_kept], offsets_of(counts))
+        return VisitOrders(self.positions[is_kept], offsets_of(is_kept)[self.offsets])
 
     def lines(self) -> bytes:
         """A line of positions for each sentence, from 0."""
@@ -69,7 +67,7 @@ class Permutations(VisitOrders):
 
 
 @dataclass
-class PreorderOptions:
+class PreorderOptions(CheckedOptions):
     """Options of the search for the most probable order."""
 
     beam: int = option(10, "number of paths kept for each number of visited words", minimum=1, maximum=10_000)
@@ -99,7 +97,6 @@ def preorder(
     if not isinstance(model, NextPositionModel):
         raise OptionError(f"the model {model.name} does not predict jumps; train a jump model, e.g. encoder or sequence")
     options, resources = options or PreorderOptions(), Resources.of(threads, progress)
-    check_options(options)
     source.check_lengths()
     chunks = np.cumsum((source.lengths + 1) ** 2) // _TOGETHER
     orders, logprobs = [np.empty(0, np.uint16)], [np.empty(0)]
@@ -129,7 +126,7 @@ def link_orders(source: Text, links: Links, *, threads: int = 0) -> Permutations
     >>> link_orders(Text.of(["a b c d"]), Links.of([[(0, 1), (2, 0), (3, 0)]]))[0]
     [2, 3, 0, 1]
     """
-    visits = visit_order(links, threads=n_threads(threads))
+    visits = visit_order(links, threads=threads)
     return Permutations(_core.complete_orders(visits.positions, visits.offsets, source.offsets), source.offsets)
 
 

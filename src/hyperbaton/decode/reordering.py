@@ -10,7 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from os import PathLike
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +19,13 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import OptionError
-from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet
+from hyperbaton.base.forms import Form, Json, Layout
+from hyperbaton.corpus.text import Offsets
+from hyperbaton.decode.locations import Location
+from hyperbaton.models import Batch
+from hyperbaton.phrases import DistanceSet, MosesSet, OrientationSet, PhraseTable
 from hyperbaton.phrases.coverage import possible_of_spans, states_of_spans
 from hyperbaton.phrases.orientation import Side
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from hyperbaton.base.forms import Form, Json, Layout
-    from hyperbaton.corpus.text import Offsets
-    from hyperbaton.decode.locations import Location
-    from hyperbaton.models import Batch
-    from hyperbaton.phrases import PhraseTable
 
 START_WEIGHT = 0.3  # of Moses' training
 FLOOR = -100.0  # the lowest score of the search

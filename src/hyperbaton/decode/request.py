@@ -109,7 +109,6 @@ class Request:
         return request
 
     def _check_annotations(self) -> None:
-        """Check that the annotations match the sentences."""
         tags, trees = self.sentences.annotations.source_tags, self.sentences.annotations.source_trees
         n_words = np.diff(self.source.offsets[self.pieces.offsets])
         for kind, column in (("tags", tags), ("trees", trees)):

@@ -235,11 +235,7 @@ class Translations(Display):
         models = self.system.sparse
         n_paths, lengths = len(self.scores), np.diff(self.step_offsets)
         path = np.repeat(np.arange(n_paths), lengths + 1)
-        ends = self.step_offsets[1:] + np.arange(n_paths)
-        is_step = np.ones(len(path), bool)
-        is_step[ends] = False
-        option = np.full(len(path), -1, np.int64)
-        option[is_step] = self.options
+        option = np.insert(self.options, self.step_offsets[1:], -1)
         is_first = np.diff(path, prepend=-1) > 0
         by_name = {}
         for name, model in models.items():

@@ -6,11 +6,11 @@ natural logs of probabilities, or any score where higher is better. Values below
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +22,12 @@ from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Form, Json, Layout, within
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.scratch import Scratch
+from hyperbaton.corpus.text import Offsets
 from hyperbaton.decode.locations import Location
 from hyperbaton.decode.reordering import FLOOR, OptionScores, Reordering
 from hyperbaton.models import Batch, Declared, PerJump, PerOption, PerStep, load_model, needed
 from hyperbaton.phrases import OrientationSet, PhraseTable, ReorderingType, orientation_set
 from hyperbaton.phrases.pair_values import DistinctRows
-
-if TYPE_CHECKING:
-    from hyperbaton.corpus.text import Offsets
-    from hyperbaton.models import JumpLogProbs
 
 LOWEST_SCORE = -1e4  # for scores that are normalised later
 # The lowest score if 1/p multiplies a distance (NI11 eq. 7): an unseen class is expensive, but no step is infinite.
@@ -266,8 +263,21 @@ def scores_of(model: PerOption, scores: Array) -> OptionScores:
 
 @scorer_of.register(PerJump)
 def _(model: PerJump, use: ModelUse, batch: Batch, weights: list[float]) -> _core.Feature:
-    logprobs = model.jump_logprobs(batch.source, *needed(model, batch.annotations))
-    return _jump_scorer(logprobs, weights[0], use.inside, Declared.of(model).only_remaining)
+    from hyperbaton.models import JumpLogProbs  # which imports the base classes of models; tables do without
+
+    jumps = JumpLogProbs.of(model.jump_logprobs(batch.source, *needed(model, batch.annotations)))
+    remaining = Declared.of(model).only_remaining
+    classes = jumps.class_weights if remaining else None
+    return _core.JumpScorer(
+        # Over the remaining words, the core bounds the probability itself: a low value here may be the best remaining
+        # one.
+        matrices=np.maximum(jumps.values, LOWEST_SCORE if remaining else FLOOR).astype(np.float32),
+        offsets=jumps.starts,
+        weight=weights[0],
+        inside=use.inside,
+        remaining=remaining,
+        classes=None if classes is None else classes.astype(np.float32),
+    )
 
 
 @scorer_of.register(PerStep)
@@ -283,20 +293,3 @@ def orientations_of(model: PerOption) -> OrientationSet:
     """The orientation set of a model, which may be given by name."""
     orientations = model.orientations
     return orientation_set(orientations) if isinstance(orientations, str) else orientations
-
-
-def _jump_scorer(jumps: JumpLogProbs | Sequence[Array], weight: float, inside: bool, remaining: bool) -> _core.JumpScorer:
-    from hyperbaton.models import JumpLogProbs  # which imports the base classes of models; tables do without
-
-    jumps = JumpLogProbs.of(jumps)
-    classes = jumps.class_weights if remaining else None
-    return _core.JumpScorer(
-        # Over the remaining words, the core bounds the probability itself: a low value here may be the best remaining
-        # one.
-        matrices=np.maximum(jumps.values, LOWEST_SCORE if remaining else FLOOR).astype(np.float32),
-        offsets=jumps.starts,
-        weight=weight,
-        inside=inside,
-        remaining=remaining,
-        classes=None if classes is None else classes.astype(np.float32),
-    )

@@ -15,15 +15,16 @@ orientation before the search, so that their number does not slow it down.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base.arrays import Array, ranges
+from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError, InputError, OptionError
 from hyperbaton.base.forms import Form, Json, Layout, joined, within
 from hyperbaton.base.picklable import Picklable
@@ -45,19 +46,20 @@ _PLACES = ("phr-first", "phr-last", "stk-first", "stk-last", "btn-first")
 
 
 @dataclass(frozen=True)
-class Labels(Picklable):
+class Labels(ArrayFields):
     """Words of a side used in features: each is its own label, or has the label of its class.
 
     `numbers[i]` is the label of word i of the vocabulary.
     """
 
-    side: str
-    name: str
-    is_cluster: bool
     vocabulary: Vocabulary
     names: Vocabulary
     numbers: npt.NDArray[np.uint32]
+    side: str = ""
+    name: str = ""
+    is_cluster: bool = False
 
+    PARTS: ClassVar = {"vocabulary": Vocabulary, "names": Vocabulary}
     LAYOUT: ClassVar[Layout] = {
         "numbers": "u4 n_words",
         **within("vocabulary", Vocabulary.LAYOUT, n_words="n_words"),
@@ -69,7 +71,7 @@ class Labels(Picklable):
     def of_words(cls, side: str, name: str, words: Sequence[str]) -> Labels:
         """A list of words, each its own label."""
         distinct = Vocabulary.of(list(dict.fromkeys(words)))
-        return cls(side, name, False, distinct, distinct, np.arange(len(distinct), dtype=np.uint32))
+        return cls(distinct, distinct, np.arange(len(distinct), dtype=np.uint32), side, name)
 
     @classmethod
     def most_frequent(cls, side: str, vocabulary: Vocabulary, counts: Array, n_words: int) -> Labels:
@@ -82,7 +84,7 @@ class Labels(Picklable):
         """Words with the names of their classes."""
         names = Vocabulary.of(list(dict.fromkeys(clusters.values())))
         numbers = np.array([names.number(label) for label in clusters.values()], np.uint32)
-        return cls(side, name, True, Vocabulary.of(list(clusters)), names, numbers)
+        return cls(Vocabulary.of(list(clusters)), names, numbers, side, name, is_cluster=True)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -142,10 +144,7 @@ class SparseReordering(Reordering, Picklable):
 
     @cached_property
     def set(self) -> MosesSet:
-        named_set = orientation_set(self.orientations)
-        if not isinstance(named_set, MosesSet):
-            raise OptionError(f"{self.orientations} is not an orientation set of Moses")
-        return named_set
+        return cast(MosesSet, orientation_set(self.orientations))
 
     @property
     def n_features(self) -> int:
@@ -239,28 +238,21 @@ class SparseReordering(Reordering, Picklable):
         return counts
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        arrays: dict[str, Array] = {}
-        for i, labels in enumerate(self.labels):
-            arrays[f"{prefix}.{i}.numbers"] = labels.numbers
-            arrays |= labels.vocabulary.arrays(f"{prefix}.{i}.vocabulary") | labels.names.arrays(f"{prefix}.{i}.names")
-        return arrays
+        return joined(labels.arrays(f"{prefix}.{i}") for i, labels in enumerate(self.labels))
 
     @classmethod
     def layout(cls, entry: Mapping[str, Json], prefix: str) -> Layout:
         return joined(within(f"{prefix}.{i}", Labels.LAYOUT) for i in range(len(entry["sparse"]["labels"])))
 
     def stored(self, name: str) -> dict[str, object]:
-        lists = [{"side": x.side, "name": x.name, "is_cluster": x.is_cluster} for x in self.labels]
+        lists = [{key: getattr(labels, key) for key in Labels.FORM} for labels in self.labels]
         return {"sparse": {"orientations": self.orientations, "labels": lists}}
 
     @classmethod
     def restored(cls, entry: Mapping[str, Json], location: Location) -> Self:
         def lists(arrays: Arrays) -> Iterator[Labels]:
             for i, form in enumerate(entry["sparse"]["labels"]):
-                stored = group(arrays, str(i))
-                words, names = (Vocabulary.from_arrays(group(stored, name)) for name in ("vocabulary", "names"))
-                about = {key: form[key] for key in Labels.FORM}
-                labels = Labels(**about, vocabulary=words, names=names, numbers=stored["numbers"])
+                labels = replace(Labels.from_arrays(group(arrays, str(i))), **{key: form[key] for key in Labels.FORM})
                 if labels.side not in _SIDES:
                     raise DamagedError(f"there is no side {labels.side!r}")
                 check_numbers(labels.numbers, len(labels), "label")
@@ -330,11 +322,6 @@ def _labelled(labels: Labels, batch: Batch) -> _Phrases:
 
 def _sums(rows: Array, source: Text) -> npt.NDArray[np.float32]:
     """Prefix sums over the words of each sentence, with a row of zeros before each sentence."""
-    n_sentences = len(source)
-    at = np.arange(source.n_tokens) + np.repeat(np.arange(n_sentences), source.lengths) + 1
-    padded = np.zeros((source.n_tokens + n_sentences, rows.shape[1]))
-    padded[at] = rows
-    sums = np.cumsum(padded, axis=0)
-    starts = source.offsets[:-1] + np.arange(n_sentences)
-    sums -= np.repeat(sums[starts], source.lengths + 1, axis=0)
-    return sums.astype(np.float32)
+    starts, sizes = source.offsets[:-1], source.lengths + 1
+    sums = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    return (sums[ranges(starts, sizes)] - np.repeat(sums[starts], sizes, axis=0)).astype(np.float32)

@@ -155,7 +155,7 @@ class System(Display, Picklable):
         uses = _uses(reordering or {})
         _check_names([*named, *uses])
         hierarchical, table = isinstance(table, RuleTable), table.table if isinstance(table, RuleTable) else table
-        words = {name: lm_numbers(lm, table.target.vocabulary) for name, lm in named.items()}
+        words = {name: lm.numbers_of(table.target.vocabulary) for name, lm in named.items()}
         index = RuleIndex.of(table) if hierarchical else PhraseIndex.of(table)
         system = cls(table, named, uses, {}, options or Decoding(), index=index, lm_words=words, located=tuple(located))
         return system.with_weights(system.default_weights() | dict(weights or {}))
@@ -512,9 +512,3 @@ def _check_names(names: Iterable[str]) -> None:
         if not name or any(c.isspace() or c in "=#|/" for c in name):
             raise OptionError(f"a model cannot be named {name!r}: spaces, '=', '#', '|' and '/' are not allowed")
         taken.add(name)
-
-
-def lm_numbers(lm: LanguageModel, words: Vocabulary) -> npt.NDArray[np.uint32]:
-    """A language model's number of each word; unknown words have the number of `<unk>`."""
-    numbers = lm.vocabulary.find_all(words)
-    return np.where(numbers == _core.UNKNOWN_WORD, np.uint32(0), numbers).astype(np.uint32)

@@ -23,7 +23,7 @@ from hyperbaton.decode.markup import FREE, Terms
 from hyperbaton.decode.options import Decoding
 from hyperbaton.decode.request import Request
 from hyperbaton.decode.result import Translations, feature_columns
-from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System, lm_numbers
+from hyperbaton.decode.system import DISTORTION, GLUE, OWN_FEATURES, TRANSLATION, System
 from hyperbaton.models import Batch, PerOption
 from hyperbaton.phrases import Spans, TranslationOptions
 
@@ -101,7 +101,6 @@ class TokenTranslator(Display, Picklable):
         return self._best_lines(sentences, progress, annotations)
 
     def _best_lines(self, sentences: Iterable[str], progress: Progress | None, annotations: Annotations) -> list[str]:
-        """The best translation of each sentence."""
         batches = self.batches(sentences, annotations=annotations, progress=progress)
         return [line for batch in batches for line in batch.lines()]
 
@@ -292,7 +291,7 @@ class TokenTranslator(Display, Picklable):
                 model=lm.view,
                 weight=self.system.weights[name][0],
                 words=self.system.lm_words[name],
-                new_words=lm_numbers(lm, new),
+                new_words=lm.numbers_of(new),
             )
             for name, lm in self.system.lms.items()
         }

@@ -123,9 +123,7 @@ def number_words(
     kept_words = np.flatnonzero(kept)
     numbers = np.zeros(len(words), np.uint32)
     numbers[kept_words] = np.arange(len(MARKERS), len(MARKERS) + len(kept_words), dtype=np.uint32)
-    tokens: npt.NDArray[np.uint32] = scratch.array(text.n_tokens, np.uint32)
-    for rows in scratch.rows(text.n_tokens, _TOKEN_BYTES):
-        tokens[rows] = numbers[text.tokens[rows]]
+    tokens = scratch.filled(text.n_tokens, np.uint32, _TOKEN_BYTES, lambda rows: numbers[text.tokens[rows]])
     return Vocabulary.of(MARKERS).followed_by(words.select(kept_words)), tokens
 
 

@@ -232,8 +232,12 @@ class LanguageModel(Display, Picklable):
 
     def numbers(self, text: Text) -> npt.NDArray[np.uint32]:
         """Number of each token in the model's vocabulary, or `UNK`; shape (n_tokens,)."""
-        of_word = self.vocabulary.find_all(text.vocabulary)
-        return np.where(of_word < len(self.vocabulary), of_word, np.uint32(UNK))[text.tokens]
+        return self.numbers_of(text.vocabulary)[text.tokens]
+
+    def numbers_of(self, words: Vocabulary) -> npt.NDArray[np.uint32]:
+        """Number of each word of another vocabulary in that of the model, or `UNK`."""
+        numbers = self.vocabulary.find_all(words)
+        return np.where(numbers == _core.UNKNOWN_WORD, np.uint32(UNK), numbers)
 
     def score_words(
         self, text: Text | Sequence[str], *, threads: int | None = None, progress: Progress | None = None
@@ -259,13 +263,10 @@ class LanguageModel(Display, Picklable):
     ) -> Perplexity:
         """Measure how well the model predicts a text: exp of the mean negative log-probability."""
         words = text if isinstance(text, Text) else Text.of(text)
-        logprobs, starts = self.score_words(words, threads=threads, progress=progress)
+        logprobs, _ = self.score_words(words, threads=threads, progress=progress)
         if not len(logprobs):
             raise InputError("the perplexity of an empty text is not defined", words.path)
-        is_word = np.ones(len(logprobs), bool)
-        is_word[starts[1:] - 1] = False
-        unknown = np.zeros(len(logprobs), bool)
-        unknown[is_word] = self.numbers(words) == UNK
+        unknown = np.insert(self.numbers(words) == UNK, words.offsets[1:], False)  # ends of sentences are known
         total, seen = float(logprobs.sum(dtype=np.float64)), logprobs[~unknown]
         return Perplexity(
             float(numeric.exp(-total / len(logprobs))),

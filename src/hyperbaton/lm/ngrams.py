@@ -36,12 +36,11 @@ class RowSorter:
         ends = offsets + np.arange(n_sentences + 1)  # rows before each sentence
         cuts = np.searchsorted(ends, np.arange(0, ends[-1], self.run_length(order + 2)), side="left").tolist()
         blocks = [(a, b) for a, b in pairwise([*cuts, n_sentences]) if a < b]
-        runs = [
-            self.scratch.keep(
-                _core.count_ngrams(tokens, offsets, begin=a, end=b, order=order, n_threads=self.n_threads, progress=None)
-            )
+        counted = (
+            _core.count_ngrams(tokens, offsets, begin=a, end=b, order=order, n_threads=self.n_threads, progress=None)
             for a, b in blocks
-        ]
+        )
+        runs = [self.scratch.join([rows], np.uint32) for rows in counted]
         return self.merge(runs, by_context=False) if runs else np.empty((0, order + 2), np.uint32)
 
     def sort(self, rows: Rows, by_context: bool) -> Rows:

@@ -64,7 +64,30 @@ class Schedule:
     device: str
 
 
-class SentenceReader(nn.Module):
+class StoredNetwork(nn.Module):
+    """A network whose learned parameters are stored as named arrays of half precision."""
+
+    def stored(self) -> dict[str, list[Tensor]]:
+        """Parameters by their stored names, each of which stands for their sum, and has the shape of the first."""
+        raise NotImplementedError
+
+    def arrays(self) -> dict[str, Array]:
+        """The learned parameters: matrices have the shape (outputs, inputs), gates are in PyTorch's order."""
+        with torch.no_grad():
+            sums = {name: first if not others else first + others[0] for name, (first, *others) in self.stored().items()}
+            return {name: value.detach().cpu().numpy().astype(np.float16) for name, value in sums.items()}
+
+    def take(self, arrays: Mapping[str, Array]) -> Self:
+        """The inverse of `arrays`."""
+        with torch.no_grad():
+            for name, (first, *others) in self.stored().items():
+                first.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(first.shape))
+                for other in others:
+                    other.zero_()
+        return self
+
+
+class SentenceReader(StoredNetwork):
     """Maps words and labels to a state for each token; a network adds its own layers.
 
     `heads` are the names of the linear layers and embeddings that it adds: they are stored as NAME.weight and NAME.bias, or
@@ -110,8 +133,7 @@ class SentenceReader(nn.Module):
         states = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0]
         return self.dropout(states[moved(np.argsort(order), x.device)])
 
-    def _stored(self) -> dict[str, list[Tensor]]:
-        """Parameters by their stored names, which stand for their sum: an LSTM has two biases."""
+    def stored(self) -> dict[str, list[Tensor]]:
         weights: dict[str, list[Tensor]] = {"word": [self.word.weight]}
         if self.label is not None:
             weights["label"] = [self.label.weight]
@@ -120,7 +142,7 @@ class SentenceReader(nn.Module):
                 name, end = f"lstm.{layer}.{direction}", f"l{layer}{suffix}"
                 weights[f"{name}.inputs"] = [getattr(self.lstm, f"weight_ih_{end}")]
                 weights[f"{name}.states"] = [getattr(self.lstm, f"weight_hh_{end}")]
-                weights[f"{name}.bias"] = [getattr(self.lstm, f"bias_{kind}_{end}") for kind in ("ih", "hh")]
+                weights[f"{name}.bias"] = [getattr(self.lstm, f"bias_{kind}_{end}") for kind in ("ih", "hh")]  # it has two
         for name in ("input", *self.heads):
             part = getattr(self, name)
             if part is None:
@@ -132,22 +154,6 @@ class SentenceReader(nn.Module):
                 if part.bias is not None:
                     weights[f"{name}.bias"] = [part.bias]
         return weights
-
-    def arrays(self) -> dict[str, Array]:
-        """The learned parameters in half precision: matrices have the shape (outputs, inputs), gates are in PyTorch's
-        order."""
-        with torch.no_grad():
-            sums = {name: first if not others else first + others[0] for name, (first, *others) in self._stored().items()}
-            return {name: value.detach().cpu().numpy().astype(np.float16) for name, value in sums.items()}
-
-    def take(self, arrays: Mapping[str, Array]) -> Self:
-        """The inverse of `arrays`."""
-        with torch.no_grad():
-            for name, (first, *others) in self._stored().items():
-                first.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(first.shape))
-                for other in others:
-                    other.zero_()
-        return self
 
 
 class Tokens(NamedTuple):

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError
 from hyperbaton.base.forms import Layout, within
-from hyperbaton.base.options import check_options, to_mapping
+from hyperbaton.base.options import to_mapping
 from hyperbaton.base.packed import PackedNumbers
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
@@ -212,8 +212,6 @@ def extract_phrases(
     """
     need_bitext(bitext, "extract")
     resources, extraction, scoring = resources or Resources.of(), extraction or Extraction(), scoring or Scoring()
-    check_options(extraction)
-    check_options(scoring)
     bitext.need_links()
     workers, scratch = resources.workers, resources.scratch
     shared = workers.share(bitext, lambda path: save_arrays(path, bitext.arrays()), partial(_load, bitext.source.path))

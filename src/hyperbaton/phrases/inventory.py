@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Array, Integers, offsets_of
+from hyperbaton.base.arrays import Array, Integers, offsets_of, ranges
 from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError, HyperbatonError
 from hyperbaton.base.forms import Layout, within
@@ -102,9 +102,7 @@ class Phrases(ArrayFields):
         ([9, 7, 8], [0, 1, 3])
         """
         begins, lengths = self.begins[numbers], self.lengths[numbers]
-        offsets = offsets_of(lengths)
-        where = np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return self.words[where], offsets
+        return self.words[ranges(begins, lengths)], offsets_of(lengths)
 
     def as_text(self) -> Text:
         """The phrases as sentences."""

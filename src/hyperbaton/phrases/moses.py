@@ -21,10 +21,9 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array, gather
 from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
-from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.corpus.files import AnyPath, feed, shown, write_pieces
-from hyperbaton.phrases.inventory import Phrases, number_phrases, number_rows
+from hyperbaton.phrases.inventory import Phrases, number_rows
 from hyperbaton.phrases.pair_values import CountRows, LinkSets, PlainCounts, PlainScores, ScoreRows
 from hyperbaton.phrases.reordering import ReorderingType
 from hyperbaton.phrases.table import PhraseTable
@@ -201,26 +200,14 @@ def _fill(
     result[at[rows]] = scores[rows]
 
 
-def _match(
-    columns: dict[str, npt.NDArray[np.generic]], side: str, lookup: _core.Vocabulary, phrases: Phrases
-) -> npt.NDArray[np.int64]:
+def _match(columns: dict[str, Array], side: str, lookup: _core.Vocabulary, phrases: Phrases) -> npt.NDArray[np.int64]:
     """The number of each row's phrase among known phrases, -1 if it is unknown."""
-    words, offsets = columns[f"{side}_words"], columns[f"{side}_offsets"]
-    theirs = Vocabulary(*lookup.arrays())
-    translate = np.array([phrases.vocabulary.number(word) for word in theirs.words()], np.int64)
-    unknown = len(phrases.vocabulary)
-    renumbered = np.where(translate < 0, unknown, translate)[words].astype(np.uint32)
+    rows = Text(columns[f"{side}_words"], columns[f"{side}_offsets"], Vocabulary(*lookup.arrays()))
+    rows = rows.over(phrases.vocabulary)
     # Number our phrases and the rows' together; equal phrases get equal numbers.
-    n = len(offsets) - 1
-    phrase_words, phrase_offsets = phrases.gather()
-    joined = Text(
-        np.concatenate([phrase_words, renumbered]),
-        np.concatenate([phrase_offsets, phrase_offsets[-1] + offsets[1:]]),
-        Vocabulary.of([*phrases.vocabulary.words(), "\x00"]),
-    )
-    lengths = np.diff(joined.offsets).astype(np.uint8)
-    sentences = np.arange(len(joined), dtype=np.uint32)
-    together, ids = number_phrases(joined, sentences, np.zeros(len(joined), np.uint16), lengths, Resources.of())
+    words, offsets = phrases.gather()
+    words, offsets = np.concatenate([words, rows.tokens]), np.concatenate([offsets, offsets[-1] + rows.offsets[1:]])
+    together, ids = number_rows(words, offsets, rows.vocabulary)
     number = np.full(len(together), -1, np.int64)
     number[ids[: len(phrases)]] = np.arange(len(phrases))
-    return number[ids[len(phrases) : len(phrases) + n]]
+    return number[ids[len(phrases) :]]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Integers, gather, offsets_of
+from hyperbaton.base.arrays import Integers, offsets_of, ranges
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.resources import Resources
 from hyperbaton.corpus import Links, Text, Vocabulary
@@ -167,11 +167,9 @@ class Occurrences:
 
     def source_words(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """The words of all source phrases: offsets, and word numbers."""
-        begins = self.source.offsets[self.source_spans.sentence] + self.source_spans.begin
-        offsets = offsets_of(self.source_spans.length)
-        edges = np.stack([begins, begins + self.source_spans.length], axis=1).ravel()
-        where, _ = gather(edges, np.arange(0, 2 * len(self), 2))
-        return offsets, self.source.tokens[where]
+        spans = self.source_spans
+        begins = self.source.offsets[spans.sentence] + spans.begin
+        return offsets_of(spans.length), self.source.tokens[ranges(begins, spans.length)]
 
 
 def _phrase_keys(resources: Resources | None, *sides: tuple[Text, Spans]) -> Keys:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from hyperbaton import _core
 from hyperbaton.base import numeric
+from hyperbaton.base.arrays import ranges
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.progress import Progress
@@ -144,11 +145,10 @@ def kept_pairs(table: PhraseTable, bitext: Bitext | None, options: Pruning | Non
     if options.top:
         if table.scores.shape[1] < 3:
             raise OptionError("the phrase table has no p(t|s) by which to find the most probable target phrases")
-        sources = table.sources
         # Dropped pairs come last; others by decreasing probability, with ties in the order of the table.
-        order = np.lexsort((-table.scores[:, 2], ~keep, sources))
+        order = np.lexsort((-table.scores[:, 2], ~keep, table.sources))
         places = np.empty(len(table), np.int64)
-        places[order] = np.arange(len(table)) - np.repeat(table.offsets[:-1], np.diff(table.offsets))
+        places[order] = ranges(0, np.diff(table.offsets))
         keep &= places < options.top
     return keep
 

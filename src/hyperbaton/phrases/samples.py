@@ -22,7 +22,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.columns import ArrayFields, Sliceable
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.forms import Layout, within
-from hyperbaton.base.options import Arguments, check_options, option
+from hyperbaton.base.options import Arguments, CheckedOptions, option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch
@@ -191,7 +191,6 @@ STORED = Kind(KIND, within(KIND, Samples.LAYOUT))
 
 
 def optional_package(package: str) -> ModuleType:
-    """An optional package."""
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError:
@@ -210,7 +209,7 @@ def _phrases(text: Text, sentence: Array, begin: Array, length: Array) -> Array:
 
 
 @dataclass
-class Extraction:
+class Extraction(CheckedOptions):
     """Options of phrase extraction."""
 
     max_length: int = option(8, "longest phrase, in words, on either side", minimum=1, maximum=255)
@@ -238,8 +237,8 @@ def extract(
     (5, [0, -2, 3, 3, 0])
     """
     need_bitext(bitext, "extract")
-    check_options(Extraction(max_length))
-    return extract_range(bitext, 0, len(bitext), max_length, Resources.of(threads, progress, scratch))
+    longest = Extraction(max_length).max_length
+    return extract_range(bitext, 0, len(bitext), longest, Resources.of(threads, progress, scratch))
 
 
 def extract_range(bitext: Bitext, begin: int, end: int, max_length: int, resources: Resources) -> Samples:

@@ -59,13 +59,6 @@ class PairCounts:
             np.add.at(sums, self.given[rows], weight(self.joint[rows]).astype(np.float64))
         return sums
 
-    def n_given_of_predicted(self) -> npt.NDArray[np.int64]:
-        """The number of given phrases with which each predicted phrase was seen."""
-        numbers: npt.NDArray[np.int64] = self.scratch.zeros(self.n_predicted, np.int64)
-        for rows in self.rows():
-            np.add.at(numbers, self.predicted[rows], 1)
-        return numbers
-
     def count_of_counts(self, highest: int) -> Doubles:
         """The numbers of pairs seen once, twice, …, `highest` times; entry 0 is unused."""
         counts = np.zeros(highest + 2, np.int64)

@@ -20,7 +20,7 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array, offsets_of
 from hyperbaton.base.errors import DamagedError, OptionError
 from hyperbaton.base.forms import Layout, within
-from hyperbaton.base.options import check_options, option
+from hyperbaton.base.options import CheckedOptions, option
 from hyperbaton.base.packed import PackedNumbers, core_numbers, stored, stored_numbers
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.progress import Progress, n_threads
@@ -68,7 +68,7 @@ def _smoothings() -> list[str]:
 
 
 @dataclass
-class Scoring:
+class Scoring(CheckedOptions):
     """Options of the phrase table."""
 
     smoothing: str = option("none", "smoothing of phrase probabilities", choices=_smoothings)
@@ -201,7 +201,6 @@ class PhraseTable(Display, Picklable):
         >>> [(target, scores[2]) for target, scores in table.options_of("a")]
         [('x', 0.5), ('z', 0.5)]
         """
-        check_options(options or Scoring())
         resources = Resources.of(threads, progress, scratch)
         scratch = resources.scratch
         pairs = inventory or Inventory.of(bitext, samples, threads=threads, progress=progress, scratch=scratch)

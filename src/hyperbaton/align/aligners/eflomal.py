@@ -19,6 +19,7 @@ import numpy as np
 
 from hyperbaton.align.base import WordAligner
 from hyperbaton.align.link_files import read_links
+from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.errors import HyperbatonError, MissingExtra
 from hyperbaton.base.progress import Progress
 from hyperbaton.corpus import Bitext, Links
@@ -65,6 +66,6 @@ class Eflomal(WordAligner):
 
 def _spread(links: Links, sentences: np.ndarray[tuple[int], np.dtype[np.int64]], n: int) -> Links:
     """Links of all sentence pairs, given those of chosen pairs; the others have no links."""
-    counts = np.zeros(n + 1, np.int64)
-    counts[sentences + 1] = np.diff(links.offsets)
-    return Links(links.points, np.cumsum(counts))
+    counts = np.zeros(n, np.int64)
+    counts[sentences] = np.diff(links.offsets)
+    return Links(links.points, offsets_of(counts))

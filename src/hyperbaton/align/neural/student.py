@@ -6,22 +6,19 @@ It learns the mixture p^½ · q^½ of the teachers' posteriors p, averaged as lo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Self
+from collections.abc import Sequence
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from hyperbaton.align.neural.pairs import Both, PairBatch, PairData, PairTask, Side
 from hyperbaton.align.neural.teacher import Teacher
 from hyperbaton.align.neural.texts import POSTERIOR_FLOOR, WINDOW_SCALE, PairTexts
-from hyperbaton.base.arrays import Array
-from hyperbaton.network.training import ReaderShape, SentenceReader
+from hyperbaton.network.training import ReaderShape, SentenceReader, StoredNetwork
 
 _TEACHERS, _MODELS = 0.5, 0.5  # exponents of the mixture
 _INNER = 8  # size of the hidden layer over neighbouring word pairs
-_WINDOWS = ("window", "inner", "outer")
 
 
 class StudentShape(NamedTuple):
@@ -55,7 +52,7 @@ class _SideReader(SentenceReader):
         return self.key(states), vectors, self.null(states)
 
 
-class Student(nn.Module):
+class Student(StoredNetwork):
     """The network that corrects posteriors."""
 
     def __init__(self, shape: StudentShape, dropout: float = 0.0) -> None:
@@ -95,29 +92,14 @@ class Student(nn.Module):
             Both(first.to_target + pad(near[:, 0], (0, 0, 0, 1)), first.to_source + pad(near[:, 1], (0, 1)))
         )
 
-    def arrays(self) -> dict[str, Array]:
-        found = {
-            f"{name}.{part}": array
-            for name, side in (("source", self.source), ("target", self.target))
-            for part, array in side.arrays().items()
-        }
-        return found | {
-            name: value.detach().flatten(1 if value.dim() > 1 else 0).cpu().numpy().astype(np.float16)
-            for name, value in self._shared().items()
-        }
-
-    def take(self, arrays: Mapping[str, Array]) -> Self:
-        for name, side in (("source.", self.source), ("target.", self.target)):
-            side.take({part.removeprefix(name): array for part, array in arrays.items() if part.startswith(name)})
-        with torch.no_grad():
-            for name, parameter in self._shared().items():
-                parameter.copy_(torch.from_numpy(arrays[name].astype(np.float32)).view(parameter.shape))
-        return self
-
-    def _shared(self) -> dict[str, Tensor]:
-        layers = {name: getattr(self, name) for name in _WINDOWS}
-        parts = {f"{name}.{part}": getattr(layer, part) for name, layer in layers.items() for part in ("weight", "bias")}
-        return {"mix": self.mix, **parts}
+    def stored(self) -> dict[str, list[Tensor]]:
+        sides = {"source": self.source.stored(), "target": self.target.stored()}
+        weights = {f"{name}.{part}": tensors for name, side in sides.items() for part, tensors in side.items()}
+        weights["mix"] = [self.mix]
+        for name in ("window", "inner", "outer"):
+            layer = getattr(self, name)
+            weights |= {f"{name}.weight": [layer.weight.flatten(1)], f"{name}.bias": [layer.bias]}
+        return weights
 
 
 class StudentTask(PairTask):

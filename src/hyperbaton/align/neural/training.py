@@ -28,7 +28,6 @@ _HELD_OUT = 0.01
 class NetworkOptions(Protocol):
     """The options of `neural` that its networks depend on."""
 
-    teachers: int
     teacher_size: int
     teacher_epochs: int
     samples: int
@@ -83,7 +82,6 @@ class Training:
         return {name: np.atleast_2d(array) for name, array in arrays.items()}, history
 
     def networks(self, teachers: Sequence[Mapping[str, Array]]) -> list[Teacher]:
-        """Teachers from their arrays."""
         return [self._lesson().network(0.0).take(arrays).to(self.options.device) for arrays in teachers]
 
     def mixture(self, teachers: Sequence[Teacher], longest: int) -> tuple[Array, Array, Array]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from threading import Lock
+from threading import RLock
 from typing import ClassVar
 
 from hyperbaton.base.errors import InputError
@@ -17,6 +16,7 @@ from hyperbaton.base.registry import Registry
 from hyperbaton.corpus.detokenizers import unescaped
 
 _NO_CONTROL = dict.fromkeys([*range(0x20), 0x7F])  # a NUL ends the process in MeCab
+_LOCK = RLock()  # libraries share state, and a tagger is called on any thread
 UNKNOWN = "_"  # the tag of a token to which the library gives none
 
 
@@ -39,7 +39,8 @@ class Tagger(Picklable, ABC):
             for sentence in sentences
             if sentence
         ]
-        labels = iter(self.label(full) if full else ())
+        with _LOCK:
+            labels = iter(list(self.label(full)) if full else ())
         return [self._checked(sentence, next(labels)) if sentence else [] for sentence in sentences]
 
     def _checked(self, sentence: Sequence[str], labels: Sequence[str]) -> list[str]:
@@ -49,20 +50,3 @@ class Tagger(Picklable, ABC):
 
 
 TAGGERS: Registry[Tagger] = Registry("tagger", __name__, Tagger)
-
-
-class _ThreadSafeTagger(Tagger):
-    """A tagger for several threads, since libraries share state."""
-
-    def __init__(self, tagger: Tagger) -> None:
-        self._tagger, self._lock = tagger, Lock()
-
-    def label(self, sentences: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
-        with self._lock:
-            return list(self._tagger.label(sentences))
-
-
-@lru_cache(maxsize=8)
-def shared_tagger(text: str) -> Tagger:
-    """The tagger of a text like `spacy:model=de_core_news_sm`: shared by all callers, on any thread."""
-    return _ThreadSafeTagger(TAGGERS.make(text))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from threading import RLock
 from typing import ClassVar
 
 from hyperbaton.base.errors import OptionError
 from hyperbaton.base.options import from_mapping, options_of
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.registry import Registry
+
+_LOCK = RLock()  # libraries share state, and a tokenizer is called on any thread
 
 
 class Tokenizer(Picklable, ABC):
@@ -28,7 +31,9 @@ class Tokenizer(Picklable, ABC):
         """Tokens and tags of a line; no token is empty or contains a blank or the field separator of Moses files."""
         tokens, tags = [], []
         # Inside a line a byte order mark is invisible; at the start of a line the reader refuses it.
-        for raw, tag in self.split(line.replace("\ufeff", "")):
+        with _LOCK:
+            pieces = self.split(line.replace("\ufeff", ""))
+        for raw, tag in pieces:
             for token in raw.split():
                 tokens.append(token.replace("|", "&#124;") if "|||" in token else token)
                 tags.append(tag)

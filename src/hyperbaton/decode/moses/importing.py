@@ -13,6 +13,7 @@ from os import PathLike
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import InputError, OptionError
+from hyperbaton.base.forms import NAMES
 from hyperbaton.base.options import Arguments, Option, options_of, parse_settings
 from hyperbaton.corpus.files import read_lines
 from hyperbaton.decode.moses.ini import (
@@ -28,6 +29,7 @@ from hyperbaton.decode.moses.ini import (
     SPARSE_PARTS,
     WHOLE_SENTENCE,
     Feature,
+    Line,
     MosesIni,
 )
 from hyperbaton.decode.options import Decoding
@@ -116,11 +118,9 @@ def import_moses(path: str | PathLike[str]) -> System:
         if name not in ini.weights and ours[name] != UNKNOWN_WORD:
             raise ini.error(f"there is no weight for {name}", feature.line)
     if ini.ignored:
-        names = ", ".join(ini.ignored)
-        log.warning("%s: ignored, since translations do not depend on it: %s", ini.path, names)
+        log.warning("%s: ignored, since translations do not depend on it: %s", ini.path, ", ".join(ini.ignored))
     if ini.shortened:
-        names = ", ".join(ini.shortened)
-        log.warning("%s: read %s; Moses ignores short names in this file", ini.path, names)
+        log.warning("%s: read %s; Moses ignores short names in this file", ini.path, ", ".join(ini.shortened))
     return system.with_weights({ours[name]: weights.values for name, weights in ini.weights.items()})
 
 
@@ -159,9 +159,8 @@ def _read_table(ini: MosesIni, feature: Feature) -> PhraseTable:
     table = read_phrase_table(file)
     if len(table):
         _check_n_features(ini, feature, table.scores.shape[1], f"the scores in a row of {file} are")
-    line = ini.value("max-phrase-length")
     longest = MAX_PHRASE_LENGTH
-    if line is not None:
+    if (line := ini.value("max-phrase-length")) is not None:
         if not (line.text.isascii() and line.text.isdigit() and int(line.text)):
             raise ini.error(f"[max-phrase-length] expects a whole number of at least 1, found {line.text!r}", line.number)
         longest = int(line.text)
@@ -189,7 +188,7 @@ def _chart_span(ini: MosesIni, opt: Option) -> Arguments:
     if len(lines) != 2:
         at = lines[-1].number if lines else section.number if section is not None else None
         raise ini.error(f"[{CHART_SPAN}] expects two values, of rules and of the glue grammar, found {len(lines)}", at)
-    span, whole = (_number(ini, f"[{CHART_SPAN}]", opt, line.text, line.number) for line in lines)
+    span, whole = (_number(ini, f"[{CHART_SPAN}]", opt, line) for line in lines)
     if 0 < whole < WHOLE_SENTENCE:
         message = f"[{CHART_SPAN}] of the glue grammar must be {WHOLE_SENTENCE} or more, found {lines[1].text}"
         raise ini.error(message, lines[1].number)
@@ -293,11 +292,9 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
     unused = PHRASES_ALONE if ini.is_chart else ()
     for name, section in SECTIONS.items():
         if name not in unused and (line := ini.value(section)) is not None:
-            values[name] = _number(ini, f"[{section}]", declared[name], line.text, line.number)
-    if "table-limit" in table.values:
-        values["table_limit"] = _number(
-            ini, "table-limit", declared["table_limit"], table.values["table-limit"], table.line
-        )
+            values[name] = _number(ini, f"[{section}]", declared[name], line)
+    if (limit := table.values.get("table-limit")) is not None:
+        values["table_limit"] = _number(ini, "table-limit", declared["table_limit"], Line(table.line, limit))
     values |= {name: ini.flag(section) for name, section in FLAGS.items() if name not in unused}
     if ini.is_chart:
         values |= _chart_span(ini, declared["max_span"])
@@ -313,16 +310,14 @@ def _decoding(ini: MosesIni, table: Feature) -> Decoding:
     return replace(defaults, **values)
 
 
-def _number(ini: MosesIni, what: str, opt: Option, text: str, line: int) -> int | float:
+def _number(ini: MosesIni, what: str, opt: Option, line: Line) -> int | float:
     try:
-        value = int(text) if opt.type is int else float(text)
-        opt.check(value)
+        value: int | float = opt.check(opt.type(line.text))
+        return value
     except ValueError as error:
-        kind = "a whole number" if opt.type is int else "a number"
-        raise ini.error(f"{what} expects {kind}, found {text!r}", line) from error
+        raise ini.error(f"{what} expects {NAMES[opt.type]}, found {line.text!r}", line.number) from error
     except OptionError as error:
-        raise ini.error(f"{what}: {error}", line) from error
-    return value
+        raise ini.error(f"{what}: {error}", line.number) from error
 
 
 def _choice(ini: MosesIni, section: str, name: str, choices: Mapping[str, object]) -> Arguments:

@@ -19,7 +19,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections import Counter
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -74,7 +74,8 @@ class SectionGroups(NamedTuple):
         table = _DECLARED[decoder]
         neutral = dict.fromkeys(table.get("off", "").split(), _OFF) | table["neutral"]
         refused = {name: why for why, names in table["refused"].items() for name in names.split()}
-        return cls(frozenset(table["applied"].split()), neutral, refused, _names(table["harmless"].values()))
+        harmless = frozenset(name for names in table["harmless"].values() for name in names.split())
+        return cls(frozenset(table["applied"].split()), neutral, refused, harmless)
 
     def changed(self, other: SectionGroups) -> SectionGroups:
         """These groups with another decoder's groups of some sections."""
@@ -85,15 +86,6 @@ class SectionGroups(NamedTuple):
             self.refused | other.refused,
             (self.harmless | other.harmless) - listed,
         )
-
-    @staticmethod
-    def of(sections: dict[str, IniSection]) -> SectionGroups:
-        """The groups for the decoder selected by the sections."""
-        return _OF_CHART if _is_chart(sections) else OF_PHRASES
-
-
-def _names(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(name for text in texts for name in text.split())
 
 
 OF_PHRASES = SectionGroups.declared("phrases")
@@ -148,31 +140,57 @@ class MosesIni(NamedTuple):
         sections, own_options = _read_sections(path)
         if "feature" not in sections:
             raise InputError("there is no section [feature]; is this a moses.ini?", path)
-        _check_sections(path, sections)
+        ini = cls(path, sections, {}, {}, own_options)
+        ini.check_sections()
         features = _read_features(path, sections["feature"].lines)
-        weights = _read_weights(path, sections["weight"].lines if "weight" in sections else [])
-        return cls(path, sections, features, weights, own_options)
-
-    @property
-    def ignored(self) -> list[str]:
-        """The headings of sections that do not change translations."""
-        groups = SectionGroups.of(self.sections)
-        return [section.heading for name, section in self.sections.items() if name in groups.harmless]
+        return ini._replace(
+            features=features, weights=_read_weights(path, sections["weight"].lines if "weight" in sections else [])
+        )
 
     @property
     def is_chart(self) -> bool:
         """Whether it is for Moses' chart decoder, which translates with rules."""
-        return _is_chart(self.sections)
+        section = self.sections.get("search-algorithm")
+        return section is not None and [line.text for line in section.lines] == [CHART]
+
+    @property
+    def groups(self) -> SectionGroups:
+        """The groups of sections for its decoder."""
+        return _OF_CHART if self.is_chart else OF_PHRASES
+
+    @property
+    def ignored(self) -> list[str]:
+        """The headings of sections that do not change translations."""
+        harmless = self.groups.harmless
+        return [section.heading for name, section in self.sections.items() if name in harmless]
 
     @property
     def shortened(self) -> list[str]:
         """The headings of sections that change translations here, but not in Moses, since they are short names."""
-        groups = SectionGroups.of(self.sections)
+        applied = self.groups.applied
         return [
             f"{section.heading} as [{name}]"
             for name, section in self.sections.items()
-            if name in groups.applied and section.heading != f"[{name}]"
+            if name in applied and section.heading != f"[{name}]"
         ]
+
+    def check_sections(self) -> None:
+        """Raise InputError for a section that cannot be applied."""
+        groups = self.groups
+        for name, section in self.sections.items():
+            if name in groups.refused:
+                raise self.error(f"{section.heading} cannot be imported: {groups.refused[name]}", section.number)
+            if name in groups.neutral:
+                accepted = groups.neutral[name]
+                # A flag without a value is on.
+                for line in section.lines or [Line(section.number, "")]:
+                    if not any(_same(line.text, value) for value in accepted):
+                        expected = " or ".join(map(repr, accepted[:1] if accepted == _OFF else accepted))
+                        found = repr(line.text) if line.text else "nothing"
+                        what = f"{section.heading} cannot be imported unless its value is {expected}; found {found}"
+                        raise self.error(what, line.number)
+            elif name not in groups.applied and name not in groups.harmless:
+                raise self.error(f"{section.heading} is not a section of Moses", section.number)
 
     def error(self, what: str, line: int | None) -> InputError:
         """An error in a line of the file."""
@@ -243,30 +261,6 @@ def _read_sections(path: Path) -> tuple[dict[str, IniSection], Line | None]:
     return sections, own_options
 
 
-def _is_chart(sections: dict[str, IniSection]) -> bool:
-    section = sections.get("search-algorithm")
-    return section is not None and [line.text for line in section.lines] == [CHART]
-
-
-def _check_sections(path: Path, sections: dict[str, IniSection]) -> None:
-    groups = SectionGroups.of(sections)
-    for name, section in sections.items():
-        if name in groups.refused:
-            raise InputError(f"{section.heading} cannot be imported: {groups.refused[name]}", path, section.number)
-        if name in groups.neutral:
-            accepted = groups.neutral[name]
-            # A flag without a value is on.
-            for line in section.lines or [Line(section.number, "")]:
-                if not any(_same(line.text, value) for value in accepted):
-                    values = accepted[:1] if accepted == _OFF else accepted
-                    expected = " or ".join(map(repr, values))
-                    content = repr(line.text) if line.text else "nothing"
-                    message = f"{section.heading} cannot be imported unless its value is {expected}; found {content}"
-                    raise InputError(message, path, line.number)
-        elif name not in groups.applied and name not in groups.harmless:
-            raise InputError(f"{section.heading} is not a section of Moses", path, section.number)
-
-
 def _same(text: str, value: str) -> bool:
     try:
         return float(text) == float(value)
@@ -275,7 +269,7 @@ def _same(text: str, value: str) -> bool:
 
 
 def _read_features(path: Path, lines: list[Line]) -> dict[str, Feature]:
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     features: dict[str, Feature] = {}
     for number, text in lines:
         kind, *pairs = text.split()
@@ -287,9 +281,8 @@ def _read_features(path: Path, lines: list[Line]) -> dict[str, Feature]:
             if key in values:
                 raise InputError(f"{kind} has {key}= twice", path, number)
             values[key] = value
-        count = counts.setdefault(kind, 0)
+        name = values.pop("name", f"{kind}{counts[kind]}")
         counts[kind] += 1
-        name = values.pop("name", f"{kind}{count}")
         if not name:
             raise InputError(f"{kind} has an empty name", path, number)
         if name in features:

@@ -83,7 +83,6 @@ class TextFormat:
         return name.lower() if self.html else name
 
     def scan(self, text: str) -> list[Mark]:
-        """The marks of a text."""
         if self.escapes:
             void, opaque = (VOID, OPAQUE) if self.html else (frozenset[str](), frozenset[str]())
             return list(scan(text, void=void, opaque=opaque))
@@ -302,9 +301,11 @@ def _joined(parts: Sequence[str | Flow]) -> list[str | Flow]:
 class MaskedFlow(MaskedText):
     """A flow as text: each tag, number, address and copied element is a private character between two `EDGE`s.
 
-    `paired` are the characters of tags that have a partner; `copied` has the word for each copied element.
+    `tags` are the characters of tags, `paired` those of tags that have a partner; `copied` has the word for each copied
+    element.
     """
 
+    tags: set[str] = field(default_factory=set)
     paired: set[str] = field(default_factory=set)
     copied: dict[str, str] = field(default_factory=dict)
 
@@ -329,7 +330,7 @@ def mask_flow(flow: Flow, form: TextFormat) -> MaskedFlow:
         if kind == _TEXT:
             plain = _REFERENCE.sub(lambda found: without_control(unescape(found[0])), text) if form.escapes else text
             plain = _LINE_END.sub(rf"{KEPT_LINE}\g<0>", plain) if lines and not form.newlines else plain
-            inner = mask(plain, tags=False)
+            inner = mask(plain)
             pieces.append(_MASKED.sub(put, inner.text))
             continue
         # A flow has fewer tags than there are private characters.

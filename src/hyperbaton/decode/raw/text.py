@@ -263,9 +263,10 @@ class RawText:
         def find(part: Sequence[Sentence], forced: Sequence[str] | None) -> list[SearchResult]:
             lines, constraints = [sentence.line for sentence in part], [sentence.constraints for sentence in part]
             asked = AnnotatedLines(lines, self.annotations(part), constraints)
-            translations = translator.search(asked, n_best, forced=forced, graph=graph, progress=progress)
-            best = zip(part, _best(translations), strict=True)
-            return [SearchResult(sentence, translations, n, line) for n, (sentence, line) in enumerate(best)]
+            found = translator.search(asked, n_best, forced=forced, graph=graph, progress=progress)
+            best = map(SentenceTranslation, map(words_of, found.lines()), found.links())
+            pairs = zip(part, best, strict=True)
+            return [SearchResult(sentence, found, n, line) for n, (sentence, line) in enumerate(pairs)]
 
         for at in range(0, len(sentences), BATCH):
             results = find(sentences[at : at + BATCH], None if forced is None else forced[at : at + BATCH])
@@ -394,12 +395,6 @@ def check_annotations(system: System, text: TextProcessing) -> bool:
             )
         reads = reads or "source_tags" in (*needs, *read)
     return reads and side.has_tags
-
-
-def _best(translations: Translations) -> Iterator[SentenceTranslation]:
-    """The best translation of each sentence with its links."""
-    links = translations.links()
-    return (SentenceTranslation(words_of(line), links[n]) for n, line in enumerate(translations.lines()))
 
 
 def _lines(text: str, mark: str = "") -> Iterator[tuple[str, str]]:

@@ -1,5 +1,3 @@
-"""Five classes of the phrase distance."""
-
 from hyperbaton.phrases.orientation import DistanceSet
 
 

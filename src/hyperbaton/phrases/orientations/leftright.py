@@ -1,5 +1,3 @@
-"""Moses' orientation set leftright."""
-
 from hyperbaton.phrases.orientation import MosesSet
 
 

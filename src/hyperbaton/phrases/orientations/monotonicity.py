@@ -1,5 +1,3 @@
-"""Moses' orientation set monotonicity."""
-
 from hyperbaton.phrases.orientation import MosesSet
 
 

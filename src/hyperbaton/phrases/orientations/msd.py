@@ -1,5 +1,3 @@
-"""Moses' orientation set msd."""
-
 from hyperbaton.phrases.orientation import MosesSet
 
 

@@ -1,5 +1,3 @@
-"""Moses' orientation set mslr."""
-
 from hyperbaton.phrases.orientation import MosesSet
 
 

@@ -20,7 +20,6 @@ import numpy.typing as npt
 from hyperbaton import _core
 from hyperbaton.align.lexical import LexicalTable
 from hyperbaton.base.arrays import Array, gather, offsets_of
-from hyperbaton.base.options import check_options
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
 from hyperbaton.base.scratch import Column, Scratch, forget
@@ -67,7 +66,6 @@ def extract_rules(
     ['a', 'a [X]', 'a b c', 'b', 'b c', 'c']
     """
     limits, resources = limits or RuleLimits(), Resources.of(threads, progress, scratch)
-    check_options(limits)
     work = RuleWork.of(bitext, limits, resources.threads)
     if text is not None:
         sources = work.matching(text, text_span)
@@ -126,10 +124,7 @@ class RuleWork:
 
     @property
     def core_limits(self) -> _core.RuleLimits:
-        limits = self.limits
-        return _core.RuleLimits(
-            max_span=limits.max_span, max_symbols=limits.max_symbols, max_gaps=limits.max_gaps, min_gap=limits.min_gap
-        )
+        return _core.RuleLimits(**vars(self.limits))
 
     @property
     def aligned(self) -> _core.AlignedText:
@@ -275,8 +270,7 @@ class _Columns:
         begins, lengths = self._target_begins.finish(), self._target_lengths.finish()
         merged, numbers = merge_phrases(begins, lengths, self._target_words.finish(), self._target, scratch)
         target = merged.gathered(scratch)
-        targets = Column(scratch, np.uint32)
-        for new, of_batch in zip(numbers, self._targets.finish(), strict=True):
-            targets.append(new[of_batch])
+        pairs = zip(numbers, self._targets.finish(), strict=True)
+        targets = scratch.join((new[of_batch] for new, of_batch in pairs), np.uint32)
         forget(merged.begins, merged.lengths, merged.words, *numbers)
-        return target, targets.finish()
+        return target, targets

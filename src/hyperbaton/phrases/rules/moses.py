@@ -260,14 +260,12 @@ class _Side:
         self.offsets = offsets - np.arange(len(offsets))
         self.owners = np.repeat(np.arange(len(rows)), self.lengths)
         is_gap = self.words == gap
-        counted = np.cumsum(is_gap)
-        before = np.concatenate([[0], counted])[self.offsets[:-1]]
-        self.gap = np.where(is_gap, counted - 1 - before[self.owners], -1)
+        n_before = offsets_of(is_gap)
+        self.gap = np.where(is_gap, n_before[:-1] - n_before[self.offsets[self.owners]], -1)
         self.n_gaps = np.bincount(self.owners[is_gap], minlength=len(rows))
         # Words without the labels and Moses' spelling of gaps.
         used = np.unique(self.words[~is_gap])
-        where, ends = gather(vocabulary.offsets, used)
-        self.vocabulary = Vocabulary(vocabulary.bytes[where], ends)
+        self.vocabulary = vocabulary.select(used)
         self._numbers = np.zeros(len(vocabulary), np.int64)
         self._numbers[used] = np.arange(len(used))
         refuse(self.gap >= MAX_GAPS, body, "a rule has at most two gaps, found a third {!r}")

@@ -13,16 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
 from hyperbaton.base.errors import DamagedError, InputError
 from hyperbaton.base.forms import within
-from hyperbaton.base.options import from_mapping, option, to_mapping
+from hyperbaton.base.options import CheckedOptions, from_mapping, option, to_mapping
 from hyperbaton.base.picklable import Picklable
 from hyperbaton.base.shown import Display
-from hyperbaton.base.store import MANIFEST, Artefact, Kind, read_artefact, save
+from hyperbaton.base.store import Artefact, Kind, is_artefact, read_artefact, save
 from hyperbaton.corpus import Text, Vocabulary
 from hyperbaton.phrases.table import PhraseTable
 
@@ -33,7 +32,7 @@ DECODED_SPAN = 20  # longest span that a decoder covers with a rule by default
 
 
 @dataclass
-class RuleLimits:
+class RuleLimits(CheckedOptions):
     """Options of rule extraction; the defaults are Moses'."""
 
     max_span: int = option(10, "rules: longest phrase pair they are extracted from, in words", minimum=1, maximum=255)
@@ -99,7 +98,7 @@ class RuleTable(Display, Picklable):
     @staticmethod
     def is_saved_at(path: str | PathLike[str]) -> bool:
         """Whether a path is that of saved rules."""
-        return (Path(path) / MANIFEST).exists() and Artefact(path).kind == KIND
+        return is_artefact(path, KIND)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> RuleTable:
@@ -133,8 +132,4 @@ def with_gaps(text: Text, gaps: tuple[str, ...]) -> Vocabulary:
 
 def extended(vocabulary: Vocabulary, words: tuple[str, ...]) -> Vocabulary:
     """A vocabulary with more words at its end."""
-    spelled = [word.encode() for word in words]
-    return Vocabulary(
-        np.concatenate([vocabulary.bytes, np.frombuffer(b"".join(spelled), np.uint8)]),
-        np.concatenate([vocabulary.offsets, vocabulary.offsets[-1] + np.cumsum([len(word) for word in spelled])]),
-    )
+    return vocabulary.followed_by(Vocabulary.of(words))

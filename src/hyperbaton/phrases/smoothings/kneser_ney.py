@@ -20,7 +20,7 @@ class KneserNey(Smoothing):
         discounts = _discounts(counts.count_of_counts(4))
         totals = counts.given_totals
         freed = counts.sums_by_given(lambda joint: discounts[np.minimum(joint, 3)])
-        spread = counts.n_given_of_predicted()
+        spread = counts.reversed().sums_by_given(np.ones_like)  # the number of given phrases of each predicted one
         for rows in counts.rows():
             joint, given = counts.joint[rows], counts.given[rows]
             kept = (joint - discounts[np.minimum(joint, 3)]) / totals[given]
