@@ -107,11 +107,7 @@ def tune(
             report=report,
         )
         choice = tuning.on(text, runs)
-        turn = choice.tuned.history[choice.tuned.taken]
-        end = AtLength(choice.weights, choice.tuned.score, turn.length)
-        if length.at_length:
-            end = tuning.at_length(text, choice.weights)
-    best = tuning.decoder(text).with_weights(end.weights)
+        end, best = tuning.finish(text, choice)
     best.save(output, copy=copy)
     if json:
         print_json(_as_json(choice, end, loaded, best, output))
@@ -150,7 +146,7 @@ def _print(choice: Choice, end: AtLength, before: System, after: System, output:
     )
     if end.weights is not choice.weights:
         say(f"with the word penalty set: {metric} {end.score:.2f}, length {end.length:.3f}", quiet)
-    if remark := length_warning(end.length, choice.tuned.history[choice.tuned.taken].expected):
+    if remark := length_warning(end.length, choice.tuned.turn.expected):
         say(f"warning: {remark}", quiet)
     for line in _changes(before, after):
         say(line, quiet)
@@ -165,7 +161,7 @@ def _print(choice: Choice, end: AtLength, before: System, after: System, output:
 
 def _taken(tuned: TuningResult) -> str:
     """The iteration whose weights were chosen."""
-    if tuned.history[tuned.taken].is_mean:
+    if tuned.turn.is_mean:
         return f"the mean of iterations {', '.join(map(str, tuned.averaged))}"
     return "the initial weights: none were better" if tuned.taken == 0 else f"iteration {tuned.taken}"
 
@@ -189,7 +185,7 @@ def _as_json(choice: Choice, end: AtLength, before: System, best: System, output
         "start": {name: list(values) for name, values in before.weights.items()},
         "score": end.score,
         "length": end.length,
-        "expected_length": tuned.history[tuned.taken].expected,
+        "expected_length": tuned.turn.expected,
         "stopped": tuned.stopped,
         "failure": tuned.failure,
         "weights": {name: list(values) for name, values in best.weights.items()},
