@@ -137,7 +137,6 @@ def _warned(groups: Iterable[Bitext], quiet: bool) -> Iterator[Bitext]:
 def _check(
     learner: WordAligner, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
 ) -> None:
-    """Refuse incompatible options."""
     if model or save_model:
         learner.require("save")
     if scores or format != PLAIN:

@@ -94,7 +94,6 @@ def inspect(
 def _draw_translation(
     source: str, system: Path, line: int, output: Path | None, common: ThreadOptions, as_json: bool
 ) -> None:
-    """Translate one line and draw the derivation."""
     lines = list(islice(read_sentences(source, lenient=True), line))
     if line > len(lines):
         raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")

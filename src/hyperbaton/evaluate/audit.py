@@ -374,7 +374,6 @@ def _movements(audited: Audit, reference: LinkedText, annotations: Annotations) 
         names["tag"] = [f"{tag} {band}" for tag in tags.vocabulary.words() for band in bands]
 
     def count(token: Array, d: Array) -> dict[str, Array]:
-        """The number of movements in each group."""
         token, d = token[d != 0], d[d != 0]
         band = np.searchsorted(ends, np.abs(d)) + len(ends) * (d > 0)
         groups = {"distance": band, "class": np.where(d < 0, 3, np.where(d == 2, 1, 2))}

@@ -128,7 +128,6 @@ class Classification(Evaluation):
         return 100 * sum(right for right, _ in counts) / n if n else None
 
     def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
         return {
             "orientations": self.orientations,
             "side": self.side,

@@ -46,7 +46,6 @@ class JumpExplanation(Answer):
         return "BOS" if position < 0 else "EOS" if position == len(self.words) else self.words[position]
 
     def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
         return {
             "words": self.words,
             "probabilities": self.probabilities.tolist(),

@@ -129,7 +129,6 @@ class NextPositions(Evaluation):
         return {d: n / max(self.n, 1) for d, n in self._counts().items()}
 
     def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
         return {
             "n": self.n,
             "accuracy": self.accuracy,

@@ -274,7 +274,6 @@ class JoinedClusters:
         self._n_clusters = 0
 
     def append(self, model: ClusterModel) -> None:
-        """Append the clusters of a model."""
         n, begin = self._n_clusters, int(self._offsets[self._n_clusters])
         self._n_clusters = n + model.n_clusters
         self._offsets[n + 1 : self._n_clusters + 1] = begin + model.offsets[1:]
@@ -284,7 +283,6 @@ class JoinedClusters:
         self._last = model
 
     def finish(self) -> ClusterModel:
-        """Join the parts into one model."""
         if self._last is None:
             raise RowsError("there are no clusters to join")
         return replace(

@@ -48,13 +48,11 @@ class Evidence(NamedTuple):
 
 
 def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Evidence:
-    """The weights of one sub-model."""
     entries = slice(model.offsets[cluster], model.offsets[cluster + 1])
     return Evidence(model.features[entries], model.weights[entries], model.unit_length, factor)
 
 
 def global_part(model: LinearModel, factor: float = 1.0) -> Evidence:
-    """The weights of a global model."""
     return Evidence(np.arange(len(model.weights)), model.weights, model.unit_length, factor)
 
 
@@ -296,7 +294,6 @@ class Discriminative(OrientationModel):
         return evidence
 
     def _parts(self, key: Keys) -> list[Evidence]:
-        """The weights used for a source phrase."""
         cluster = int(self.phrases_.clusters_of(key)[0])
         if self.global_ is not None:
             return [global_part(self.global_)] if isinstance(self.global_, LinearModel) else []

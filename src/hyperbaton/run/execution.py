@@ -136,7 +136,6 @@ class _Executor:
                 self._start(stage, max(1, free // n_together), memory)
 
     def _mib(self) -> float:
-        """The estimated memory of the running stages."""
         return sum(r.stage.cost.mib for r in self.running)
 
     def _n_together(self, stage: Stage) -> int:
@@ -264,5 +263,4 @@ def locked(root: Path) -> Iterator[int]:
 
 
 def total_memory_mib() -> float:
-    """The memory of the machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
