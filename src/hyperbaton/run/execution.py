@@ -50,7 +50,8 @@ class MachineLimits:
     @property
     def memory_mib(self) -> float:
         """The memory for all stages together, by their estimated needs: 80% of the machine's if there is no limit."""
-        return 0.8 * total_memory_mib() if self.memory is None else self.memory / 2**20
+        everything = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return (0.8 * everything if self.memory is None else self.memory) / 2**20
 
 
 class Observer:
@@ -260,7 +261,3 @@ def locked(root: Path) -> Iterator[int]:
         yield lock
     finally:
         os.close(lock)
-
-
-def total_memory_mib() -> float:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20

@@ -99,14 +99,9 @@ def figures(plan: Plan, root: Path) -> JsonObject:
 
 def _outcome(tuned: JsonObject) -> JsonObject:
     """The score of a tuning run, the chosen iteration, and why it stopped."""
-    return {
-        "iteration": tuned["taken"],
-        "averaged": tuned["averaged"] if tuned["taken"] == len(tuned["history"]) else [],
-        "score": tuned["score"],
-        "length": tuned["length"],
-        "stopped": tuned["stopped"],
-        "failure": tuned["failure"],
-    }
+    averaged = tuned["averaged"] if tuned["taken"] == len(tuned["history"]) else []
+    same = {name: tuned[name] for name in ("score", "length", "stopped", "failure")}
+    return {"iteration": tuned["taken"], "averaged": averaged, **same}
 
 
 def warnings(plan: Plan, root: Path) -> Iterator[str]:
