@@ -79,6 +79,7 @@ def tune(
         loaded = given.load(system)
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
+        inputs = {"system": (system / MANIFEST).read_bytes(), "decoding": f"{decoding} {nbest}".encode()}
         progress = bars.stage("iteration")
         # The first one translates with the initial weights, the last one with a mean.
         n_iterations = options.iterations + 1 + (options.average > 1)
@@ -103,7 +104,7 @@ def tune(
             seed=seed,
             resources=resources,
             folder=state,
-            inputs=_inputs(system, f"{decoding} {nbest}"),
+            inputs={name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in inputs.items()},
             report=report,
         )
         choice = tuning.on(text, runs)
@@ -124,12 +125,6 @@ def _read(source: str, references: list[str], given: SystemOptions) -> Developme
         raise InputError("the file has no lines", shown(source))
     others = [read_beside(path, source, len(lines)) for path in references]
     return DevelopmentText(lines, others, given.annotations(source, lines))
-
-
-def _inputs(system: Path, decoding: str) -> dict[str, str]:
-    """The inputs of a stored tuning besides the text."""
-    parts = {"system": (system / MANIFEST).read_bytes(), "decoding": decoding.encode()}
-    return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
 
 
 def _print(choice: Choice, end: AtLength, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
