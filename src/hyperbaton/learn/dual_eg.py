@@ -61,16 +61,8 @@ class DualEg(Learner):
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         if self.literal:
             return replace(self, initial=1e-4, step="fixed", recheck=False, literal=False)._trainer(training)
-        options = _core.DualEgOptions(
-            variance=self.variance,
-            epsilon=self.epsilon,
-            initial=self.initial,
-            newton=self.step == "newton",
-            max_trials=self.max_trials,
-            n_steps=self.n_steps,
-            max_passes=self.max_passes,
-            recheck=self.recheck,
-        )
+        given = {name: value for name, value in self._options().items() if name not in ("step", "literal")}
+        options = _core.DualEgOptions(**given, newton=self.step == "newton")
         if training.source is not None and not self.recheck:
             options.drop_rows(**(training.state or _START))
         return _core.dual_eg_trainer(options)
