@@ -7,7 +7,7 @@ from typing import Annotated
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import settings_of
+from hyperbaton.base.options import Arguments, settings_of
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli._common import log, print_result
 from hyperbaton.cli._parameters import READS, WRITES_ARTEFACT, WRITES_FOLDER, Argument, Flag, Force, Json
@@ -66,8 +66,8 @@ def extract(
         raise OptionError("--reordering needs --moses DIR")
     of_phrases = [*settings_of(extraction), *settings_of(replace(scoring, min_count=1))]
     of_phrases += ["reordering"] if reordering else []
-    given = {"for": for_, "for-span": for_span}
-    of_rules = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]
+    of_text = {"for": for_, "for-span": for_span}
+    of_rules = [*settings_of(rules), *(name for name, value in of_text.items() if value is not None)]
     if hierarchical and of_phrases:
         name = of_phrases[0].partition("=")[0]
         raise OptionError(f"--{name} is an option of phrase pairs; leave it out, or leave out --hierarchical")
@@ -121,20 +121,9 @@ def extract(
         extracted = found() if output is None else ExtractedPhrases.write(output, found, bitext, extraction, scoring)
         table = extracted.table
         if moses is not None:
-            tables = (
-                (
-                    kind,
-                    reordering_probabilities(
-                        extracted.orientations,
-                        kind,
-                        smoothing=reordering_smoothing,
-                        min_count=scoring.min_count,
-                        threads=resources.threads,
-                        scratch=scratch,
-                    ),
-                )
-                for kind in kinds
-            )
+            given: Arguments = {"smoothing": reordering_smoothing, "min_count": scoring.min_count}
+            given |= {"threads": resources.threads, "scratch": scratch}
+            tables = ((kind, reordering_probabilities(extracted.orientations, kind, **given)) for kind in kinds)
             write_moses(moses, table, tables, progress=resources.stage("write").progress)
     summary = {
         "sentences": len(bitext),
