@@ -72,9 +72,7 @@ def _measure(args: argparse.Namespace, text: str, size: str, length: str, seed: 
     options = Tuning(METRIC, args.optimizer)
     runs = TuningRuns(task.system, options, length=control, seed=seed, resources=Resources.of(args.threads))
     dev = DevelopmentText(task.tune[0], [task.tune[1]])
-    weights = runs.on(dev).weights
-    if control.at_length:
-        weights = runs.at_length(dev, weights).weights
+    weights = runs.finish(dev, runs.on(dev))[0].weights
     translator = TokenTranslator(with_flat_weights(task.system, weights), threads=args.threads)
     result: dict[str, Any] = {"weights": weights.tolist()}
     for name, (source, reference) in (("tune", task.tune), ("test", task.test)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,3 +54,15 @@ class TrainingRows(ABC):
     def all(self) -> Rows:
         """All rows."""
         return self.at(np.arange(self.n_rows, dtype=np.uint32))
+
+
+@dataclass(frozen=True)
+class RowsOnDemand(TrainingRows):
+    """Training rows that a function computes from their numbers."""
+
+    n_features: int
+    n_rows: int
+    compute: Callable[[npt.NDArray[np.uint32]], Rows]
+
+    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
+        return self.compute(numbers)

@@ -82,7 +82,6 @@ class _Argument(click.Argument):
 
 
 def _of_option(opt: Option) -> click.Parameter:
-    """The flag of an option of an options class."""
     flag = f"--{opt.flag}"
     if plain_type(opt.type) is bool:
         return _switch([opt.name, f"{flag}/--no-{opt.flag}"], opt.help, default=opt.default)

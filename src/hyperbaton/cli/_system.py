@@ -33,7 +33,6 @@ _LEARN = ":learn="
 
 
 def _learned_from(settings: str) -> list[str]:
-    """The file from which the casing of a side is learned."""
     _, learn, path = settings.partition(_LEARN)
     return [path] if learn else []
 
@@ -93,7 +92,6 @@ class SystemOptions(SharedOptions):
         return System.load(system).with_weights(parse_weights(self.weight))
 
     def annotations(self, source: str, lines: Sequence[str]) -> Annotations:
-        """The annotations of the sentences of a text, from their files."""
         tags, trees = self.source_tags, self.source_trees
         return annotate(
             lines,

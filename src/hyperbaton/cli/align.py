@@ -89,7 +89,14 @@ def align(
     """
     learner = _merged(aligner, options)
     learner.seed, learner.checkpoint = seed, None if save_model is None else Path(f"{Path(save_model)}.training")
-    _check(learner, target, model, save_model, scores, format)
+    if model or save_model:
+        learner.require("save")
+    if scores or format != PLAIN:
+        learner.require("score")
+    if target is None and model is None:
+        raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
+    if model is not None and save_model is not None:
+        raise OptionError("--model and --save-model: a saved model is not trained, so there is nothing to save")
     priors = {name: str(path.parent) for name, path in learner.files().items() if path.name == MANIFEST}
     if priors and model is not None:
         raise OptionError(f"--model and --{min(priors)}: a saved model is not trained, so a prior has no effect")
@@ -133,20 +140,6 @@ def _warned(groups: Iterable[Bitext], quiet: bool) -> Iterator[Bitext]:
         for side in (group.source, group.target):
             warn_of_raw(side.path or "", side, quiet or n > 0, ADVICE)
         yield group
-
-
-def _check(
-    learner: WordAligner, target: str | None, model: str | None, save_model: str | None, scores: str | None, format: str
-) -> None:
-    """Refuse incompatible options."""
-    if model or save_model:
-        learner.require("save")
-    if scores or format != PLAIN:
-        learner.require("score")
-    if target is None and model is None:
-        raise OptionError("give SRC and TGT to learn from, or --model to link lines of sentence pairs")
-    if model is not None and save_model is not None:
-        raise OptionError("--model and --save-model: a saved model is not trained, so there is nothing to save")
 
 
 def _merged(named: str, flags: WordAligner) -> WordAligner:

@@ -144,7 +144,6 @@ def _movement(row: JsonObject) -> JsonObject:
 
 
 def _print_lines(audited: Audit, as_json: bool) -> None:
-    """A line for each sentence and system."""
     for n, row in enumerate(audited.rows()):
         if as_json:
             print(json.dumps(row, ensure_ascii=False))

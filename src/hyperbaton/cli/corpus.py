@@ -107,7 +107,6 @@ def corpus(
 
 
 def _list(names: list[str], output: Path | None, as_json: bool) -> None:
-    """Print the names of datasets."""
     languages, *words = names
     if output is not None or len(words) > 1:
         raise OptionError("'corpus list' takes two languages such as de-en and at most one word, and no --output")

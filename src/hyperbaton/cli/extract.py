@@ -7,7 +7,7 @@ from typing import Annotated
 
 from hyperbaton.base.counted import counted
 from hyperbaton.base.errors import OptionError
-from hyperbaton.base.options import settings_of
+from hyperbaton.base.options import Arguments, settings_of
 from hyperbaton.base.outputs import check_artefact
 from hyperbaton.cli._common import log, print_result
 from hyperbaton.cli._parameters import READS, WRITES_ARTEFACT, WRITES_FOLDER, Argument, Flag, Force, Json
@@ -64,7 +64,17 @@ def extract(
         raise OptionError("no output: give -o PHRASES, --moses DIR or both")
     if reordering and moses is None:
         raise OptionError("--reordering needs --moses DIR")
-    _check_kind(hierarchical, extraction, scoring, rules, for_, for_span, reordering)
+    of_phrases = [*settings_of(extraction), *settings_of(replace(scoring, min_count=1))]
+    of_phrases += ["reordering"] if reordering else []
+    of_text = {"for": for_, "for-span": for_span}
+    of_rules = [*settings_of(rules), *(name for name, value in of_text.items() if value is not None)]
+    if hierarchical and of_phrases:
+        name = of_phrases[0].partition("=")[0]
+        raise OptionError(f"--{name} is an option of phrase pairs; leave it out, or leave out --hierarchical")
+    if hierarchical and for_span is not None and for_ is None:
+        raise OptionError("--for-span needs --for TEXT")
+    if of_rules and not hierarchical:
+        raise OptionError(f"--{of_rules[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
     span = DECODED_SPAN if for_span is None else for_span
     kinds = [ReorderingType.parse(name) for name in reordering or []]
     if output is not None:
@@ -111,20 +121,9 @@ def extract(
         extracted = found() if output is None else ExtractedPhrases.write(output, found, bitext, extraction, scoring)
         table = extracted.table
         if moses is not None:
-            tables = (
-                (
-                    kind,
-                    reordering_probabilities(
-                        extracted.orientations,
-                        kind,
-                        smoothing=reordering_smoothing,
-                        min_count=scoring.min_count,
-                        threads=resources.threads,
-                        scratch=scratch,
-                    ),
-                )
-                for kind in kinds
-            )
+            given: Arguments = {"smoothing": reordering_smoothing, "min_count": scoring.min_count}
+            given |= {"threads": resources.threads, "scratch": scratch}
+            tables = ((kind, reordering_probabilities(extracted.orientations, kind, **given)) for kind in kinds)
             write_moses(moses, table, tables, progress=resources.stage("write").progress)
     summary = {
         "sentences": len(bitext),
@@ -134,30 +133,6 @@ def extract(
         "pairs": len(table),
     }
     _summarize(summary, as_json, common.quiet)
-
-
-def _check_kind(
-    hierarchical: bool,
-    extraction: Extraction,
-    scoring: Scoring,
-    rules: RuleLimits,
-    text: str | None,
-    text_span: int | None,
-    reordering: list[str] | None,
-) -> None:
-    """Refuse options of phrase pairs for rules, options of rules for phrase pairs, and a span of no text."""
-    if hierarchical:
-        foreign = [*settings_of(extraction), *settings_of(replace(scoring, min_count=1)), *(reordering or [])[:1]]
-        if foreign:
-            name = "reordering" if reordering and foreign[0] == reordering[0] else foreign[0].partition("=")[0]
-            raise OptionError(f"--{name} is an option of phrase pairs; leave it out, or leave out --hierarchical")
-        if text_span is not None and text is None:
-            raise OptionError("--for-span needs --for TEXT")
-        return
-    given = {"for": text, "for-span": text_span}
-    foreign = [*settings_of(rules), *(name for name, value in given.items() if value is not None)]
-    if foreign:
-        raise OptionError(f"--{foreign[0].partition('=')[0]} is an option of rules: it needs --hierarchical")
 
 
 def _summarize(summary: dict[str, int], as_json: bool, quiet: bool) -> None:

@@ -67,7 +67,19 @@ def inspect(
     if target is None or links is None:
         raise OptionError("a sentence pair needs SRC, TGT and LINKS; a translation needs SRC and --system")
     if sample is not None:
-        _write_page(source, target, links, output, sample, worst, scores, model, seed, common)
+        from hyperbaton.report.pair_page import choose_shown, pair_page
+
+        if output is None or output.suffix != ".html":
+            raise OptionError("--sample writes a page: give -o PAGE.html")
+        if scores is not None and model is not None:
+            raise OptionError("give --scores or --model, not both")
+        bitext = Bitext.read(source, target, links, empty=True)
+        if len(bitext) == 0:
+            raise InputError("no sentence pairs to show", bitext.source.path)
+        stored = _read_scores(bitext, scores, model, common)
+        chosen = choose_shown(pair_gains(bitext, stored.logprobs), sample, worst=worst, seed=seed)
+        write_pieces(output, [pair_page(bitext, stored, chosen, f"{Path(source).name} – {Path(target).name}").encode()])
+        say(f"wrote {output}", common.quiet)
         return
     if worst or scores or model:
         raise OptionError("--worst, --scores and --model are for a page of pairs: give --sample N")
@@ -94,7 +106,6 @@ def inspect(
 def _draw_translation(
     source: str, system: Path, line: int, output: Path | None, common: ThreadOptions, as_json: bool
 ) -> None:
-    """Translate one line and draw the derivation."""
     lines = list(islice(read_sentences(source, lenient=True), line))
     if line > len(lines):
         raise OptionError(f"--line {line}: {source} has {counted(len(lines), 'line')}")
@@ -113,38 +124,16 @@ def _draw_translation(
         print(derivation_text(translations, path), end="")
 
 
-def _write_page(
-    source: str,
-    target: str,
-    links: str,
-    output: Path | None,
-    sample: int,
-    worst: bool,
-    scores: str | None,
-    model: Path | None,
-    seed: int,
-    common: ThreadOptions,
-) -> None:
-    from hyperbaton.report.pair_page import choose_shown, pair_page
-
-    if output is None or output.suffix != ".html":
-        raise OptionError("--sample writes a page: give -o PAGE.html")
-    if scores is not None and model is not None:
-        raise OptionError("give --scores or --model, not both")
-    bitext = Bitext.read(source, target, links, empty=True)
-    if len(bitext) == 0:
-        raise InputError("no sentence pairs to show", bitext.source.path)
+def _read_scores(bitext: Bitext, scores: str | None, model: Path | None, common: ThreadOptions) -> StoredScores:
+    """The scores of the links of a bitext: from a file, by a saved aligner, or by one trained on this text."""
     linked = bitext.need_links()
     if scores is not None:
         stored = StoredScores.read(scores)
         stored.check(len(bitext), linked)
-    else:
-        with common.bars() as bars:
-            aligner = load_aligner(model) if model is not None else Aligner()
-            if model is None:
-                aligner.fit(bitext, threads=common.n_threads, progress=bars.stage("learn"))
-            judged = aligner.score(bitext, threads=common.n_threads, progress=bars.stage("score"))
-        stored = StoredScores(judged.logprobs, judged.confidences, linked.offsets)
-    chosen = choose_shown(pair_gains(bitext, stored.logprobs), sample, worst=worst, seed=seed)
-    write_pieces(output, [pair_page(bitext, stored, chosen, f"{Path(source).name} – {Path(target).name}").encode()])
-    say(f"wrote {output}", common.quiet)
+        return stored
+    with common.bars() as bars:
+        aligner = load_aligner(model) if model is not None else Aligner()
+        if model is None:
+            aligner.fit(bitext, threads=common.n_threads, progress=bars.stage("learn"))
+        judged = aligner.score(bitext, threads=common.n_threads, progress=bars.stage("score"))
+    return StoredScores(judged.logprobs, judged.confidences, linked.offsets)

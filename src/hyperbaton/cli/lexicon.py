@@ -82,7 +82,6 @@ def lexicon(
 
 
 def _stored(path: str, null: bool) -> Lexicon:
-    """The lexicon of an artefact."""
     kind = Artefact(path).kind
     if kind == ALIGNER:
         return Lexicon.from_table(Aligner.load(path).lexical_table(), null=null)

@@ -26,7 +26,6 @@ KINDS: Mapping[str, str] = {
 
 
 def registry_of(kind: str) -> Registry[Any]:
-    """The registry of a kind of plug-ins."""
     return pkgutil.resolve_name(f"hyperbaton.{KINDS[kind]}")
 
 

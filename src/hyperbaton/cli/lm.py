@@ -19,7 +19,6 @@ from hyperbaton.lm.ngrams import Ngrams
 
 
 def _is_arpa(path: AnyPath) -> bool:
-    """Whether a name is that of an ARPA file."""
     return ".arpa" in Path(path).name and not Path(path).is_dir()
 
 

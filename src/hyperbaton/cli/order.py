@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import asdict, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,25 +54,19 @@ def order(
         hyperbaton order a.ja a.en a.links -o order.svg --against b.zh b.en b.links
         hyperbaton order train.zh train.en train.links --per-line > train.order.tsv
     """
-    chosen, n = _limits(limits), common.n_threads
+    n = common.n_threads
+    measure = partial(measure_order, max_length=max_length, limits=_limits(limits), threads=n)
     if per_line and (tags or dependencies or against or output):
         raise OptionError("--per-line prints the measures of each pair and nothing else")
     with common.bars() as bars:
         bitext = Bitext.read(source, target, links, empty=True)
-        measured = measure_order(bitext, max_length=max_length, limits=chosen, threads=n, progress=bars.stage("measure"))
+        measured = measure(bitext, progress=bars.stage("measure"))
         if per_line:
             _print_lines(measured, bitext)
             return
         other = None
         if against is not None:
-            beside = Bitext.read(*against, empty=True)
-            other = measure_order(
-                beside,
-                max_length=max_length,
-                limits=chosen,
-                threads=n,
-                progress=bars.stage("measure the other"),
-            )
+            other = measure(Bitext.read(*against, empty=True), progress=bars.stage("measure the other"))
         jumps = [] if tags is None else jumps_by_tag(bitext, Tags.read(tags, bitext.source), threads=n)
         trees = None if dependencies is None else Dependencies.read(dependencies, bitext.source)
         result = _result(measured, other, len(bitext), samples, seed)

@@ -10,6 +10,8 @@ from hyperbaton.corpus.files import shown
 from hyperbaton.evaluate.translations import MetricVerdict, compare_systems, read_outputs, score_translations
 from hyperbaton.metrics import METRICS, Outputs, length_ratio, length_warning, make_metric
 
+COLUMNS = ["metric", "system", "value", "interval", "deviation", "delta", "p", "p_holm", "wins", "length", "signature"]
+
 
 def score(
     hypotheses: Annotated[str, Argument("HYP", "Translations, one per line."), READS],
@@ -115,19 +117,8 @@ def _print_systems(
         for name, (scored, p) in {first: (verdict, None), **others}.items():
             metric, *rest = _row(scored).items()
             rows.append(dict([metric, ("system", name), *rest]) | {"p_holm": "" if p is None else f"{p:.3f}"})
-    columns = (
-        "metric",
-        "system",
-        "value",
-        "interval",
-        *(["deviation"] if several else []),
-        "delta",
-        "p",
-        "p_holm",
-        "wins",
-        "length",
-    )
-    print_table([{column: row.get(column, "") for column in (*columns, "signature")} for row in rows])
+    columns = [column for column in COLUMNS if several or column != "deviation"]
+    print_table([{column: row.get(column, "") for column in columns} for row in rows])
 
 
 def _read(

@@ -79,6 +79,7 @@ def tune(
         loaded = given.load(system)
         decoding, state = changed(loaded, flags), output.with_name(f"{output.name}.tuning")
 
+        inputs = {"system": (system / MANIFEST).read_bytes(), "decoding": f"{decoding} {nbest}".encode()}
         progress = bars.stage("iteration")
         # The first one translates with the initial weights, the last one with a mean.
         n_iterations = options.iterations + 1 + (options.average > 1)
@@ -103,15 +104,11 @@ def tune(
             seed=seed,
             resources=resources,
             folder=state,
-            inputs=_inputs(system, f"{decoding} {nbest}"),
+            inputs={name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in inputs.items()},
             report=report,
         )
         choice = tuning.on(text, runs)
-        turn = choice.tuned.history[choice.tuned.taken]
-        end = AtLength(choice.weights, choice.tuned.score, turn.length)
-        if length.at_length:
-            end = tuning.at_length(text, choice.weights)
-    best = tuning.decoder(text).with_weights(end.weights)
+        end, best = tuning.finish(text, choice)
     best.save(output, copy=copy)
     if json:
         print_json(_as_json(choice, end, loaded, best, output))
@@ -130,12 +127,6 @@ def _read(source: str, references: list[str], given: SystemOptions) -> Developme
     return DevelopmentText(lines, others, given.annotations(source, lines))
 
 
-def _inputs(system: Path, decoding: str) -> dict[str, str]:
-    """The inputs of a stored tuning besides the text."""
-    parts = {"system": (system / MANIFEST).read_bytes(), "decoding": decoding.encode()}
-    return {name: hash_arrays({name: np.frombuffer(part, np.uint8)}) for name, part in parts.items()}
-
-
 def _print(choice: Choice, end: AtLength, before: System, after: System, output: Path, metric: str, quiet: bool) -> None:
     print_table(
         [
@@ -150,7 +141,7 @@ def _print(choice: Choice, end: AtLength, before: System, after: System, output:
     )
     if end.weights is not choice.weights:
         say(f"with the word penalty set: {metric} {end.score:.2f}, length {end.length:.3f}", quiet)
-    if remark := length_warning(end.length, choice.tuned.history[choice.tuned.taken].expected):
+    if remark := length_warning(end.length, choice.tuned.turn.expected):
         say(f"warning: {remark}", quiet)
     for line in _changes(before, after):
         say(line, quiet)
@@ -165,7 +156,7 @@ def _print(choice: Choice, end: AtLength, before: System, after: System, output:
 
 def _taken(tuned: TuningResult) -> str:
     """The iteration whose weights were chosen."""
-    if tuned.history[tuned.taken].is_mean:
+    if tuned.turn.is_mean:
         return f"the mean of iterations {', '.join(map(str, tuned.averaged))}"
     return "the initial weights: none were better" if tuned.taken == 0 else f"iteration {tuned.taken}"
 
@@ -189,7 +180,7 @@ def _as_json(choice: Choice, end: AtLength, before: System, best: System, output
         "start": {name: list(values) for name, values in before.weights.items()},
         "score": end.score,
         "length": end.length,
-        "expected_length": tuned.history[tuned.taken].expected,
+        "expected_length": tuned.turn.expected,
         "stopped": tuned.stopped,
         "failure": tuned.failure,
         "weights": {name: list(values) for name, values in best.weights.items()},

@@ -374,7 +374,6 @@ def _movements(audited: Audit, reference: LinkedText, annotations: Annotations) 
         names["tag"] = [f"{tag} {band}" for tag in tags.vocabulary.words() for band in bands]
 
     def count(token: Array, d: Array) -> dict[str, Array]:
-        """The number of movements in each group."""
         token, d = token[d != 0], d[d != 0]
         band = np.searchsorted(ends, np.abs(d)) + len(ends) * (d > 0)
         groups = {"distance": band, "class": np.where(d < 0, 3, np.where(d == 2, 1, 2))}
@@ -404,6 +403,9 @@ def _statistics(audited: Audit) -> Iterator[tuple[str, Metric, dict[str, Statist
     def pairs(text: Text, part: Array, whole: Array) -> Statistics:
         return np.stack([np.diff(offsets_of(np.asarray(part, np.float64))[text.offsets]), whole], axis=1)
 
+    def surprising(text: Text, surprises: Array) -> Statistics:
+        return pairs(text, surprises >= SURPRISE, text.lengths)
+
     if reference is not None:
         lines = [linked.text.lines() for linked in audited.texts]
         orders = [Orders(linked.orders.positions, linked.orders.offsets) for linked in audited.texts]
@@ -424,32 +426,15 @@ def _statistics(audited: Audit) -> Iterator[tuple[str, Metric, dict[str, Statist
                 column[system.name] = np.stack([pairs(source, of, source.lengths)[:, 0] for of in columns], axis=1)
         for title, column in moves.items():
             yield title, Share(), column
-        yield (
-            "missing words %",
-            FaultShare(),
-            {
-                s.name: pairs(source, flags >= SURPRISE, source.lengths)
-                for s, flags in zip(systems, audited.missing, strict=True)
-            },
-        )
-    for side, title in enumerate(("untranslated words %", "added words %")):
-        yield (
-            title,
-            FaultShare(),
-            {
-                of.name: pairs(text, audited.surprises(of, side) >= SURPRISE, text.lengths)
-                for of, text in ((of, (source, of.text)[side]) for of in audited.texts)
-            },
-        )
+        missing = zip(systems, audited.missing, strict=True)
+        yield "missing words %", FaultShare(), {s.name: surprising(source, gaps) for s, gaps in missing}
+    untranslated = {of.name: surprising(source, audited.surprises(of, 0)) for of in audited.texts}
+    yield "untranslated words %", FaultShare(), untranslated
+    yield "added words %", FaultShare(), {of.name: surprising(of.text, audited.surprises(of, 1)) for of in audited.texts}
     if audited.fits:
-        yield (
-            "log p of jumps",
-            Share(),
-            {
-                name: np.stack([np.nan_to_num(fit.means) * fit.n_jumps / 100, fit.n_jumps], axis=1)
-                for name, fit in audited.fits.items()
-            },
-        )
+        sums = {name: np.nan_to_num(fit.means) * fit.n_jumps for name, fit in audited.fits.items()}
+        fits = {name: np.stack([sums[name] / 100, fit.n_jumps], axis=1) for name, fit in audited.fits.items()}
+        yield "log p of jumps", Share(), fits
 
 
 def _measures(audited: Audit, samples: int, seed: int) -> Iterator[JsonObject]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import ClassVar
 
 from hyperbaton.base.errors import OptionError
+from hyperbaton.base.forms import Json
 from hyperbaton.corpus import Annotations, Bitext
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.models import ReorderingModel
@@ -34,15 +36,17 @@ class Evaluation(ABC):
     # The figure of `as_json` by which models are compared, and what it is the percentage of.
     figure: ClassVar[str]
     predicts: ClassVar[str]
+    # The names of the figures of `as_json`.
+    figures: ClassVar[tuple[str, ...]] = ()
 
     @property
     def comparable(self) -> str:
         """Figures are comparable among evaluations of this shape with an equal value here."""
         return ""
 
-    @abstractmethod
     def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
+        """All figures as plain values."""
+        return {name: _plain(getattr(self, name)) for name in self.figures}
 
     @abstractmethod
     def row(self) -> dict[str, object]:
@@ -52,6 +56,11 @@ class Evaluation(ABC):
         """The evaluation as plain values, with a description of how to read them."""
         reading = {"shape": self.shape, "figure": self.figure, "predicts": self.predicts, "comparable": self.comparable}
         return {**reading, **self.as_json()}
+
+
+def _plain(value: Json) -> Json:
+    """A figure for JSON, where all keys are text."""
+    return {str(key): _plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
 @singledispatch

@@ -53,6 +53,11 @@ class Classification(Evaluation):
     shape: ClassVar = "orientation"
     figure: ClassVar = "overall_precision"
     predicts: ClassVar = "orientations"
+    figures: ClassVar = (
+        *("orientations", "side", "n", "overall_precision", "possible_precision", "possible_mean_logprob"),
+        *("impossible_labels", "f1", "precision_by_distance", "precision_by_support", "known_precision"),
+        *("mean_logprob", "perplexity"),
+    )
 
     @property
     def comparable(self) -> str:
@@ -128,25 +133,9 @@ class Classification(Evaluation):
         return 100 * sum(right for right, _ in counts) / n if n else None
 
     def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
-        return {
-            "orientations": self.orientations,
-            "side": self.side,
-            "n": self.n,
-            "overall_precision": self.overall_precision,
-            "possible_precision": self.possible_precision,
-            "possible_mean_logprob": self.possible_mean_logprob,
-            "impossible_labels": self.impossible_labels,
-            "f1": self.f1,
-            "precision_by_distance": {str(d): value for d, value in self.precision_by_distance.items()},
-            "precision_by_support": self.precision_by_support,
-            "n_by_distance": {str(d): n for d, (_, n) in self.by_distance.items()},
-            "n_by_support": {name: n for name, (_, n) in self.by_support.items() if n},
-            "known_precision": self.known_precision,
-            "mean_logprob": self.mean_logprob,
-            "perplexity": self.perplexity,
-            "confusion": self.confusion.tolist(),
-        }
+        counts = {"n_by_distance": {str(d): n for d, (_, n) in self.by_distance.items()}}
+        counts["n_by_support"] = {name: n for name, (_, n) in self.by_support.items() if n}
+        return super().as_json() | counts | {"confusion": self.confusion.tolist()}
 
     def row(self) -> dict[str, object]:
         return {

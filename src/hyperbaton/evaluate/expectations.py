@@ -145,7 +145,6 @@ def _(model: PerJump, name: str, way: Path) -> Sequence[Expectation | None]:
 
 
 def _jumps(model: PerJump, way: Path) -> JumpLogProbs:
-    """The scores of a jump model for the single sentence."""
     return JumpLogProbs.of(model.jump_logprobs(way.source, *needed(model, way.annotations)))
 
 

@@ -136,7 +136,6 @@ class Explanation:
         return max(self.probabilities, key=lambda name: self.probabilities[name])
 
     def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
         return {**vars(self), "expected": self.expected}
 
     @property

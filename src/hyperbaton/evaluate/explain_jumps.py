@@ -46,14 +46,7 @@ class JumpExplanation(Answer):
         return "BOS" if position < 0 else "EOS" if position == len(self.words) else self.words[position]
 
     def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
-        return {
-            "words": self.words,
-            "probabilities": self.probabilities.tolist(),
-            "order": self.order,
-            "given": self.given,
-            "logprob": self.logprob,
-        }
+        return {**vars(self), "probabilities": self.probabilities.tolist(), "logprob": self.logprob}
 
     def parts(self) -> Iterator[str | Rows]:
         yield f"{'given' if self.given else 'expected'} order, log p = {self.logprob:.3f}"

@@ -58,6 +58,12 @@ class NextPositions(Evaluation):
     shape: ClassVar = "next_position"
     figure: ClassVar = "accuracy"
     predicts: ClassVar = "next source words"
+    figures: ClassVar = (
+        *("n", "accuracy", "mean_logprob", "remaining_accuracy", "remaining_mean_logprob"),
+        *("accuracy_by_distance", "mean_logprob_by_distance", "n_by_distance", "by_direction"),
+        *("average_probability", "corpus_probability", "far_average_probability", "far_corpus_probability"),
+        "average_class_probability",
+    )
 
     @property
     def n(self) -> int:
@@ -126,26 +132,7 @@ class NextPositions(Evaluation):
     @property
     def corpus_probability(self) -> dict[int, float]:
         """The fraction of all jumps made with each distortion (CORPUS of GO13 Fig. 5)."""
-        return {d: n / max(self.n, 1) for d, n in self._counts().items()}
-
-    def as_json(self) -> dict[str, object]:
-        """Everything as plain values."""
-        return {
-            "n": self.n,
-            "accuracy": self.accuracy,
-            "mean_logprob": self.mean_logprob,
-            "remaining_accuracy": self.remaining_accuracy,
-            "remaining_mean_logprob": self.remaining_mean_logprob,
-            "accuracy_by_distance": _named(self.accuracy_by_distance),
-            "mean_logprob_by_distance": _named(self.mean_logprob_by_distance),
-            "n_by_distance": _named(self._counts()),
-            "by_direction": self.by_direction,
-            "average_probability": _named(self.average_probability),
-            "corpus_probability": _named(self.corpus_probability),
-            "far_average_probability": _named(self.far_average_probability),
-            "far_corpus_probability": _named(self.far_corpus_probability),
-            "average_class_probability": {part: _named(means) for part, means in self.average_class_probability.items()},
-        }
+        return {d: n / max(self.n, 1) for d, n in self.n_by_distance.items()}
 
     def row(self) -> dict[str, object]:
         return {
@@ -161,17 +148,15 @@ class NextPositions(Evaluation):
         n = float(self.far_jumps.sum())  # each CP makes one jump
         return {d: float(sums[d + FARTHEST]) / n for d in FAR if sums[d + FARTHEST]}
 
-    def _counts(self) -> dict[int, int]:
+    @property
+    def n_by_distance(self) -> dict[int, int]:
+        """Number of jumps by distortion."""
         return {int(k) - FARTHEST: int(self.n_by_distortion[k]) for k in np.flatnonzero(self.n_by_distortion)}
 
 
 def _shares(part: Array, whole: Array) -> dict[int, float]:
     """The ratio of two sums at every distortion that occurs."""
     return {int(k) - FARTHEST: float(part[k] / whole[k]) for k in np.flatnonzero(whole)}
-
-
-def _named(values: Mapping[int, float]) -> dict[str, float]:
-    return {str(d): value for d, value in values.items()}
 
 
 @evaluation_of.register

@@ -30,17 +30,14 @@ def page(data: Mapping[str, Json] | None = None, server: Mapping[str, Json] | No
     """
     shared = _texts(".js")
     start = shared.pop("start.js")  # starts the views
-    return (
-        environment(__package__)
-        .get_template("page.html")
-        .render(
-            title=data["title"] if data is not None else "hyperbaton",
-            styles=Markup(styles()),
-            served=server is not None,
-            settings=settings(server),
-            data="" if data is None else packed(data),
-            scripts=Markup("\n".join([*shared.values(), *_texts(".js", "views").values(), start])),
-        )
+    template = environment(__package__).get_template("page.html")
+    return template.render(
+        title=data["title"] if data is not None else "hyperbaton",
+        styles=Markup(styles()),
+        served=server is not None,
+        settings=settings(server),
+        data="" if data is None else packed(data),
+        scripts=Markup("\n".join([*shared.values(), *_texts(".js", "views").values(), start])),
     )
 
 

@@ -14,7 +14,7 @@ from hyperbaton.base.arrays import Array, offsets_of, ranges
 from hyperbaton.base.forms import Layout, joined, within
 from hyperbaton.base.registry import Registry
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.rows import Rows, TrainingRows
+from hyperbaton.base.rows import Rows, RowsOnDemand, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Vocabulary
@@ -45,15 +45,6 @@ def side_by_side(parts: Sequence[Rows]) -> Rows:
     return Rows(indptr, indices, width, values)
 
 
-class _JoinedRows(TrainingRows):
-    def __init__(self, parts: list[TrainingRows]) -> None:
-        self.n_features, self.n_rows = sum(part.n_features for part in parts), parts[0].n_rows
-        self._parts = parts
-
-    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
-        return side_by_side([part.at(numbers) for part in self._parts])
-
-
 class JoinedFeatures(FeatureSet):
     """The features of several sets, each described as in its own set."""
 
@@ -64,7 +55,9 @@ class JoinedFeatures(FeatureSet):
     def fit_rows(
         self, occurrences: Occurrences, labels: npt.NDArray[np.uint8], n_classes: int, resources: Resources
     ) -> TrainingRows:
-        return _JoinedRows([part.fit_rows(occurrences, labels, n_classes, resources) for part in self.parts])
+        parts = [part.fit_rows(occurrences, labels, n_classes, resources) for part in self.parts]
+        width = sum(part.n_features for part in parts)
+        return RowsOnDemand(width, parts[0].n_rows, lambda numbers: side_by_side([part.at(numbers) for part in parts]))
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         return side_by_side([part.rows(occurrences, threads=threads) for part in self.parts])

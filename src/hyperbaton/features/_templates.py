@@ -23,7 +23,7 @@ from hyperbaton.base.forms import Layout
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import n_threads
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.rows import Rows, TrainingRows
+from hyperbaton.base.rows import Rows, RowsOnDemand, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays, check_numbers
 from hyperbaton.corpus import Vocabulary
@@ -48,18 +48,6 @@ class Template(NamedTuple):
     region: Literal["before", "inside", "after", "links", "number_before", "number_inside", "number_after"]
     offset: int = 0
     length: int = 1
-
-
-class TemplateRows(TrainingRows):
-    """Training rows that the core computes from the text."""
-
-    def __init__(self, features: _core.TrainingFeatures, n_features: int, n_rows: int, threads: int) -> None:
-        self.n_features, self.n_rows = n_features, n_rows
-        self._features, self._threads = features, threads
-
-    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
-        indptr, indices = self._features.rows(numbers, n_threads=self._threads, progress=None)
-        return Rows(indptr, indices, self.n_features)
 
 
 @dataclass
@@ -87,7 +75,13 @@ class TemplateFeatures(FeatureSet):
         vars(self).pop("_index", None)  # of an earlier feature space
         self.keys_, self.feature_names_, self.lengths_, words = features.take_space()
         self.words_ = words.reshape(-1, _core.MAX_WORDS)
-        return TemplateRows(features, self.n_features, len(occurrences), resources.threads)
+        width, threads = self.n_features, resources.threads
+
+        def at(numbers: npt.NDArray[np.uint32]) -> Rows:
+            indptr, indices = features.rows(numbers, n_threads=threads, progress=None)
+            return Rows(indptr, indices, width)
+
+        return RowsOnDemand(width, len(occurrences), at)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         """Rows of phrase pairs, with the features of the feature space."""

@@ -20,7 +20,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.forms import Layout, joined, within
 from hyperbaton.base.options import option
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.rows import Rows, TrainingRows
+from hyperbaton.base.rows import Rows, RowsOnDemand, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.base.store import Arrays, group
 from hyperbaton.corpus import Vocabulary
@@ -30,18 +30,6 @@ from hyperbaton.phrases.occurrences import Keys
 
 _LENGTH_UNIT = 10.0
 _FOLDS = 10
-
-
-class _StatisticalRows(TrainingRows):
-    """Rows of samples, from the counts of other sentences, (n, n_classes), of their pairs and their source phrases."""
-
-    def __init__(self, features: Statistical, occurrences: Occurrences, pairs: Array, sources: Array) -> None:
-        self.n_features, self.n_rows = features.n_features, len(occurrences)
-        self._features, self._occurrences, self._pairs, self._sources = features, occurrences, pairs, sources
-
-    def at(self, numbers: npt.NDArray[np.uint32]) -> Rows:
-        counts = (counts[numbers].astype(np.float64) for counts in (self._pairs, self._sources))
-        return self._features.described(self._occurrences.select(numbers), *counts)
 
 
 def _in_other_sentences(counts: ClassCounts, keys: Keys, sentences: Array, labels: Array, scratch: Scratch) -> Array:
@@ -75,7 +63,12 @@ class Statistical(FeatureSet):
         sentences = occurrences.source_spans.sentence
         pairs = _in_other_sentences(self.pairs_, pair_keys, sentences, labels, scratch)
         sources = _in_other_sentences(self.sources_, source_keys, sentences, labels, scratch)
-        return _StatisticalRows(self, occurrences, pairs, sources)
+
+        def at(numbers: npt.NDArray[np.uint32]) -> Rows:
+            counts = (counts[numbers].astype(np.float64) for counts in (pairs, sources))
+            return self.described(occurrences.select(numbers), *counts)
+
+        return RowsOnDemand(self.n_features, len(occurrences), at)
 
     def rows(self, occurrences: Occurrences, *, threads: int | None = None) -> Rows:
         resources = Resources.of(threads)

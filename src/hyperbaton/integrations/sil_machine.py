@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hyperbaton.align import Aligner, LexicalTable
 from hyperbaton.base.errors import Cancelled, MissingExtra, OptionError
@@ -285,43 +285,37 @@ class HyperbatonTranslationEngine(TranslationEngine):
 
     def _result(self, translations: Translations, paths: list[int], first: int, tokens: list[str]) -> TranslationResult:
         builder = TranslationResultBuilder(tokens, self.target_detokenizer)
-        batch, scores = translations.batch, translations.system.table.scores
+        scores, start = translations.system.table.scores, int(translations.batch.source.offsets[first])
         column = 2 if scores.shape[1] > 2 else 0
-        for path in paths:
-            if isinstance(translations, Derivations):
-                _append_derivation(builder, translations, path, scores[:, column], first)
-                continue
-            for option in translations.path_options(path).tolist():
-                piece = int(batch.options.source.sentence[option])
-                start = int(batch.source.offsets[piece] - batch.source.offsets[first])
-                begin = start + int(batch.options.source.begin[option])
-                end = begin + int(batch.options.source.length[option])
-                words, pair = batch.options.target[option], int(batch.pairs[option])
+        for begin, end, words, links in chain.from_iterable(_phrases(translations, path) for path in paths):
+            for word, pair in words:
                 origin = TranslationSources.NONE if pair < 0 else TranslationSources.SMT
-                for word in words:
-                    builder.append_token(word, origin, 0.0 if pair < 0 else float(scores[pair, column]))
-                inner = batch.options.links[option] or ([(0, 0)] if pair < 0 and words else [])
-                matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), inner)
-                builder.mark_phrase(Range.create(begin, end), matrix)
+                builder.append_token(word, origin, 0.0 if pair < 0 else float(scores[pair, column]))
+            matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), links)
+            builder.mark_phrase(Range.create(begin - start, end - start), matrix)
         builder.set_sequence_confidence(float(np.mean(builder.confidences)) if builder.confidences else 0.0)
         return builder.to_result()
 
 
-def _append_derivation(
-    builder: TranslationResultBuilder,
-    translations: Derivations,
-    path: int,
-    probabilities: npt.NDArray[np.floating[Any]],
-    first_piece: int,
-) -> None:
-    """A translation by rules, whose words and links may cross: one phrase, with the confidence of each word's rule."""
-    batch, first = translations.batch, int(translations.step_offsets[path])
-    piece = int(np.searchsorted(translations.path_offsets, path, side="right")) - 1
-    words = translations.text[path]
-    pair_of = {j: int(batch.pairs[first + i]) for i, use in enumerate(translations.rules(path)) for j in use.target_words}
-    for j, word in enumerate(words):
-        origin = TranslationSources.NONE if pair_of[j] < 0 else TranslationSources.SMT
-        builder.append_token(word, origin, 0.0 if pair_of[j] < 0 else float(probabilities[pair_of[j]]))
-    begin, end = (batch.source.offsets[[piece, piece + 1]] - batch.source.offsets[first_piece]).tolist()
-    matrix = WordAlignmentMatrix.from_word_pairs(end - begin, len(words), translations.links_of(path))
-    builder.mark_phrase(Range.create(begin, end), matrix)
+def _phrases(
+    translations: Translations, path: int
+) -> Iterator[tuple[int, int, list[tuple[str, int]], Sequence[tuple[int, int]]]]:
+    """The source span of each phrase, its words with their rows in the table (negative for unknown words), and its links.
+
+    A translation by rules, whose words and links may cross, is one phrase. Spans count the words of all pieces.
+    """
+    batch = translations.batch
+    if isinstance(translations, Derivations):
+        first, piece = int(translations.step_offsets[path]), int(np.searchsorted(translations.path_offsets, path, "right"))
+        rules = enumerate(translations.rules(path), start=first)
+        pairs = {j: int(batch.pairs[i]) for i, use in rules for j in use.target_words}
+        begin, end = batch.source.offsets[[piece - 1, piece]].tolist()
+        words = [(word, pairs[j]) for j, word in enumerate(translations.text[path])]
+        yield begin, end, words, translations.links_of(path)
+        return
+    spans = batch.options.source
+    for option in translations.path_options(path).tolist():
+        words = [(word, int(batch.pairs[option])) for word in batch.options.target[option]]
+        copied = [(0, 0)] if words and words[0][1] < 0 else []
+        begin = int(batch.source.offsets[spans.sentence[option]]) + int(spans.begin[option])
+        yield begin, begin + int(spans.length[option]), words, batch.options.links[option] or copied

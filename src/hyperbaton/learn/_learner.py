@@ -25,7 +25,7 @@ from hyperbaton.base.resources import Resources
 from hyperbaton.base.rows import Rows, TrainingRows
 from hyperbaton.base.scratch import Scratch
 from hyperbaton.learn._labels import log_prior, number_clusters, number_known_labels, number_labels
-from hyperbaton.learn._models import ClusterModel, GlobalModel, JoinedClusters, LinearModel, NotFitted, softmax
+from hyperbaton.learn._models import ClusterModel, GlobalModel, LinearModel, NotFitted, joined_clusters, softmax
 from hyperbaton.learn._rows import RowsError, RowsLike, as_chunks, core_rows, join_rows
 
 # Number of feature rows that are computed, and kept in memory, at a time.
@@ -238,22 +238,23 @@ class Learner(CheckedOptions, ABC):
             examples = rows_at(rows, numbers, resources)
             of_rows = None if prior is None else prior(numbers, examples)
             return self.fit_clusters(examples, labels, clusters, n_classes, n_clusters, resources.progress, of_rows)
-        joined = JoinedClusters(n_clusters, resources.scratch)
-        for first, last in cut_groups(starts, ROWS_TOGETHER):
-            members = order[starts[first] : starts[last]]
-            examples = rows_at(rows, members, dataclasses.replace(resources, progress=None))
-            model = self.fit_clusters(
-                examples,
-                labels[members],
-                clusters[members] - first,
-                n_classes,
-                last - first,
-                _part_of(resources.progress, int(starts[first]), len(members), len(order)),
-                None if prior is None else prior(members, examples),
-                first_cluster=first,
-            )
-            joined.append(model)
-        return joined.finish()
+
+        def models() -> Iterator[ClusterModel]:
+            for first, last in cut_groups(starts, ROWS_TOGETHER):
+                members = order[starts[first] : starts[last]]
+                examples = rows_at(rows, members, dataclasses.replace(resources, progress=None))
+                yield self.fit_clusters(
+                    examples,
+                    labels[members],
+                    clusters[members] - first,
+                    n_classes,
+                    last - first,
+                    _part_of(resources.progress, int(starts[first]), len(members), len(order)),
+                    None if prior is None else prior(members, examples),
+                    first_cluster=first,
+                )
+
+        return joined_clusters(models(), n_clusters, resources.scratch)
 
     def _needs_all_clusters(self) -> bool:
         """Whether a parameter is learned from all clusters together."""

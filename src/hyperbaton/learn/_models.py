@@ -5,7 +5,7 @@ Scores are linear, s_k = w_k · x, or sums of kernels. Probabilities are their s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -264,36 +264,21 @@ class ClusterModel:
         return softmax(self.scores(rows, clusters, threads))
 
 
-class JoinedClusters:
-    """Joins clusters that were trained group by group into one model, with its weights in `scratch`."""
-
-    def __init__(self, n_clusters: int, scratch: Scratch) -> None:
-        self._offsets, self._objective = np.zeros(n_clusters + 1, np.int64), np.full(n_clusters, np.nan)
-        self._features, self._weights = Column(scratch, np.int32), Column(scratch, np.float32)
-        self._last: ClusterModel | None = None
-        self._n_clusters = 0
-
-    def append(self, model: ClusterModel) -> None:
-        """Append the clusters of a model."""
-        n, begin = self._n_clusters, int(self._offsets[self._n_clusters])
-        self._n_clusters = n + model.n_clusters
-        self._offsets[n + 1 : self._n_clusters + 1] = begin + model.offsets[1:]
-        self._objective[n : self._n_clusters] = model.objective
-        self._features.append(model.features)
-        self._weights.append(model.weights)
-        self._last = model
-
-    def finish(self) -> ClusterModel:
-        """Join the parts into one model."""
-        if self._last is None:
-            raise RowsError("there are no clusters to join")
-        return replace(
-            self._last,
-            offsets=self._offsets,
-            features=self._features.finish(),
-            weights=self._weights.finish(),
-            objective=self._objective,
-        )
+def joined_clusters(models: Iterable[ClusterModel], n_clusters: int, scratch: Scratch) -> ClusterModel:
+    """Clusters that were trained group by group as one model, with its weights in `scratch`."""
+    offsets, objective = np.zeros(n_clusters + 1, np.int64), np.full(n_clusters, np.nan)
+    features, weights = Column(scratch, np.int32), Column(scratch, np.float32)
+    begin, model = 0, None
+    for model in models:
+        end = begin + model.n_clusters
+        offsets[begin + 1 : end + 1] = offsets[begin] + model.offsets[1:]
+        objective[begin:end] = model.objective
+        features.append(model.features)
+        weights.append(model.weights)
+        begin = end
+    if model is None:
+        raise RowsError("there are no clusters to join")
+    return replace(model, offsets=offsets, features=features.finish(), weights=weights.finish(), objective=objective)
 
 
 class NotFitted(OptionError, ValueError, AttributeError):

@@ -25,7 +25,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.options import option
 from hyperbaton.base.progress import Progress
 from hyperbaton.base.resources import Resources
-from hyperbaton.base.rows import Rows, TrainingRows
+from hyperbaton.base.rows import RowsOnDemand, TrainingRows
 from hyperbaton.learn._learner import Learner, TrainingExamples, rows_at
 from hyperbaton.learn._models import LinearModel
 
@@ -61,16 +61,8 @@ class DualEg(Learner):
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
         if self.literal:
             return replace(self, initial=1e-4, step="fixed", recheck=False, literal=False)._trainer(training)
-        options = _core.DualEgOptions(
-            variance=self.variance,
-            epsilon=self.epsilon,
-            initial=self.initial,
-            newton=self.step == "newton",
-            max_trials=self.max_trials,
-            n_steps=self.n_steps,
-            max_passes=self.max_passes,
-            recheck=self.recheck,
-        )
+        given = {name: value for name, value in self._options().items() if name not in ("step", "literal")}
+        options = _core.DualEgOptions(**given, newton=self.step == "newton")
         if training.source is not None and not self.recheck:
             options.drop_rows(**(training.state or _START))
         return _core.dual_eg_trainer(options)
@@ -100,7 +92,8 @@ class DualEg(Learner):
         training.chunks.clear()  # frees the rows before others are made
         numbers = cast(Array, training.order)[places]
         kept = np.sort(numbers)
-        source, order = _Kept(cast(TrainingRows, training.source), kept), np.searchsorted(kept, numbers).astype(np.uint32)
+        before, order = cast(TrainingRows, training.source), np.searchsorted(kept, numbers).astype(np.uint32)
+        source = RowsOnDemand(before.n_features, len(kept), lambda numbers: before.at(kept[numbers]))
         training.chunks.append(rows_at(source, order, Resources.of(self.threads, None, training.scratch)))
         state = {
             "n_passes": len(by_pass["objective"]),
@@ -110,17 +103,6 @@ class DualEg(Learner):
             "removed_gap": end["removed"][0],
         }
         return replace(training, labels=training.labels[places], order=order, source=source, state=state)
-
-
-class _Kept(TrainingRows):
-    """Some rows, with new numbers in the same order."""
-
-    def __init__(self, rows: TrainingRows, numbers: Array) -> None:
-        self.n_features, self.n_rows = rows.n_features, len(numbers)
-        self._rows, self._numbers = rows, numbers
-
-    def at(self, numbers: Array) -> Rows:
-        return self._rows.at(self._numbers[numbers])
 
 
 _START: dict[str, Any] = {"n_passes": 0, "weights": np.zeros(0), "log_alpha": np.zeros(0), "dual": 0.0, "removed_gap": 0.0}

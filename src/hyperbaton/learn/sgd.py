@@ -35,10 +35,5 @@ class Sgd(Learner):
     )
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
-        return _core.sgd_trainer(
-            variance=self.variance,
-            step=self.step,
-            decreasing=self.schedule == "decreasing",
-            max_passes=self.max_passes,
-            tolerance=self.tolerance,
-        )
+        options = self._options()
+        return _core.sgd_trainer(decreasing=options.pop("schedule") == "decreasing", **options)

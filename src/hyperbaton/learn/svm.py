@@ -33,10 +33,9 @@ class Svm(DeltaLearner):
     tolerance: float = option(0.1, "largest violation of the optimality conditions", minimum=0)
 
     def _trainer(self, training: TrainingExamples) -> _core.Trainer:
+        options = {name: value for name, value in self._options().items() if name not in ("kind", "delta")}
         if self.kind == "crammer-singer":
-            return _core.crammer_singer_trainer(
-                delta=self._delta(training), cost=self.cost, max_passes=self.max_passes, tolerance=self.tolerance
-            )
+            return _core.crammer_singer_trainer(delta=self._delta(training), **options)
         if self.delta != "uniform":
             raise OptionError("margins between classes (delta) need kind crammer-singer: one-vs-rest has none")
-        return _core.one_vs_rest_trainer(cost=self.cost, max_passes=self.max_passes, tolerance=self.tolerance)
+        return _core.one_vs_rest_trainer(**options)

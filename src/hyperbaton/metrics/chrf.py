@@ -52,4 +52,4 @@ class Chrf(SacreBleuMetric):
     def _sacrebleu(self) -> Any:
         from sacrebleu.metrics.chrf import CHRF
 
-        return CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta, lowercase=self.lowercase)
+        return CHRF(**vars(self))

@@ -43,9 +43,4 @@ class Ter(SacreBleuMetric):
     def _sacrebleu(self) -> Any:
         from sacrebleu.metrics.ter import TER
 
-        return TER(
-            normalized=self.normalized,
-            no_punct=self.no_punct,
-            asian_support=self.asian_support,
-            case_sensitive=self.case_sensitive,
-        )
+        return TER(**vars(self))

@@ -23,6 +23,7 @@ from hyperbaton.base.arrays import Array
 from hyperbaton.base.errors import InputError, OptionError
 from hyperbaton.base.forms import Layout, within
 from hyperbaton.base.options import option, plugin
+from hyperbaton.base.rows import RowsOnDemand
 from hyperbaton.base.scratch import Column
 from hyperbaton.base.store import Arrays
 from hyperbaton.corpus import Text
@@ -48,13 +49,11 @@ class Evidence(NamedTuple):
 
 
 def cluster_part(model: ClusterModel, cluster: int, factor: float = 1.0) -> Evidence:
-    """The weights of one sub-model."""
     entries = slice(model.offsets[cluster], model.offsets[cluster + 1])
     return Evidence(model.features[entries], model.weights[entries], model.unit_length, factor)
 
 
 def global_part(model: LinearModel, factor: float = 1.0) -> Evidence:
-    """The weights of a global model."""
     return Evidence(np.arange(len(model.weights)), model.weights, model.unit_length, factor)
 
 
@@ -69,17 +68,6 @@ def contributions(parts: list[Evidence], features: Array, values: Array, constan
             if at < len(part.features) and part.features[at] == feature:
                 total[feature] = total.get(feature, 0) + value * part.weights[at]
     return total
-
-
-class _CoverageRows(TrainingRows):
-    """One feature for each sample: the coverage state."""
-
-    def __init__(self, states: Array) -> None:
-        self.n_features, self.n_rows = COVERAGE_STATES, len(states)
-        self._states = states
-
-    def at(self, numbers: Array) -> Rows:
-        return Rows(np.arange(len(numbers) + 1), self._states[numbers].astype(np.int32), COVERAGE_STATES)
 
 
 @dataclass(frozen=True)
@@ -248,7 +236,12 @@ class Discriminative(OrientationModel):
 
         n_classes = len(self.class_names)
         scratch = training.resources.scratch
-        learner.fit(_CoverageRows(states), training.labels, n_classes, prior=prior, scratch=scratch)
+
+        def state_of(numbers: Array) -> Rows:  # its only feature
+            return Rows(np.arange(len(numbers) + 1), states[numbers].astype(np.int32), COVERAGE_STATES)
+
+        rows = RowsOnDemand(COVERAGE_STATES, len(states), state_of)
+        learner.fit(rows, training.labels, n_classes, prior=prior, scratch=scratch)
         self.coverage_weights_ = learner.model_.scores(np.eye(COVERAGE_STATES))
 
     def _has_prior(self, learner: Learner, training: TrainingSamples) -> bool:
@@ -296,7 +289,6 @@ class Discriminative(OrientationModel):
         return evidence
 
     def _parts(self, key: Keys) -> list[Evidence]:
-        """The weights used for a source phrase."""
         cluster = int(self.phrases_.clusters_of(key)[0])
         if self.global_ is not None:
             return [global_part(self.global_)] if isinstance(self.global_, LinearModel) else []

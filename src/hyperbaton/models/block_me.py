@@ -135,7 +135,10 @@ class BlockMe(StepModel):
                 progress=progress,
             )
             checkpoint = None if states is None else MinimizerStates(states, {"alpha": self.alpha_})
-            self._learn(core, table, checkpoint, progress)
+            minimizer: Minimizer = plugin(self, "learner")
+            start = np.zeros(self.n_features)
+            objective = Objective(start, lambda: self._objective(core, table, progress), checkpoint)
+            self.weights_, self.objective_ = minimizer.minimize(objective, seed=self.seed, progress=progress)
             vars(self).pop("_core_model", None)
         return self
 
@@ -225,17 +228,6 @@ class BlockMe(StepModel):
         inputs = {"bitext": bitext.signature(), "annotations": hash_arrays(arrays)}
         kind = Kind(KIND, plugin(self, "learner").state_layout, {"details": {"alpha": float}})
         return TrainingStates(self.checkpoint, kind, to_mapping(self), inputs, self.seed)
-
-    def _learn(
-        self,
-        core: _core.BlockBitext,
-        table: _core.BlockTable,
-        checkpoint: MinimizerStates | None,
-        progress: Progress | None,
-    ) -> None:
-        minimizer: Minimizer = plugin(self, "learner")
-        objective = Objective(np.zeros(self.n_features), lambda: self._objective(core, table, progress), checkpoint)
-        self.weights_, self.objective_ = minimizer.minimize(objective, seed=self.seed, progress=progress)
 
     def _objective(
         self, core: _core.BlockBitext, table: _core.BlockTable, progress: Progress | None

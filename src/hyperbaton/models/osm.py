@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -95,7 +95,8 @@ class OperationSequence(StepModel):
                 raise InputError("nothing to learn from: no sentence pair has links", bitext.source.path)
             self._take_classes(bitext, annotations)
             text = self._operation_texts(bitext, progress)
-            self.lms_ = [self._estimated(each) for each in text.texts]
+            estimated = partial(LanguageModel.estimate, discount_fallback=True, threads=self.threads or None)
+            self.lms_ = [estimated(each, self.order, prune=self.prune) for each in text.texts]
             self.n_operations_ = text.texts[0].n_tokens
             self.class_shares_ = _class_shares(text, self.lms_[0]) if self.units == "both" else np.empty(0, np.float32)
         return self
@@ -238,11 +239,6 @@ class OperationSequence(StepModel):
             tokens = np.where(words.tokens == itself, np.uint32(len(with_itself) - 1), classes.tokens).astype(np.uint32)
             classes = Text(tokens, classes.offsets, with_itself)
         return _Operations(words if self.units == "both" else None, classes)
-
-    def _estimated(self, text: Text) -> LanguageModel:
-        return LanguageModel.estimate(
-            text, self.order, prune=self.prune, discount_fallback=True, threads=self.threads or None
-        )
 
     def _known_arrays(self) -> dict[str, Array]:
         if self.source_classes_ is None:

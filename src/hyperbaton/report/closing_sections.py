@@ -71,7 +71,6 @@ def costs_section(results: Mapping[str, Json]) -> Section:
 
 
 def _spent(costs: Sequence[Mapping[str, Json]]) -> str:
-    """The total cost of all stages."""
     seconds, used = (sum(float(row[key]) for row in costs if is_number(row.get(key))) for key in ("seconds", "cpu_seconds"))
     processor = f", {used:,.0f} s of processor time" if used else ""
     return f"{counted(len(costs), 'stage')} took {seconds:,.0f} s{processor}, added up."

@@ -42,7 +42,6 @@ _COUNTS = {
 
 
 def corpus_section(results: Mapping[str, Json]) -> Section:
-    """Sizes of the splits."""
     splits = results["corpus"]
     rows = [
         [title, *(number(counts.get(key), digits) for counts in splits.values())]

@@ -126,7 +126,14 @@ def draw_derivation(translations: Translations, path: int) -> Figure:
             ):
                 colours[side].update(dict.fromkeys(positions, colour))
                 base, step = (_WORD, _LEVEL) if side == 0 else (top - _WORD, -_LEVEL)
-                _bar(axes, places[side], span, positions, base, base + step * (part.level - 0.5), colour)
+                y, at = base + step * (part.level - 0.5), places[side]
+                if span[0] < span[1]:  # thin from end to end
+                    ends = at[span[0]][0], at[span[1] - 1][1]
+                    axes.plot(ends, (y, y), color=colour, linewidth=1.0, solid_capstyle="butt")
+                for first, last in _runs(positions):
+                    axes.plot((at[first][0], at[last][1]), (y, y), color=colour, linewidth=4.5, solid_capstyle="round")
+                for x in (_middle(at[position]) for position in positions):
+                    axes.plot((x, x), (base, y), color=colour, linewidth=0.8, zorder=1)
         for i, j in translations.links_of(path):
             _curve(axes, (_middle(places[0][i]), edges[0]), (_middle(places[1][j]), edges[1]), colours[0].get(i, MONOTONE))
         for side, (words, y) in enumerate(((source, 0.0), (target, top))):
@@ -159,26 +166,6 @@ def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
     for _, run in groupby(enumerate(positions), key=lambda place: place[1] - place[0]):
         adjacent = [position for _, position in run]
         yield adjacent[0], adjacent[-1]
-
-
-def _bar(
-    axes: Axes,
-    places: Sequence[tuple[float, float]],
-    span: tuple[int, int],
-    positions: Sequence[int],
-    base: float,
-    y: float,
-    colour: str,
-) -> None:
-    """The bar of a rule on one side: thin from end to end, thick over its own words, to which it is connected."""
-    if span[0] == span[1]:
-        return
-    axes.plot((places[span[0]][0], places[span[1] - 1][1]), (y, y), color=colour, linewidth=1.0, solid_capstyle="butt")
-    for first, last in _runs(positions):
-        axes.plot((places[first][0], places[last][1]), (y, y), color=colour, linewidth=4.5, solid_capstyle="round")
-    for position in positions:
-        x = _middle(places[position])
-        axes.plot((x, x), (base, y), color=colour, linewidth=0.8, zorder=1)
 
 
 def _curve(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:

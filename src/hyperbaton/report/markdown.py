@@ -31,7 +31,6 @@ def _fence(text: str) -> str:
 
 
 def _phrases(sentence: Mapping[str, Json], hypothesis: Mapping[str, Json]) -> str:
-    """The phrases of a translation in target order, each with its source words."""
     segments = segments_of(hypothesis, len(sentence["source"]))
     return " ".join(f"[{segment.begin + 1}–{segment.end}: {segment.target or '∅'}]" for segment in segments)
 

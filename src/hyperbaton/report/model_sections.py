@@ -48,5 +48,4 @@ def evaluation_figures(evaluations: Mapping[str, Results]) -> dict[str, Figure]:
 
 
 def costs(model: Results) -> list[Cell]:
-    """The cost of training."""
     return [number(model.get("train_seconds"), 1), number(model.get("train_peak_mib"))]

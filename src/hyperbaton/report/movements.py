@@ -40,7 +40,6 @@ def draw_distance_bars(counts: Mapping[int, float], xlabel: str = "distance d", 
 
 
 def draw_distance_shares(counts: Mapping[int, float]) -> Figure:
-    """Draw the share of movements up to each length."""
     with one_plot() as (figure, axes):
         _cumulative(axes, counts)
     return figure

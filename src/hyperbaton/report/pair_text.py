@@ -28,12 +28,8 @@ class Box:
     distance: int
 
     def inside(self, other: Box) -> bool:
-        return (
-            other.source[0] <= self.source[0]
-            and self.source[1] <= other.source[1]
-            and other.target[0] <= self.target[0]
-            and self.target[1] <= other.target[1]
-        )
+        sides = (self.source, other.source), (self.target, other.target)
+        return all(b[0] <= a[0] and a[1] <= b[1] for a, b in sides)
 
 
 def smallest(boxes: list[Box]) -> list[Box]:

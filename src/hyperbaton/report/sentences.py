@@ -98,29 +98,26 @@ def draw_translation(sentence: Mapping[str, Json], hypothesis: Mapping[str, Json
         x1 = max(spots[segment.end] - _GAP * 1.25, x0)
         phrases.append((segment, x0, x1, target_left + start, width))
     covered = {k for segment in segments for k in range(segment.begin, segment.end)}
-    picture = (
-        environment(__package__)
-        .get_template("sentence.svg")
-        .render(
-            name=f"{hypothesis.get('system', '')}: {' '.join(segment.target for segment in segments)}",
-            words=words,
-            tags=tags,
-            middles=[spot + width / 2 for spot, width in zip(spots, widths, strict=False)],
-            arcs=arcs,
-            left_out=[k for k in range(len(words)) if k not in covered],
-            phrases=phrases,
-            labels=list(_labels(arcs, top)),  # last: no arrow covers a number
-            top=top,
-            box=box,
-            between=_BETWEEN,
-            below=below,
-            target_box=_BOX,
-            width=inner + 2 * _EDGE,
-            height=below + _BOX + 6,
-            px=lambda value, decimals=1: f"{value:.{decimals}f}",
-            about_tag=about_tag,
-            hover_text=_hover_text,
-        )
+    template = environment(__package__).get_template("sentence.svg")
+    picture = template.render(
+        name=f"{hypothesis.get('system', '')}: {' '.join(segment.target for segment in segments)}",
+        words=words,
+        tags=tags,
+        middles=[spot + width / 2 for spot, width in zip(spots, widths, strict=False)],
+        arcs=arcs,
+        left_out=[k for k in range(len(words)) if k not in covered],
+        phrases=phrases,
+        labels=list(_labels(arcs, top)),  # last: no arrow covers a number
+        top=top,
+        box=box,
+        between=_BETWEEN,
+        below=below,
+        target_box=_BOX,
+        width=inner + 2 * _EDGE,
+        height=below + _BOX + 6,
+        px=lambda value, decimals=1: f"{value:.{decimals}f}",
+        about_tag=about_tag,
+        hover_text=_hover_text,
     )
     return Markup(picture)
 

@@ -110,7 +110,6 @@ def write_sections(title: str, sections: Sequence[Section], out: str | PathLike[
 
 
 def _parts(out: Path) -> set[Path]:
-    """Tables and figures of a report."""
     figures = (path for ending in ("svg", "png", "csv") for path in (out / "figures").glob(f"*.{ending}"))
     return {*(out / "tables").glob("*.tex"), *figures}
 

@@ -118,7 +118,6 @@ class Corpus:
         return values | ({"tag": to_mapping(self.tagging)} if self.tagging.source else {})
 
     def resolved(self) -> JsonObject:
-        """The options as plain values."""
         splits = {
             split: {column: str(path) for column, path in files.items()} | to_mapping(self.limits[split])
             for split, files in self.files.items()
@@ -168,7 +167,6 @@ class RawTextOptions:
     processing: TextProcessing | None
 
     def resolved(self) -> JsonObject | None:
-        """The options as plain values."""
         return None if self.processing is None else {name: str(side) for name, side in self.processing.sides.items()}
 
     @classmethod

@@ -50,7 +50,8 @@ class MachineLimits:
     @property
     def memory_mib(self) -> float:
         """The memory for all stages together, by their estimated needs: 80% of the machine's if there is no limit."""
-        return 0.8 * total_memory_mib() if self.memory is None else self.memory / 2**20
+        everything = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return (0.8 * everything if self.memory is None else self.memory) / 2**20
 
 
 class Observer:
@@ -136,7 +137,6 @@ class _Executor:
                 self._start(stage, max(1, free // n_together), memory)
 
     def _mib(self) -> float:
-        """The estimated memory of the running stages."""
         return sum(r.stage.cost.mib for r in self.running)
 
     def _n_together(self, stage: Stage) -> int:
@@ -261,8 +261,3 @@ def locked(root: Path) -> Iterator[int]:
         yield lock
     finally:
         os.close(lock)
-
-
-def total_memory_mib() -> float:
-    """The memory of the machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20

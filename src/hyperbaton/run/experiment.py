@@ -101,7 +101,6 @@ def parse_experiment(values: JsonObject, file: str, folder: Path) -> Experiment:
 
 
 def _set(values: JsonObject, setting: str) -> None:
-    """Insert one `key=value` into the values of a file."""
     name, equals, text = setting.partition("=")
     if not equals or not name:
         raise OptionError(f"--set expects KEY=VALUE, for example corpus.train.lines=2000, not {setting!r}")

@@ -56,7 +56,6 @@ class NamedModel:
         return replace(self, table=None, is_counted=False, per_class=self.per_class or self.table is not None)
 
     def resolved(self) -> dict[str, object]:
-        """The model as plain values."""
         values = {"model": self.model, "annotations": list(self.annotations), "inside": self.inside, **self.options}
         sides = None if self.sides == ("",) else list(self.sides)
         use = {"scaled": self.scaled, "weights-per-class": self.per_class or None, "table": self.table, "sides": sides}
@@ -71,7 +70,6 @@ class Rules:
     for_texts: bool = option(False, "keep only rules that can match the texts to tune on and to test")
 
     def resolved(self) -> dict[str, object]:
-        """The rules as plain values."""
         return {"model": RULES, **to_mapping(self.limits), "for-texts": self.for_texts}
 
 
@@ -88,7 +86,6 @@ class Models:
         return [model.over_rules() for model in models] if any(name in self.rules for name in names) else models
 
     def resolved(self) -> dict[str, object]:
-        """All models as plain values."""
         return {name: model.resolved() for name, model in (self.reordering | self.rules).items()}
 
     @classmethod

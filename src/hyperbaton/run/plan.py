@@ -108,7 +108,6 @@ class Plan:
 
 
 def shell(*words: object) -> str:
-    """A shell command of these words."""
     return shlex.join(map(str, words))
 
 

@@ -110,7 +110,6 @@ def signature(plan: Plan) -> JsonObject:
 
 
 def costs(plan: Plan, root: Path) -> list[JsonObject]:
-    """The cost of each stage."""
     names = ("seconds", "peak_mib", "output_mib", "cpu_seconds", "threads")
     records = ((stage, stage.record(root)) for stage in plan)
     return [{"stage": s.name, "kind": s.kind, **{name: record[name] for name in names}} for s, record in records]

@@ -160,12 +160,10 @@ class Work:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write plain values as a JSON file."""
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def read_json(path: Path) -> Json:
-    """Read a JSON file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

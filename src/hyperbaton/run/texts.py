@@ -42,7 +42,6 @@ class Texts:
         return Bitext.read(self.path(split, "source"), self.path(split, "target"), links_path, scratch=scratch)
 
     def lines(self, split: str, column: str) -> list[str]:
-        """A column as lines."""
         return list(read_lines(self.path(split, column)))
 
     def annotations(self, split: str, names: Iterable[str], bitext: Bitext) -> Annotations:

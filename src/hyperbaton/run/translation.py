@@ -99,7 +99,6 @@ class Translation:
 
     @property
     def outputs(self) -> list[tuple[int, int]]:
-        """The tuning run and the limit of every output of a system."""
         return list(itertools.product(self.runs, self.limits))
 
     def rules_of(self, system: str) -> str | None:
@@ -121,7 +120,6 @@ class Translation:
         return max(kinds, key=lambda kind: cost_of(rates, kind, size).seconds, default="")
 
     def resolved(self) -> JsonObject:
-        """The options as plain values."""
         return {
             "systems": {name: list(models) for name, models in self.systems.items()},
             "limits": [shown_limit(limit) for limit in self.limits],

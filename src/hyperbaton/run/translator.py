@@ -268,4 +268,4 @@ def _tuned(system: System, dev: Bitext, iterations: int, seed: int, resources: R
     alone = Resources(resources.threads)
     runs = TuningRuns(system, Tuning(iterations=iterations), seed=seed, resources=alone, report=report)
     text = DevelopmentText(source, [references])
-    return runs.decoder(text).with_weights(runs.on(text).weights)
+    return runs.finish(text, runs.on(text))[1]

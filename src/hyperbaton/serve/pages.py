@@ -16,17 +16,9 @@ from hyperbaton.serve.files import READERS
 def translator_page(server: Mapping[str, Json]) -> str:
     """The page as HTML, with the settings of `explore.page`."""
     css, js = (files(__package__).joinpath("templates", f"translator.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    return (
-        environment(__package__)
-        .get_template("translator.html")
-        .render(
-            server,
-            styles=Markup(styles() + css),
-            scripts=Markup(scripts("base", "common", "server") + js),
-            settings=settings(server),
-            files=",".join(READERS),
-        )
-    )
+    template = environment(__package__).get_template("translator.html")
+    looks = {"styles": Markup(styles() + css), "scripts": Markup(scripts("base", "common", "server") + js)}
+    return template.render(server, **looks, settings=settings(server), files=",".join(READERS))
 
 
 def reference_page(description: JsonObject, address: str, source: str, target: str) -> str:

@@ -131,7 +131,6 @@ class _Server(uvicorn.Server):
 
 
 def _has_terminal() -> bool:
-    """Whether the process has an open terminal."""
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     except OSError:

@@ -343,6 +343,5 @@ class Call:
                 result.cancel()
 
     async def _disconnected(self) -> None:
-        """Wait until the client has disconnected."""
         while (await self.request.receive())["type"] != "http.disconnect":
             pass

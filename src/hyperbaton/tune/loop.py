@@ -115,6 +115,11 @@ class TuningResult:
     best: int = 0
     averaged: tuple[int, ...] = ()
 
+    @property
+    def turn(self) -> Iteration:
+        """The iteration with the chosen weights."""
+        return self.history[self.taken]
+
     def weights_of(self, iteration: int) -> Floats:
         """The weights of an iteration."""
         return np.array(self.history[iteration].weights)

@@ -190,6 +190,13 @@ class TuningRuns:
         """The target length of translations of a text."""
         return self.length.target(text.sentences, self.system.table.lengths)
 
+    def finish(self, text: DevelopmentText, choice: Choice) -> tuple[AtLength, System]:
+        """The chosen weights, at the target length if the options say so, and the system with these weights."""
+        end = AtLength(choice.weights, choice.tuned.score, choice.tuned.turn.length)
+        if self.length.at_length:
+            end = self.at_length(text, choice.weights)
+        return end, self.decoder(text).with_weights(end.weights)
+
     def at_length(self, text: DevelopmentText, weights: Floats) -> AtLength:
         """The weights with the word penalty under which the text is translated with the target length."""
         decoder, column = self.decoder(text), columns_of(self.system, WORD_PENALTY).start

@@ -19,12 +19,4 @@ class Iis(Minimizer):
     method: ClassVar = "iis"
 
     def minimize(self, objective: Objective, *, seed: int, progress: Progress | None) -> Minimum:
-        return Minimum(
-            *self._core(objective).iis(
-                objective.start,
-                variance=self.variance,
-                max_passes=self.max_passes,
-                tolerance=self.tolerance,
-                progress=progress,
-            )
-        )
+        return Minimum(*self._core(objective).iis(objective.start, **vars(self), progress=progress))

@@ -43,18 +43,8 @@ class Lbfgs(Minimizer):
             if not hasattr(core, Adagrad.method):
                 raise OptionError("this model has no AdaGrad to start from: leave warmup out")
             start = Adagrad(self.variance, self.warmup).pass_over(core, start, None, progress)[0].weights
-        return Minimum(
-            *core.lbfgs(
-                start,
-                variance=self.variance,
-                memory=self.memory,
-                max_passes=self.max_passes,
-                tolerance=self.tolerance,
-                gain=self.gain,
-                checkpoint=checkpoint,
-                progress=progress,
-            )
-        )
+        options = {name: value for name, value in vars(self).items() if name != "warmup"}
+        return Minimum(*core.lbfgs(start, **options, checkpoint=checkpoint, progress=progress))
 
     def n_bytes(self, n_weights: int, n_threads: int) -> int:
         warm = Adagrad().n_bytes(n_weights, n_threads) if self.warmup else 0

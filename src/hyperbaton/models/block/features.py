@@ -51,12 +51,10 @@ def families_of(text: str, *, tagged: bool, parsed: bool) -> tuple[str, ...]:
 
 
 def family_bits(families: Iterable[str]) -> int:
-    """A set of families in the core's form."""
     return sum(1 << FAMILIES.index(family) for family in families)
 
 
 def core_features(columns: dict[str, Array]) -> _core.BlockFeatures:
-    """The columns in the core's form."""
     return _core.BlockFeatures(*(columns[name] for name in COLUMNS if name != "counts"))
 
 

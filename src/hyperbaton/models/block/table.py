@@ -70,7 +70,6 @@ class BlockTable(ArrayFields):
 
     @classmethod
     def of(cls, bitext: _core.BlockBitext, n_tags: int, threads: int, progress: Progress | None) -> BlockTable:
-        """Count the blocks of a bitext."""
         columns = _core.count_blocks(bitext, n_tags=n_tags, n_lengths=N_LENGTHS, n_threads=threads, progress=progress)
         return cls(**columns)
 

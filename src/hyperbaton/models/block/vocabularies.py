@@ -59,7 +59,6 @@ class BlockSides:
         return self.target_classes.tags(Text(words, np.array([0, len(words)], np.int64), self.target)).astype(np.uint32)
 
     def core_bitext(self, bitext: Bitext, annotations: Annotations) -> _core.BlockBitext:
-        """A linked bitext, over the vocabularies."""
         target, links = bitext.target.over(self.target), bitext.need_links()
         source = self.core_text(bitext.source, annotations)
         return _core.BlockBitext(source, target.tokens, target.offsets, links.points, links.offsets)

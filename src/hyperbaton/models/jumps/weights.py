@@ -50,11 +50,6 @@ def n_lists(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return (lengths + 1) * (lengths + 5)
 
 
-def most_bytes(training: JumpTraining) -> int:
-    """The memory needed to compute the features of the longest sentence."""
-    return _BYTES * int(n_lists(training.source.text.lengths).max(initial=0))
-
-
 def kept_lists(training: JumpTraining, keys: Array, n_features: int, *, packed: bool) -> dict[str, Array]:
     """The arrays of `_core.KeptLists`; packing saves memory at the cost of slower passes."""
     n_last = n_features - N_CONSTANTS - len(keys)
@@ -147,8 +142,9 @@ class JumpWeights(NextPositionModel):
             n_weights = self.n_features * self.n_weights_each
             gradients = 8 * n_weights * min(resources.threads, _core.MAX_JUMP_CHUNKS)
             vectors = self.keys_.nbytes + gradients + minimizer.n_bytes(n_weights, resources.threads)
-            needed, what = max(vectors, most_bytes(training)), f"training {self.name} with {n_weights:,} weights"
-            resources.scratch.check_room(needed, what, "use fewer features with --min-count")
+            longest = _BYTES * int(n_lists(training.source.text.lengths).max(initial=0))  # features of a sentence
+            what = f"training {self.name} with {n_weights:,} weights"
+            resources.scratch.check_room(max(vectors, longest), what, "use fewer features with --min-count")
         start = np.zeros((self.n_features, self.n_weights_each))
         objective = Objective(start, lambda: self.core_objective(training, cached=self.cache), self.states(training))
         progress = resources.phase("weights").progress

@@ -115,8 +115,6 @@ class TaggedSentences:
 
 
 class JumpTraining(NamedTuple):
-    """The training data of a model."""
-
     source: TaggedSentences
     visits: VisitOrders
     resources: Resources = Resources(threads=1)

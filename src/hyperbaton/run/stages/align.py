@@ -30,7 +30,6 @@ class Options:
     aligner: WordAligner | None
 
     def resolved(self) -> JsonObject:
-        """The options as plain values."""
         if self.aligner is None:
             return {}
         return without_none({"aligner": ALIGNERS.name_of(self.aligner)} | to_mapping(self.aligner))
@@ -60,7 +59,6 @@ def plan(plan: Plan) -> None:
 
 
 def plugin(options: JsonObject) -> type:
-    """The class that a stage trains."""
     return ALIGNERS[options["aligner"]["aligner"]]
 
 

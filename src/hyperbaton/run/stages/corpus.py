@@ -75,7 +75,6 @@ def run(work: Work) -> None:
 
 
 def commands(plan: Plan, root: Path) -> dict[str, list[str]]:
-    """The command that runs the experiment again."""
     return {"corpus": [plan.command(root)]}
 
 
@@ -127,7 +126,6 @@ def _tokens(work: Work, split: str, side: str, columns: dict[str, Path]) -> Path
 
 
 def _tags(work: Work, split: str, tokens: Path) -> Path:
-    """The file of tags of the source, from the tagger of the corpus."""
     tags = work.scratch / f"{split}.tags"
     write_pieces(tags, tag(read_sentences(tokens), TAGGERS.make(work.options["tag"]["source"]), work.threads))
     return tags

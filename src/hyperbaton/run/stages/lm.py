@@ -18,7 +18,6 @@ RATES = {"": Rate(0.3, 0.04, 60, 2)}
 
 
 def plan(plan: Plan) -> None:
-    """Plan the language model of all systems."""
     if plan.experiment.options(Translation).systems:
         options = {"estimation": to_mapping(plan.experiment.options(Estimation))}
         plan.add("lm", "lm", options, plan.text("train"), keeps_to_memory=True)

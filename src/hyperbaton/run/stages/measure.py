@@ -21,7 +21,6 @@ RATES = {"": Rate(0.5, 2.5, 70, 0, "test")}
 
 
 def plan(plan: Plan) -> None:
-    """Plan the measurement of all translations of a system."""
     translation = plan.experiment.options(Translation)
     options = {"metrics": list(translation.metrics)}
     for system in translation.systems:

@@ -28,7 +28,6 @@ RATES = {"": Rate(0.2, 0.03, 55, 2)}
 
 
 def plan(plan: Plan) -> None:
-    """Measure what moves, and how far."""
     options = {"splits": list(SPLITS), "max_length": plan.experiment.options(Extraction).max_length}
     plan.add("movement", "movement", options, plan.text(*SPLITS, links=True))
 
@@ -49,12 +48,10 @@ def run(work: Work) -> None:
 
 
 def figures(plan: Plan, root: Path) -> JsonObject:
-    """The sizes of the corpus, and its movements."""
     return dict(read_json(plan.stages["movement"].folder(root) / "movement.json"))
 
 
 def finding(results: JsonObject) -> str:
-    """What moves, and how far."""
     distances = {int(d): n for d, n in results["movement"]["distances"].items()}
     total = max(sum(distances.values()), 1)
     moved = sum(n for d, n in distances.items() if d)

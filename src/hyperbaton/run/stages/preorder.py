@@ -44,7 +44,6 @@ RATES = {"": Rate(1, 1, 100, 15)}
 
 
 def plan(plan: Plan) -> None:
-    """Plan the reordered text, if the experiment uses any."""
     options = plan.experiment.find(Options)
     if options is None:
         return

@@ -33,7 +33,6 @@ class Member(NamedTuple):
 
 
 def plan(plan: Plan) -> None:
-    """Plan every system from its parts."""
     translation, text = plan.experiment.options(Translation), plan.experiment.options(RawTextOptions).processing
     for system, names in translation.systems.items():
         options: JsonObject = {"reordering": {}, "decoding": to_mapping(translation.decoding)}

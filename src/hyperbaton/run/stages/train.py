@@ -42,7 +42,6 @@ def plan(plan: Plan) -> None:
 
 
 def plugin(options: JsonObject) -> type:
-    """The class that a stage trains."""
     return MODELS[options["model"]]
 
 

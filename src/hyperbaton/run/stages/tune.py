@@ -14,7 +14,6 @@ from hyperbaton.run.stage import Work, read_json
 from hyperbaton.run.texts import Texts
 from hyperbaton.run.translation import Translation, tune_name
 from hyperbaton.tune import Length, Tuning
-from hyperbaton.tune.length import AtLength
 from hyperbaton.tune.runs import DevelopmentText, TuningRuns
 
 AFTER = ("system",)
@@ -49,26 +48,22 @@ def plan(plan: Plan) -> None:
 def run(work: Work) -> None:
     options, texts = work.options, Texts(work.inputs)
     system = System.load(work.inputs["system"] / "system")
-    length = from_mapping(Length, options["length"])
     runs = TuningRuns(
         system,
         from_mapping(Tuning, options["tuning"]),
         n_best=options["n_best"],
         decoding=system.limited(options["limit"]),
         fix=options["fix"],
-        length=length,
+        length=from_mapping(Length, options["length"]),
         seed=options["seed"],
         resources=work.resources(),
         folder=work.scratch,
     )
     annotations = texts.for_decoder("dev", options["columns"])
     text = DevelopmentText(texts.lines("dev", "source"), [texts.lines("dev", "target")], annotations)
-    tuned = runs.on(text).tuned
-    turn = tuned.history[tuned.taken]
-    end = AtLength(tuned.weights, tuned.score, turn.length)
-    if length.at_length:
-        end = runs.at_length(text, tuned.weights)
-    best = runs.decoder(text).with_weights(end.weights)
+    choice = runs.on(text)
+    end, best = runs.finish(text, choice)
+    tuned = choice.tuned
     best.save(work.out / "system")  # ready to translate: it refers to its parts
     work.write_json(
         "weights.json",
@@ -76,7 +71,7 @@ def run(work: Work) -> None:
             "weights": {name: list(values) for name, values in best.weights.items()},
             "score": end.score,
             "length": end.length,
-            "expected": turn.expected,
+            "expected": tuned.turn.expected,
             "stopped": tuned.stopped,
             "failure": tuned.failure,
             "taken": tuned.taken,
@@ -104,14 +99,9 @@ def figures(plan: Plan, root: Path) -> JsonObject:
 
 def _outcome(tuned: JsonObject) -> JsonObject:
     """The score of a tuning run, the chosen iteration, and why it stopped."""
-    return {
-        "iteration": tuned["taken"],
-        "averaged": tuned["averaged"] if tuned["taken"] == len(tuned["history"]) else [],
-        "score": tuned["score"],
-        "length": tuned["length"],
-        "stopped": tuned["stopped"],
-        "failure": tuned["failure"],
-    }
+    averaged = tuned["averaged"] if tuned["taken"] == len(tuned["history"]) else []
+    same = {name: tuned[name] for name in ("score", "length", "stopped", "failure")}
+    return {"iteration": tuned["taken"], "averaged": averaged, **same}
 
 
 def warnings(plan: Plan, root: Path) -> Iterator[str]:
