@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from benchmarks._measure import existing, print_rows
-from benchmarks.decode.__main__ import parse_search
+from benchmarks.decode.__main__ import flags_of, parse_search
 from hyperbaton.corpus.files import read_lines
 
 # The first expression found in `file:function` gives the stage.
@@ -89,14 +89,15 @@ def costs_of(system: str, search: str, lines: list[str], folder: Path) -> Counte
     """Instructions of a translation by stage."""
     source, profile = folder / "source", folder / "profile"
     source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    flags: list[str] = []
-    for name, value in parse_search(search).items():
-        flags += [f"--{name.replace('_', '-')}", str(value)]
     program = [sys.executable, "-m", "hyperbaton", "translate", system, str(source), "-o", str(folder / "output"), "-q"]
     callgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}"]
     environment = os.environ | {"PYTHONHASHSEED": "0"}
     done = subprocess.run(
-        [*callgrind, *program, "-t", "1", *flags], env=environment, capture_output=True, text=True, check=False
+        [*callgrind, *program, "-t", "1", *flags_of(parse_search(search))],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(done.stderr)

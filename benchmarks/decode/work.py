@@ -13,7 +13,7 @@ from hyperbaton.decode import Decoding, System, TokenTranslator, annotate
 def translate(
     system: str, source: str, tags: str | None, n: int, options: dict[str, Any], threads: int, length: int = 0
 ) -> dict[str, Any]:
-    """Translate the first n lines; seconds to load, wall and processor seconds, words, mean model score.
+    """Translate the first n lines; seconds to load, wall and processor seconds, words, model scores.
 
     With `length`, every line is cut or repeated to that many words.
     """
@@ -22,8 +22,8 @@ def translate(
     translator = TokenTranslator(loaded, Decoding(**options), threads=threads)
     list(translator.batches([""], annotations=annotate([""], tags=None if tags is None else [""])))
     loading = time.perf_counter() - start
-    lines = [_of_length(line, length) for line in list(read_lines(source))[:n]]
-    labels = None if tags is None else [_of_length(line, length) for line in list(read_lines(tags))[:n]]
+    lines = [of_length(line, length) for line in list(read_lines(source))[:n]]
+    labels = None if tags is None else [of_length(line, length) for line in list(read_lines(tags))[:n]]
     annotations = annotate(lines, tags=labels)
     start, processor = time.perf_counter(), time.process_time()
     scores = [score for batch in translator.batches(lines, annotations=annotations) for score in batch.scores.tolist()]
@@ -33,14 +33,14 @@ def translate(
         "processor_s": time.process_time() - processor,
         "sentences": len(lines),
         "words": sum(len(line.split()) for line in lines),
-        "score": sum(scores) / len(scores),
+        "scores": scores,
     }
 
 
-def _of_length(line: str, length: int) -> str:
+def of_length(line: str, length: int) -> str:
     """A line cut or repeated to a number of words; 0 leaves it unchanged.
 
-    >>> _of_length("a b c", 5), _of_length("a b c", 2)
+    >>> of_length("a b c", 5), of_length("a b c", 2)
     ('a b c a b', 'a b')
     """
     words = line.split()

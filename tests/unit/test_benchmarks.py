@@ -33,6 +33,7 @@ MISSING = {
     "decode.remaining_words": "NO NO",
     "decode.stages": "NO NO",
     "extract": "NO NO NO",
+    "extract.rules": "NO NO NO",
     "encoder": "unpack NO",
     "lm": "NO NO",
     "next_position": "speed NO NO NO",

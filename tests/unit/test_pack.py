@@ -19,6 +19,7 @@ from hyperbaton.corpus import Text
 from hyperbaton.data import generate
 from hyperbaton.decode import Decoding, NBest, System, TokenTranslator
 from hyperbaton.decode.assemble import assemble
+from hyperbaton.decode.moses import export_moses, import_moses
 from hyperbaton.decode.packing import pack
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
@@ -95,6 +96,15 @@ def test_exact_packing_changes_nothing(saved: Path, tmp_path: Path, kind: str) -
         *([saved / "text", "--weight", "LR=0.1", "--weight", "Distortion0=0.2"] for _ in searches[:1]),
     ):
         assert answers(packed, *flags) == answers(original, *flags)
+
+
+def test_export_to_moses(saved: Path, tmp_path: Path) -> None:
+    tables = {"LR": "hier-mslr-bidirectional-fe", "SRC": "msd-backward-f"}
+    system = pack(assemble(saved / "extracted", [saved / "lm"], tables, options=Decoding(table_limit=LIMIT)), exact=True)
+    again = import_moses(export_moses(system, tmp_path))
+    before, after = (TokenTranslator(each, threads=1).translate_batch(LINES, NBest(1)) for each in (system, again))
+    assert after.lines() == before.lines()
+    assert after.scores == pytest.approx(before.scores, abs=1e-3)
 
 
 def test_small_packing_translates_nearly_the_same(saved: Path, tmp_path: Path) -> None:

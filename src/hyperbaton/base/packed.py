@@ -29,6 +29,8 @@ class PackedNumbers(Picklable):
     >>> numbers = PackedNumbers.of(np.array([3, 1, 70, 2]))
     >>> len(numbers), int(numbers[-2]), numbers[1:3].tolist(), numbers[np.array([3, 0])].tolist()
     (4, 70, [1, 70], [2, 3])
+    >>> numbers[np.array([True, False, True, False])].tolist()
+    [3, 70]
     """
 
     words: npt.NDArray[np.uint64]
@@ -62,7 +64,12 @@ class PackedNumbers(Picklable):
         if isinstance(key, slice):
             begin, end, step = key.indices(len(self))
             return self.core.slice(begin, max(begin, end)) if step == 1 else self[np.arange(begin, end, step)]
-        rows = np.asarray(key, np.int64)
+        rows = np.asarray(key)
+        if rows.dtype == np.bool_:
+            if rows.shape != (len(self),):
+                raise IndexError(f"a mask of shape {rows.shape} for {len(self)} numbers")
+            rows = np.flatnonzero(rows)
+        rows = rows.astype(np.int64)
         if rows.size and not -len(self) <= rows.min() <= rows.max() < len(self):
             raise IndexError(f"a row that is not among {len(self)}")
         return self.core.at(np.where(rows < 0, rows + len(self), rows).ravel()).reshape(rows.shape)[()]
