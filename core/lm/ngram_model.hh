@@ -7,7 +7,7 @@
 // needs.
 //
 // The n-grams of a packed model (`packed_table.hh`) are sorted instead of hashed, so a child is found by bisection. They
-// take an eighth to a quarter of the memory.
+// take a fifth to a quarter of the memory, and queries more time.
 //
 // Everything is read from borrowed arrays and is thread-safe.
 #pragma once

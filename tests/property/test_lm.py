@@ -111,7 +111,7 @@ def test_a_vocabulary_limits_the_words() -> None:
 
 @pytest.mark.parametrize("bits", [None, 8])
 def test_packed_models_of_many_blocks(bits: int | None) -> None:
-    """Words with hundreds of neighbours, as in real text: children that fill many blocks, and odd contexts after pruning."""
+    """Words with hundreds of neighbours, as in real text: children fill many blocks, and pruning leaves blanks."""
     generator = np.random.default_rng(3)
     lines = [" ".join(f"w{word}" for word in generator.zipf(1.3, 9) if word < 900) for _ in range(4000)]
     for prune in ("0", "0 1 2"):

@@ -197,7 +197,7 @@ def test_packed_language_models_give_the_same_scores(saved: Path, tmp_path: Path
     with pytest.raises(HyperbatonError, match="a packed language model cannot be quantised"):
         packed.quantized()
     with pytest.raises(HyperbatonError, match="build the artefact again"):  # as in models packed by earlier versions
-        replace(packed, tables=(lm.tables[0], *packed.tables[1:])).view
+        replace(packed, tables=(lm.tables[0], *packed.tables[1:])).score(text)
 
 
 def test_small_language_models_keep_what_phrases_can_say(saved: Path) -> None:
