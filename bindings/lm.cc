@@ -64,7 +64,7 @@ HYPERBATON_BINDINGS(lm) {
           "count_ngrams",
           [](const NgramModel& self) {
             std::vector<std::size_t> counts;
-            for (std::uint32_t n = 1; n <= self.order(); ++n) counts.push_back(self.table(n).count_ngrams());
+            for (std::uint32_t n = 1; n <= self.order(); ++n) counts.push_back(self.count_ngrams(n));
             return counts;
           },
           "The number of n-grams of each order.")

@@ -7,7 +7,8 @@ thread and with two (peak memory includes mapped files that the system could dro
 follow, and those of building and storing the tables for scoring. Then the ARPA file is read, and the sentences of the
 second text are scored on one thread: by our model from word numbers and from strings, and by KenLM's Python module (pip
 install kenlm) from strings. Times are the best of three; `max_difference` is the largest difference between the log10
-probabilities of a sentence. `forms` are the sizes of hashed and packed models and the processor time of a query.
+probabilities of a sentence. `forms` are the sizes of hashed and packed models and the processor time of a query, and
+`bits of an n-gram` the columns of packed ones.
 """
 
 from __future__ import annotations

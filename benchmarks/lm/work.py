@@ -58,7 +58,9 @@ def ask_ours(folder: str, text: str) -> dict[str, Any]:
     numbers, scores = best(lambda: model.score(words, threads=1))
     strings, _ = best(lambda: model.score(lines, threads=1))
     np.save(Path(folder) / "ours.npy", scores / np.log(10))
-    return {"read": read, "numbers": numbers, "strings": strings, "n_tokens": words.n_tokens, "forms": forms(model, words)}
+    found = {"read": read, "numbers": numbers, "strings": strings, "n_tokens": words.n_tokens, "forms": forms(model, words)}
+    packed = {"packed": model.packed(exact=True), "packed, 8 bits": model.packed(exact=False)}
+    return {**found, "bits of an n-gram": {name: columns(form) for name, form in packed.items()}}
 
 
 def forms(model: LanguageModel, text: Text) -> dict[str, dict[str, float]]:
@@ -74,6 +76,21 @@ def forms(model: LanguageModel, text: Text) -> dict[str, dict[str, float]]:
             seconds[name].append(time.process_time() - start)
     n = text.n_tokens + len(text)
     return {name: {"MB": form.nbytes / 1e6, "us": 1e6 * min(seconds[name]) / n} for name, form in models.items()}
+
+
+def columns(model: LanguageModel) -> list[dict[str, float]]:
+    """Bits of an n-gram of each order of a packed model, by column (`core/lm/packed_table.hh`)."""
+    rows: list[dict[str, float]] = []
+    for order, table in enumerate(model.tables, 1):
+        content = table.slots.ravel()
+        n = int(content[:4].view(np.uint32)[0])
+        n_blocks, n_bytes = -(-n // 32), -(-(36 + int(content[16:19].sum())) // 8)
+        blocks = content[20:][np.arange(n_blocks)[:, None] * n_bytes + np.arange(8)].view(np.uint64)[:, 0]
+        names = ("rank", "children", "back-off", "marks", "probability")
+        bits = {name: float((blocks >> np.uint64(6 * k) & np.uint64(63)).mean()) for k, name in enumerate(names)}
+        bits |= {"block": 8 * n_bytes / 32, "lists": 8 * (table.prob_bins.nbytes + table.backoff_bins.nbytes) / n}
+        rows.append({"order": order, "n": n, **bits, "all": 8 * sum(array.nbytes for array in table) / n})
+    return rows
 
 
 def ask_kenlm(folder: str, text: str) -> dict[str, Any]:

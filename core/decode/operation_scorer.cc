@@ -166,7 +166,7 @@ void OperationSentence::write_script(Script& script, const Coverage& before, Sta
   script.n_operations = static_cast<std::uint32_t>(operations_.size()) - script.place;
   script.n_gaps = counts.n_gaps - (skips_way && way.any_gap() ? 1 : 0);
   script.n_open_gaps = counts.n_open_gaps - n_outside(prepared, begin) * phrase.shape.n_generated;
-  complete_script(script, option, input_.units[0].model.table(1).prob(operations_[script.place][0]), histories);
+  complete_script(script, option, input_.units[0].model.log10_prob(operations_[script.place][0]), histories);
 }
 
 void OperationSentence::complete_script(Script& script, std::uint32_t option, float first_log10, const Histories& behind) {

@@ -131,7 +131,7 @@ PhraseOperations OperationInput::make(std::size_t sentence, std::size_t option) 
       phrase.rests.push_back(logprob(phrase.behind, word.operation));
       phrase.alone.logprob += phrase.rests.back();
     }
-    phrase.first_log10 = units[0].model.table(1).prob(phrase.operations[0][0]);
+    phrase.first_log10 = units[0].model.log10_prob(phrase.operations[0][0]);
     for (std::size_t k = phrase.rests.size(); k-- > 1;) phrase.rests[k - 1] += phrase.rests[k];
   } else {
     SourceWalk way(end - begin);

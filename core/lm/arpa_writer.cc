@@ -18,21 +18,28 @@ class ModelSource : public ArpaSource {
   ModelSource(const NgramModel& model, unsigned n_threads) : model_(model), n_threads_(n_threads) {}
   std::uint32_t order() const override { return model_.order(); }
   std::size_t n_words() const override { return model_.n_words(); }
-  std::size_t count(std::uint32_t order) const override { return model_.table(order).count_ngrams(); }
+  std::size_t count(std::uint32_t order) const override { return model_.count_ngrams(order); }
 
   void start(std::uint32_t order) override {
     order_ = order;
-    const auto& table = model_.table(order);
+    if (model_.is_packed()) spell_packed();
     std::vector<std::uint32_t> slots;
-    for (std::uint32_t slot = 0; slot < table.n_slots(); ++slot)
-      if (table.is_ngram(slot)) slots.push_back(slot);
+    for (std::uint32_t slot = 0; slot < model_.n_slots(order); ++slot)
+      if (model_.is_ngram(order, slot)) slots.push_back(slot);
     with_order(order, [&]<std::size_t N>() {
       rows_.resize(slots.size() * (N + 2));
       const auto rows = as_rows<N>(std::span(rows_));
       parallel_chunks(rows.size(), 1 << 14, n_threads_, {}, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-          spell(slots[i], rows[i].words.data());
-          rows[i].set_probs(table.prob(slots[i]), N < model_.order() ? table.backoff(slots[i]) : 0);
+          if (model_.is_packed()) {
+            const auto slot = model_.packed_table(N)[slots[i]];
+            std::copy_n(words_.begin() + static_cast<std::ptrdiff_t>(slots[i] * N), N, rows[i].words.begin());
+            rows[i].set_probs(slot.prob(), slot.backoff().first);
+          } else {
+            const auto& table = model_.table(N);
+            spell(slots[i], rows[i].words.data());
+            rows[i].set_probs(table.prob(slots[i]), N < model_.order() ? table.backoff(slots[i]) : 0);
+          }
         }
       });
       sort_rows(rows_, N, RowOrder::BySuffix, n_threads_, {});
@@ -44,12 +51,41 @@ class ModelSource : public ArpaSource {
   }
 
  private:
-  // The words of the n-gram in a slot, oldest first.
+  // The words of all slots of a packed order, from those of the order below. The oldest word of an n-gram is that of its
+  // context, which is among the children of its parent's context.
+  void spell_packed() {
+    const auto n_slots = model_.n_slots(order_);
+    std::vector<WordId> words;
+    std::vector<std::uint64_t> contexts;
+    if (order_ == 1) {
+      for (std::uint32_t word = 0; word < n_slots; ++word) words.push_back(word);
+    } else {
+      const auto n_below = model_.n_slots(order_ - 1);
+      for (std::uint64_t parent = 0; parent < n_below; ++parent) {
+        const auto children = model_.packed_table(order_ - 1)[parent].children();
+        if (children.begin != contexts.size()) throw_damaged("the n-grams of the language model are not in order");
+        const auto first = order_ == 2 ? 0 : model_.packed_table(order_ - 2)[contexts_[parent]].children().begin;
+        for (auto slot = children.begin; slot < children.end; ++slot) {
+          const auto context = first + model_.packed_table(order_)[slot].rank();
+          if (context >= n_below) throw_damaged("an n-gram of the language model has no context");
+          contexts.push_back(context);
+          words.push_back(words_[context * (order_ - 1)]);
+          words.insert(words.end(), words_.begin() + static_cast<std::ptrdiff_t>(parent * (order_ - 1)),
+                       words_.begin() + static_cast<std::ptrdiff_t>((parent + 1) * (order_ - 1)));
+        }
+      }
+      if (contexts.size() != n_slots) throw_damaged("an n-gram of the language model has no parent");
+    }
+    words_ = std::move(words);
+    contexts_ = std::move(contexts);
+  }
+
+  // The words of the n-gram in a slot of a hashed model, oldest first.
   void spell(std::uint32_t slot, WordId* words) const {
     for (auto n = order_; n >= 1; --n) {
       if (slot >= model_.table(n).n_slots()) throw_damaged("an n-gram of the language model has no parent");
       *words++ = ngram_key::word(model_.table(n).key(slot));
-      if (n > 1) slot = model_.parent(n, slot);
+      if (n > 1) slot = ngram_key::parent(model_.table(n).key(slot));
     }
   }
 
@@ -57,6 +93,9 @@ class ModelSource : public ArpaSource {
   unsigned n_threads_;
   std::uint32_t order_ = 0;
   std::vector<std::uint32_t> rows_;  // NgramRows of the order being written, with words oldest first
+  // Of a packed model, for each slot of this order: its words, oldest first; the slot of its context in the order below.
+  std::vector<WordId> words_;
+  std::vector<std::uint64_t> contexts_;
 };
 
 // The n-grams of an estimation, ordered by their links: n-grams are grouped by context, in the order of the contexts;

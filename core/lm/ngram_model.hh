@@ -6,8 +6,8 @@
 // probability, and the nodes on the path contain the back-off weights of the contexts that end in c, which the next query
 // needs.
 //
-// The n-grams of a packed model (`packed_ngrams.hh`) are sorted instead of hashed, so a child is found by bisection. They
-// take a third to a half of the memory, and queries more time.
+// The n-grams of a packed model (`packed_table.hh`) are sorted instead of hashed, so a child is found by bisection. They
+// take a fifth to a quarter of the memory, and queries more time.
 //
 // Everything is read from borrowed arrays and is thread-safe.
 #pragma once
@@ -20,10 +20,13 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/errors.hh"
 #include "base/hash.hh"
 #include "base/slices.hh"
+#include "lm/ngram_slots.hh"
+#include "lm/packed_table.hh"
 
 namespace hyperbaton {
 
@@ -31,24 +34,13 @@ inline constexpr std::uint32_t kMaxNgramOrder = 9;
 
 // The words before the next one, newest first, as far as the model can distinguish them. Words beyond `length` are zero,
 // so that states are equal exactly if every continuation has the same probability for both, as far as the model knows.
+// A packed model has, instead of every word but the newest, its rank among the words that precede the newer ones.
 struct LmState {
   std::array<std::uint32_t, kMaxNgramOrder - 1> words{};
   std::array<float, kMaxNgramOrder - 1> backoff{};  // of the newest 1, 2, … words as context; log10, determined by words
   std::uint8_t length = 0;
 
   bool operator==(const LmState& other) const { return length == other.length && words == other.words; }
-};
-
-// The n-grams of one order in memory. A slot is `stride` bytes: an 8-byte key, the probability and, unless the order is
-// the highest, the back-off weight; both are log10, floats or, with bins, one-byte bin numbers.
-//
-// A slot of a packed order has a shorter key: from the lowest bit on, the word; unless the order is the highest, two flags
-// and the slot of the first child. Slots are sorted by parent and word, so the children of a node end where those of the
-// next one begin. After the slots there are kPackedEnd more, of which the first has the end of the last children.
-struct NgramSlots {
-  std::span<const std::uint8_t> bytes;
-  std::size_t stride;
-  std::span<const float> prob_bins, backoff_bins;
 };
 
 // A key: the parent's slot in the order below, three flags, and the word. Words themselves are the slots of order 1.
@@ -60,7 +52,6 @@ inline constexpr std::uint64_t kBlank = 1ULL << 31;  // not an n-gram of the mod
 inline constexpr std::uint64_t kFlags = kExtendsLeft | kExtendsRight | kBlank;
 inline constexpr std::uint64_t kEmpty = ~0ULL;
 inline constexpr std::uint32_t kMaxWords = (1U << 29) - 1;
-inline constexpr std::size_t kPackedEnd = 8;
 inline std::uint64_t make(std::uint32_t parent, std::uint32_t word) {
   return static_cast<std::uint64_t>(parent) << 32 | word;
 }
@@ -82,94 +73,40 @@ class NgramHash {
   std::uint64_t value_;
 };
 
-// The slots of one order, by number.
+// The slots of one order of a hashed model, by number. A slot is an 8-byte key, the probability and, unless the order is
+// the highest, the back-off weight; both are log10, floats or, with bins, one-byte bin numbers.
 class NgramTable {
  public:
-  static constexpr std::uint32_t kNone = ~0U;
-
-  // A range of slots.
-  struct Range {
-    std::uint64_t begin, end;
-  };
+  static constexpr std::uint32_t kNone = NgramSlots::kNone;
 
   NgramTable() = default;
-  // Only an order that is not the first may be packed: one that is given the number of words.
-  NgramTable(const NgramSlots& slots, bool highest, std::uint64_t n_words = 0)
+  NgramTable(const NgramSlots& slots, bool highest)
       : bytes_(slots.bytes.data()),
         stride_(slots.stride),
         prob_bins_(slots.prob_bins.empty() ? nullptr : slots.prob_bins.data()),
         backoff_bins_(slots.backoff_bins.empty() ? nullptr : slots.backoff_bins.data()) {
-    const std::size_t value = prob_bins_ ? 1 : sizeof(float), n_values = highest ? 1 : 2;
-    key_bytes_ = stride_ - std::min(stride_, n_values * value);
-    if (key_bytes_ < 8 && n_words > 0) {
-      word_bits_ = static_cast<unsigned>(std::bit_width(n_words));
-      has_children_ = !highest;
-    }
-    const bool has_room = key_bytes_ == 8 || (is_packed() && 8 * key_bytes_ >= word_bits_ + (highest ? 0 : kFlagBits));
     const auto fits = [&](std::span<const float> bins) { return bins.size() == (prob_bins_ ? 256 : 0); };
-    if (!has_room || slots.bytes.size() % stride_ != 0 || slots.bytes.size() / stride_ >= kNone ||
-        (is_packed() && slots.bytes.size() / stride_ < ngram_key::kPackedEnd) || !fits(slots.prob_bins) ||
+    if (stride_ != kKeyBytes + (highest ? 1 : 2) * value_size() || slots.bytes.size() % stride_ != 0 ||
+        slots.bytes.size() / stride_ >= kNone || !fits(slots.prob_bins) ||
         !(highest ? slots.backoff_bins.empty() : fits(slots.backoff_bins)))
-      throw Error("the arrays of the language model do not match: build the artefact again");
-    n_slots_ = slots.bytes.size() / stride_ - (is_packed() ? ngram_key::kPackedEnd : 0);
+      throw_mismatch();
+    n_slots_ = slots.bytes.size() / stride_;
   }
 
-  bool is_packed() const { return word_bits_ > 0; }
-  // The values of the bins; none without bins.
-  std::span<const float> prob_bins() const { return bins(prob_bins_); }
-  std::span<const float> backoff_bins() const { return bins(backoff_bins_); }
   std::uint64_t n_slots() const { return n_slots_; }
-  // The key of a slot; of a packed order without the parent.
   std::uint64_t key(std::uint32_t slot) const {
-    if (!is_packed()) return stored_key(slot);
-    const auto stored = stored_key(slot);
-    std::uint64_t key = stored & word_mask();
-    if (has_children_) {
-      key |= (stored >> word_bits_ & ((1U << kFlagBits) - 1)) << 30;
-      if (first_child(slot) < first_child(slot + 1)) key |= ngram_key::kExtendsLeft;
-    }
+    std::uint64_t key;
+    std::memcpy(&key, bytes_ + slot * stride_, kKeyBytes);
     return key;
   }
-  // The slots of the children of a node, of which there are `n_next`, if the order above is packed.
-  Range children(std::uint32_t slot, std::uint64_t n_next) const {
-    if (!is_packed()) {  // words: the key has the first child instead of a parent
-      const auto end = slot + 1U < n_slots_ ? ngram_key::parent(stored_key(slot + 1U)) : n_next;
-      return {ngram_key::parent(stored_key(slot)), std::min<std::uint64_t>(end, n_next)};
-    }
-    return {first_child(slot), std::min(first_child(slot + 1), n_next)};
-  }
-  // The slot of a word among the children of a node, or kNone.
-  std::uint32_t find_packed(Range range, std::uint32_t word) const {
-    auto [begin, end] = range;
-    while (begin < end) {
-      const auto middle = begin + (end - begin) / 2;
-      const auto here = stored_key(static_cast<std::uint32_t>(middle)) & word_mask();
-      if (here == word) return static_cast<std::uint32_t>(middle);
-      if (here < word)
-        begin = middle + 1;
-      else
-        end = middle;
-    }
-    return kNone;
-  }
-  // The bytes of the values of a slot: the probability and, unless the order is the highest, the back-off weight.
-  std::span<const std::uint8_t> values(std::uint32_t slot) const {
-    return {bytes_ + slot * stride_ + key_bytes_, value_bytes()};
-  }
-  std::size_t value_bytes() const { return stride_ - key_bytes_; }
   // Whether the slot contains an n-gram of the model.
   bool is_ngram(std::uint32_t slot) const {
     const auto here = key(slot);
     return here != ngram_key::kEmpty && !(here & ngram_key::kBlank);
   }
-  std::size_t count_ngrams() const {
-    std::size_t n = 0;
-    for (std::uint32_t slot = 0; slot < n_slots_; ++slot) n += is_ngram(slot) ? 1 : 0;
-    return n;
-  }
-  float prob(std::uint32_t slot) const { return value(bytes_ + slot * stride_ + key_bytes_, prob_bins_); }
+  float prob(std::uint32_t slot) const { return value(bytes_ + slot * stride_ + kKeyBytes, prob_bins_); }
   float backoff(std::uint32_t slot) const {
-    return value(bytes_ + slot * stride_ + key_bytes_ + (prob_bins_ ? 1 : sizeof(float)), backoff_bins_);
+    return value(bytes_ + slot * stride_ + kKeyBytes + value_size(), backoff_bins_);
   }
   // Prefetch for a probe that starts in this slot.
   void prefetch(std::uint32_t slot) const { __builtin_prefetch(bytes_ + slot * stride_); }
@@ -187,35 +124,18 @@ class NgramTable {
   }
 
  private:
-  static constexpr unsigned kFlagBits = 2;  // kExtendsRight and kBlank; a node with children extends to the left
+  static constexpr std::size_t kKeyBytes = 8;
 
-  // The key as it is stored. A packed one is followed by bytes that do not belong to it.
-  std::uint64_t stored_key(std::uint64_t slot) const {
-    std::uint64_t key;
-    std::memcpy(&key, bytes_ + slot * stride_, 8);
-    return key;
-  }
-  static std::span<const float> bins(const float* values) { return {values, values ? 256U : 0U}; }
-  std::uint64_t word_mask() const { return (std::uint64_t{1} << word_bits_) - 1; }
-  std::uint64_t first_child(std::uint64_t slot) const {
-    return (stored_key(slot) & ((std::uint64_t{1} << 8 * key_bytes_) - 1)) >> (word_bits_ + kFlagBits);
-  }
-
-  // Always finite, even in a damaged file; NaN becomes the lowest value. The order of the arguments matters.
-  static float bounded(float log10) { return std::min(std::max(-kMost, log10), kMost); }
-  static constexpr float kMost = 1e9F;
+  std::size_t value_size() const { return prob_bins_ ? 1 : sizeof(float); }
   static float value(const std::uint8_t* at, const float* bins) {
-    if (bins) return bounded(bins[*at]);
+    if (bins) return bounded_log10(bins[*at]);
     float value;
     std::memcpy(&value, at, sizeof value);
-    return bounded(value);
+    return bounded_log10(value);
   }
 
   const std::uint8_t* bytes_ = nullptr;
   std::size_t stride_ = 1;
-  std::size_t key_bytes_ = 8;
-  unsigned word_bits_ = 0;     // of a packed order
-  bool has_children_ = false;  // of a packed order
   std::uint64_t n_slots_ = 0;
   const float* prob_bins_ = nullptr;
   const float* backoff_bins_ = nullptr;
@@ -231,39 +151,40 @@ class NgramModel {
   explicit NgramModel(std::span<const NgramSlots> orders) : order_(static_cast<std::uint32_t>(orders.size())) {
     if (order_ < 1 || order_ > kMaxNgramOrder)
       throw Error("a language model needs an order from 1 to " + std::to_string(kMaxNgramOrder));
-    for (std::uint32_t n = 0; n < order_; ++n)
-      tables_[n] = NgramTable(orders[n], n + 1 == order_, n == 0 ? 0 : tables_[0].n_slots());
+    is_packed_ = orders[0].is_packed();
+    for (auto n = order_; n-- > 0;) {
+      const bool highest = n + 1 == order_;
+      if (orders[n].is_packed() != is_packed_) throw_mismatch();
+      if (is_packed_)
+        packed_[n] = PackedTable(orders[n], highest ? 0 : packed_[n + 1].n_slots());
+      else
+        tables_[n] = NgramTable(orders[n], highest);
+    }
     if (n_words() <= kEos) throw Error("a language model needs the words <unk>, <s> and </s>");
-    is_packed_ = order_ > 1 && tables_[1].is_packed();
-    for (std::uint32_t n = 1; n < order_; ++n)
-      if (tables_[n].is_packed() != is_packed_)
-        throw Error("the arrays of the language model do not match: build the artefact again");
   }
 
   // Whether the n-grams are sorted instead of hashed.
   bool is_packed() const { return is_packed_; }
-  // The slot of an n-gram without its oldest word, in the order below; n ≥ 2.
-  std::uint32_t parent(std::uint32_t n, std::uint32_t slot) const {
-    const auto& table = tables_[n - 1];
-    const auto& below = tables_[n - 2];
-    if (!is_packed_) return ngram_key::parent(table.key(slot));
-    // The last node whose children begin at this slot or before.
-    std::uint32_t begin = 0;
-    for (auto size = static_cast<std::uint32_t>(below.n_slots()); size > 1;) {
-      const auto half = size / 2;
-      if (below.children(begin + half, table.n_slots()).begin <= slot) begin += half;
-      size -= half;
-    }
-    return begin;
-  }
-
   std::uint32_t order() const { return order_; }
-  std::uint32_t n_words() const { return static_cast<std::uint32_t>(tables_[0].n_slots()); }
-  // The n-grams of n words, 1 ≤ n ≤ order().
+  std::uint32_t n_words() const { return static_cast<std::uint32_t>(n_slots(1)); }
+  // The n-grams of n words, 1 ≤ n ≤ order(), in the form that the model has.
   const NgramTable& table(std::uint32_t n) const { return tables_[n - 1]; }
+  const PackedTable& packed_table(std::uint32_t n) const { return packed_[n - 1]; }
+  std::uint64_t n_slots(std::uint32_t n) const { return is_packed_ ? packed_table(n).n_slots() : table(n).n_slots(); }
+  // Whether a slot contains an n-gram of the model.
+  bool is_ngram(std::uint32_t n, std::uint32_t slot) const {
+    return is_packed_ ? !packed_table(n)[slot].is_blank() : table(n).is_ngram(slot);
+  }
+  std::size_t count_ngrams(std::uint32_t n) const {
+    std::size_t count = 0;
+    for (std::uint32_t slot = 0; slot < n_slots(n); ++slot) count += is_ngram(n, slot) ? 1 : 0;
+    return count;
+  }
 
   std::uint32_t unk() const { return kUnk; }
   std::uint32_t eos() const { return kEos; }
+  // log10 p(word), without context.
+  float log10_prob(std::uint32_t word) const { return is_packed_ ? packed_table(1)[word].prob() : table(1).prob(word); }
 
   // No context.
   LmState null_state() const { return {}; }
@@ -273,16 +194,17 @@ class NgramModel {
     if (order_ == 1) return state;
     state.length = 1;
     state.words[0] = kBos;
-    state.backoff[0] = tables_[0].backoff(kBos);
+    state.backoff[0] = is_packed_ ? packed_table(1)[kBos].backoff().first : table(1).backoff(kBos);
     return state;
   }
 
   // Whether the model has an n-gram that ends in these two words.
   bool has_bigram(std::uint32_t before, std::uint32_t word) const {
-    if (order_ < 2 || !(tables_[0].key(word) & ngram_key::kExtendsLeft)) return false;
-    NgramHash hash(word);
-    hash.extend(before);
-    return find_child(1, word, before, hash.home(tables_[1].n_slots())) != NgramTable::kNone;
+    if (order_ < 2) return false;
+    LmState in;
+    in.length = 1;
+    in.words[0] = before;
+    return is_packed_ ? PackedNode(*this, word).descend(in) : HashedNode(*this, word, in).descend(in);
   }
   // log p(word | in), natural log, for a word that forms no n-gram of the model with the previous word; `log10_prob` is
   // its unigram probability. The state after it equals that without context.
@@ -299,35 +221,94 @@ class NgramModel {
   // `extends_left` is true if a word before those of `in` could matter: the model has an n-gram of all of `in` and the
   // word, and a longer one that ends in it.
   float score(const LmState& in, std::uint32_t word, LmState& out, bool& extends_left) const {
-    std::array<std::uint32_t, kMaxNgramOrder - 1> homes;  // of the n-grams of order 2, 3, …
-    NgramHash hash(word);
-    for (std::size_t k = 0; k < in.length && !is_packed_; ++k) {
-      hash.extend(in.words[k]);
-      homes[k] = hash.home(tables_[k + 1].n_slots());
-      tables_[k + 1].prefetch(homes[k]);
-    }
-    std::uint8_t kept = 0, matched = 1;
-    std::uint32_t node = word, oldest = word;
-    auto key = tables_[0].key(word);
-    float log10_prob = tables_[0].prob(word);
-    for (;; ++matched) {
-      const auto& table = tables_[matched - 1];
-      if (matched < order_) {
-        out.words[matched - 1] = oldest;
-        out.backoff[matched - 1] = table.backoff(node);
-        if (key & ngram_key::kExtendsRight) kept = matched;
+    return is_packed_ ? walk(PackedNode(*this, word), in, out, extends_left)
+                      : walk(HashedNode(*this, word, in), in, out, extends_left);
+  }
+
+ private:
+  // The node of a word, and of longer n-grams as words before it are added.
+  class HashedNode {
+   public:
+    HashedNode(const NgramModel& model, std::uint32_t word, const LmState& in)
+        : tables_(model.tables_.data()), node_(word), word_(word), key_(tables_[0].key(word)) {
+      NgramHash hash(word);
+      for (std::size_t k = 0; k < in.length; ++k) {
+        hash.extend(in.words[k]);
+        homes_[k] = hash.home(tables_[k + 1].n_slots());
+        tables_[k + 1].prefetch(homes_[k]);
       }
-      if (matched > in.length || !(key & ngram_key::kExtendsLeft)) break;
-      oldest = in.words[matched - 1];
-      const auto& next = tables_[matched];
-      const auto child = find_child(matched, node, oldest, homes[matched - 1]);
-      if (child == NgramTable::kNone) break;
-      node = child;
-      key = next.key(node);
-      log10_prob = next.prob(node);
     }
-    for (std::size_t k = matched - 1U; k < in.length; ++k) log10_prob += in.backoff[k];
-    extends_left = matched > in.length && key & ngram_key::kExtendsLeft;
+    std::uint32_t n() const { return n_; }        // words
+    std::uint32_t word() const { return word_; }  // the oldest one, as in an LmState
+    float prob() const { return tables_[n_ - 1].prob(node_); }
+    // The back-off weight, and whether the n-gram matters as a context.
+    std::pair<float, bool> backoff() const {
+      return {tables_[n_ - 1].backoff(node_), (key_ & ngram_key::kExtendsRight) != 0};
+    }
+    bool extends_left() const { return (key_ & ngram_key::kExtendsLeft) != 0; }
+    // Add the next word of a state; false if there is no such n-gram.
+    bool descend(const LmState& in) {
+      if (!extends_left()) return false;
+      const auto word = in.words[n_ - 1];
+      const auto child = tables_[n_].find(node_, word, homes_[n_ - 1]);
+      if (child == NgramTable::kNone) return false;
+      node_ = child;
+      word_ = word;
+      key_ = tables_[n_++].key(node_);
+      return true;
+    }
+
+   private:
+    const NgramTable* tables_;
+    std::uint32_t n_ = 1, node_, word_;
+    std::uint64_t key_;
+    std::array<std::uint32_t, kMaxNgramOrder - 1> homes_;  // of the n-grams of order 2, 3, …
+  };
+
+  class PackedNode {
+   public:
+    PackedNode(const NgramModel& model, std::uint32_t word)
+        : tables_(model.packed_.data()), word_(word), slot_(tables_[0][word]), prob_(slot_.prob_place()) {}
+    std::uint32_t n() const { return n_; }
+    std::uint32_t word() const { return word_; }
+    float prob() const { return tables_[n_ - 1].prob(prob_); }
+    std::pair<float, bool> backoff() const { return slot_.backoff(); }
+    bool extends_left() const {
+      const auto children = slot_.children();
+      return children.begin < children.end;
+    }
+    // After a failure only the probability can be asked for.
+    bool descend(const LmState& in) {
+      const auto children = slot_.children();
+      const auto child = tables_[n_].find(children, in.words[n_ - 1], slot_);
+      if (child >= children.end) return false;
+      word_ = static_cast<std::uint32_t>(child - children.begin);
+      prob_ = slot_.prob_place();
+      ++n_;
+      return true;
+    }
+
+   private:
+    const PackedTable* tables_;
+    std::uint32_t n_ = 1, word_;
+    PackedTable::Slot slot_;
+    PackedTable::Place prob_;
+  };
+
+  template <class Node>
+  float walk(Node node, const LmState& in, LmState& out, bool& extends_left) const {
+    std::uint8_t kept = 0;
+    do {
+      const auto n = node.n();
+      if (n == order_) break;
+      out.words[n - 1] = node.word();
+      const auto [backoff, matters] = node.backoff();
+      out.backoff[n - 1] = backoff;
+      if (matters) kept = static_cast<std::uint8_t>(n);
+    } while (node.n() <= in.length && node.descend(in));
+    float log10_prob = node.prob();
+    for (std::size_t k = node.n() - 1U; k < in.length; ++k) log10_prob += in.backoff[k];
+    extends_left = node.n() > in.length && node.extends_left();
     out.length = kept;
     for (std::size_t k = kept; k + 1 < order_; ++k) {
       out.words[k] = 0;
@@ -336,17 +317,10 @@ class NgramModel {
     return log10_prob * kLn10;
   }
 
- private:
-  // The child `word` of a node of n words, or kNone; `home` is where the probe of a hash table starts.
-  std::uint32_t find_child(std::uint32_t n, std::uint32_t node, std::uint32_t word, std::uint32_t home) const {
-    const auto& next = tables_[n];
-    if (!is_packed_) return next.find(node, word, home);
-    return next.find_packed(tables_[n - 1].children(node, next.n_slots()), word);
-  }
-
   std::uint32_t order_;
   bool is_packed_;
   std::array<NgramTable, kMaxNgramOrder> tables_;
+  std::array<PackedTable, kMaxNgramOrder> packed_;
 };
 
 }  // namespace hyperbaton

@@ -107,3 +107,17 @@ def test_a_vocabulary_limits_the_words() -> None:
     # <unk> in the text counts as an unknown word.
     same = LanguageModel.estimate(Text.of(["<unk> <unk> c", "c c <unk>"]), 2, discount_fallback=True)
     assert b"".join(same.arpa_pieces()) == b"".join(most.arpa_pieces())
+
+
+@pytest.mark.parametrize("bits", [None, 8])
+def test_packed_models_of_many_blocks(bits: int | None) -> None:
+    """Words with hundreds of neighbours, as in real text: children fill many blocks, and pruning leaves blanks."""
+    generator = np.random.default_rng(3)
+    lines = [" ".join(f"w{word}" for word in generator.zipf(1.3, 9) if word < 900) for _ in range(4000)]
+    for prune in ("0", "0 1 2"):
+        model = LanguageModel.estimate(Text.of(lines[1000:]), 3, prune=prune, discount_fallback=True)
+        model = model if bits is None else model.quantized(bits)
+        packed = model.packed(exact=True)
+        np.testing.assert_array_equal(packed.score_words(lines)[0], model.score_words(lines)[0])
+        assert b"".join(packed.arpa_pieces()) == b"".join(model.arpa_pieces())
+        assert 3 * packed.nbytes < model.nbytes

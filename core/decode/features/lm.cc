@@ -54,7 +54,7 @@ Scored LmFeature::score_word(std::uint32_t state, WordId word) {
   Scored scored;
   if (before.length > 0 && !has_bigram(before.words[0], number_in_lm)) {
     // Most word pairs were never seen, and distinct pairs are few: avoid a look-up for each state.
-    scored = {lm_.weight * NgramModel::back_off(lm_.model.table(1).prob(number_in_lm), before),
+    scored = {lm_.weight * NgramModel::back_off(lm_.model.log10_prob(number_in_lm), before),
               score_word(nothing_, word).state};
   } else {
     scored.score = lm_.weight * lm_.model.score(before, number_in_lm, after_);

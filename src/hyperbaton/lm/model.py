@@ -63,8 +63,8 @@ class Perplexity(NamedTuple):
 class NgramTable(NamedTuple):
     """The n-grams of one order, as the core lays them out: `core/lm/ngram_model.hh`."""
 
-    slots: npt.NDArray[np.uint8]  # (n_slots, bytes per slot)
-    prob_bins: npt.NDArray[np.float32]  # (256,) if quantised, else empty
+    slots: npt.NDArray[np.uint8]  # (n_slots, bytes per slot); packed: (n_bytes, 1)
+    prob_bins: npt.NDArray[np.float32]  # (256,) if quantised, else empty; packed: any number of values
     backoff_bins: npt.NDArray[np.float32]
 
 
@@ -216,7 +216,7 @@ class LanguageModel(Display, Picklable):
         return LanguageModel(self.vocabulary, tables, {**self.options, "quantize": bits})
 
     def packed(self, *, exact: bool, pairs: tuple[Array, Array, Array] | None = None) -> LanguageModel:
-        """Return a smaller model whose n-grams are sorted, not hashed; queries take longer.
+        """Return a much smaller model whose n-grams are sorted, not hashed; queries take longer.
 
         Arguments:
             exact: do not also quantise it.
