@@ -76,7 +76,7 @@ HYPERBATON_BINDINGS(decode_options) {
           },
           nb::kw_only(), "table"_a, "scores"_a, "ranks"_a, "n_target_words"_a);
 
-  nb::class_<RankCache>(m, "RankCache", "The best pairs of frequent phrases, for one table, limit and set of weights.")
+  nb::class_<RankCaches>(m, "RankCache", "The best pairs of frequent phrases, for one table, limit and set of weights.")
       .def(nb::init<>());
 
   nb::class_<SourceTokens>(m, "SourceTokens",
@@ -137,7 +137,7 @@ HYPERBATON_BINDINGS(decode_options) {
 
   m.def(
       "find_options",
-      [](const LookupTable& table, RankCache& cache, const SourceTokens& source, const std::vector<const BoundLm*>& lms,
+      [](const LookupTable& table, RankCaches& caches, const SourceTokens& source, const std::vector<const BoundLm*>& lms,
          const Floats& weights, const BoundDemands& demands, const BoundTokens* forced, const LookupSettings& settings) {
         const auto views = views_of(lms, table);
         auto input = input_of(table, views, weights);
@@ -148,7 +148,7 @@ HYPERBATON_BINDINGS(decode_options) {
         BoundOptions bound;
         {
           const nb::gil_scoped_release release;
-          bound.options = find_options(input, settings, cache, {});
+          bound.options = find_options(input, settings, caches.options, {});
         }
         return bound;
       },

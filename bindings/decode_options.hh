@@ -12,6 +12,12 @@ struct BoundOptions {
   TranslationOptions options;
 };
 
+// A translator has one kind of table, so one of these stays empty.
+struct RankCaches {
+  OptionCache options;
+  RuleCache rules;
+};
+
 // Source sentences, and for each token the target word used when it is passed through.
 struct SourceTokens {
   BoundTokens tokens;

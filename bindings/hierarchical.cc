@@ -56,9 +56,9 @@ class BoundChartInput {
       features_.push_back(nb::borrow(handle));
     }
   }
-  BoundOptions find_blocks(RankCache& cache, const ChartSettings& settings) {
+  BoundOptions find_blocks(RankCaches& caches, const ChartSettings& settings) {
     const nb::gil_scoped_release release;
-    auto blocks = hyperbaton::find_blocks(input_, settings, cache, {});
+    auto blocks = hyperbaton::find_blocks(input_, settings, caches.rules, {});
     blocks_ = std::move(blocks.sentences);
     input_.blocks = blocks_;
     return {std::move(blocks.options)};
@@ -223,11 +223,11 @@ HYPERBATON_BINDINGS(hierarchical) {
 
   m.def(
       "decode_chart",
-      [](const BoundChartInput& input, RankCache& cache, const ChartSettings& settings,
+      [](const BoundChartInput& input, RankCaches& caches, const ChartSettings& settings,
          const std::optional<nb::callable>& progress) {
         const auto report = make_progress(progress);
         const nb::gil_scoped_release release;
-        return BoundCandidates{decode_chart(input.input(), settings, cache, report), input.input().n_values()};
+        return BoundCandidates{decode_chart(input.input(), settings, caches.rules, report), input.input().n_values()};
       },
       "input"_a, "cache"_a, "settings"_a, nb::arg("progress").none(), "The best derivations of sentences by rules.");
 }

@@ -25,7 +25,8 @@ class Heap {
   void replace_front(const Item& item) {
     std::size_t at = 0;
     for (std::size_t child = 1; child < items_.size(); child = 2 * at + 1) {
-      if (child + 1 < items_.size() && before_(items_[child + 1], items_[child])) ++child;
+      // Without a branch, which could not be predicted.
+      if (child + 1 < items_.size()) child += before_(items_[child + 1], items_[child]) ? 1 : 0;
       if (!before_(items_[child], item)) break;
       items_[at] = items_[child];
       at = child;

@@ -50,14 +50,19 @@ class Grids {
   std::uint32_t hypothesis(std::size_t row) const { return hypotheses_[row]; }
 
  private:
-  // The hypotheses of a group for which accept(state) is true become [first_row_, last_row_). The rows of the previous
-  // call are reused if they are equal, as they are without a distortion limit; long sentences would otherwise need much
-  // memory.
+  // The hypotheses of a group for whose place accept(place) is true become [first_row_, last_row_). The rows of the
+  // previous call are reused if they are equal, as they are without a distortion limit; long sentences would otherwise need
+  // much memory.
   template <class Accept>
   void add_rows(const std::vector<std::uint32_t>& group, const Accept& accept) {
     const std::size_t at = hypotheses_.size();
-    for (const auto id : group)
-      if (accept(chart_.state(id))) hypotheses_.push_back(id);
+    hypotheses_.resize(at + group.size());
+    auto end = at;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      hypotheses_[end] = group[i];
+      end += accept(i) ? 1 : 0;
+    }
+    hypotheses_.resize(end);
     if (std::equal(hypotheses_.begin() + static_cast<std::ptrdiff_t>(at), hypotheses_.end(),
                    hypotheses_.begin() + static_cast<std::ptrdiff_t>(first_row_),
                    hypotheses_.begin() + static_cast<std::ptrdiff_t>(last_row_))) {
@@ -72,10 +77,13 @@ class Grids {
     const std::uint32_t* state = chart_.state(group[0]);
     const Coverage covered = space_.coverage(state);
     const int first_gap = covered.next_gap(0);
+    previous_ends_.clear();
+    for (const auto id : group) previous_ends_.push_back(space_.previous_end(chart_.state(id)));
     for (int begin = first_gap; begin < space_.n_words(); begin = covered.next_gap(begin + 1)) {
       poll_();
       const auto spans = space_.spans_from(begin);
-      add_rows(group, [&](const std::uint32_t* each) { return space_.reachable(each, begin); });
+      const auto is_reachable = [&](std::size_t i) { return space_.reachable(previous_ends_[i], begin); };
+      add_rows(group, is_reachable);
       const auto n_rows = static_cast<std::int64_t>(last_row_ - first_row_), n = static_cast<std::int64_t>(spans.size());
       counts_.spans += n * static_cast<std::int64_t>(group.size());
       counts_.spans_cut += n * (static_cast<std::int64_t>(group.size()) - n_rows);
@@ -88,8 +96,8 @@ class Grids {
           continue;
         }
         if (space_.skips_spans()) {
-          add_rows(group, [&](const std::uint32_t* each) {
-            return space_.reachable(each, begin) && !space_.skips(each, first_gap, span.source);
+          add_rows(group, [&](std::size_t i) {
+            return is_reachable(i) && !space_.skips(chart_.state(group[i]), first_gap, span.source);
           });
           counts_.spans_cut += n_rows - static_cast<std::int64_t>(last_row_ - first_row_);
           if (first_row_ == last_row_) continue;
@@ -105,6 +113,7 @@ class Grids {
   Poll& poll_;
   std::vector<std::vector<Grid>> grids_;      // by the stack they lead to
   std::vector<std::uint32_t> hypotheses_;     // of the rows of grids
+  std::vector<int> previous_ends_;            // of the hypotheses of a group
   std::size_t first_row_ = 0, last_row_ = 0;  // the rows of the previous position
 };
 

@@ -27,17 +27,32 @@ float estimate_inside(std::span<const WeightedLm> lms, std::span<const WordId> t
 }
 
 // Source phrases with more pairs than this are cached.
-constexpr std::int64_t kMany = 50;
+constexpr std::size_t kMany = 4;
+
+// Options without places.
+using Options = TranslationOptions;
+Options no_options(std::size_t n_features) {
+  Options options;
+  options.n_features = n_features;
+  options.target_offsets.push_back(0);
+  options.link_offsets.push_back(0);
+  return options;
+}
+std::size_t n_bytes(const Options& options) {
+  return sizeof options + options.target_words.size() * sizeof(WordId) + options.links.size() * sizeof(Link) +
+         options.features.size() * sizeof(float) + options.size() * (3 * sizeof(std::int64_t) + 2 * sizeof(float));
+}
+void append_options(Options& all, const Options& part) {
+  append_columns<&Options::pair, &Options::target_words, &Options::links, &Options::features, &Options::score,
+                 &Options::estimate>(all, part);
+  append_offsets<&Options::target_offsets, &Options::link_offsets>(all, part);
+}
 
 // Collects the options of some sentences.
 class Collector {
  public:
-  Collector(const LookupInput& input, const LookupSettings& settings, RankCache& cache)
-      : input_(input), settings_(settings), cache_(cache) {
-    options_.n_features = input.scores.n() + kOwnFeatures;
-    options_.target_offsets.push_back(0);
-    options_.link_offsets.push_back(0);
-  }
+  Collector(const LookupInput& input, const LookupSettings& settings, OptionCache* cache)
+      : input_(input), settings_(settings), cache_(cache), options_(no_options(input.scores.n() + kOwnFeatures)) {}
 
   void add_sentence(std::size_t s) {
     const auto words = input_.source[s];
@@ -62,18 +77,14 @@ class Collector {
 
   TranslationOptions take() { return std::move(options_); }
 
-  RankCache::Pairs rank(std::size_t s, std::uint32_t phrase) {
-    const auto pairs_of_phrase = input_.table.pairs_of(phrase);
-    const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first),
-               end = static_cast<std::int64_t>(pairs_of_phrase.last);
-    const bool many = end - begin > kMany && !input_.forced.any();
+  // The best pairs of a phrase for a sentence, as many as the table limit allows.
+  RankedPairs rank(std::size_t s, std::uint32_t phrase) {
+    const auto pairs = input_.table.pairs_of(phrase);
     values_.clear();
-    first_ranked_ = begin;
-    if (many)
-      if (auto known = cache_.find(phrase)) return known;
-    std::vector<RankedPair> ranked;
+    first_ranked_ = static_cast<std::int64_t>(pairs.first);
+    RankedPairs ranked;
     const auto n_scores = static_cast<std::ptrdiff_t>(input_.scores.n());
-    for (auto pair = begin; pair < end; ++pair) {
+    for (auto pair = first_ranked_; pair < static_cast<std::int64_t>(pairs.last); ++pair) {
       if (!possible(s, pair)) continue;
       const auto target = target_of(pair);
       fill_features(phrase, pair, target.size());
@@ -84,10 +95,7 @@ class Collector {
     // Ties keep the order of the table.
     std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
     if (settings_.table_limit > 0 && ranked.size() > settings_.table_limit) ranked.resize(settings_.table_limit);
-    ranked.shrink_to_fit();
-    auto pairs = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
-    if (many) cache_.add(phrase, pairs);
-    return pairs;
+    return ranked;
   }
 
  private:
@@ -139,21 +147,38 @@ class Collector {
   }
 
   bool add_phrase(std::size_t s, SourceSpan span, std::uint32_t phrase) {
-    const auto ranked = rank(s, phrase);
-    for (const auto& row : *ranked) {
-      const auto first = static_cast<std::ptrdiff_t>(options_.links.size());
+    const auto n = input_.table.pairs_of(phrase).size();
+    if (n > kMany && !input_.forced.any()) {
+      auto known = cache_->find(phrase);
+      if (!known) {
+        Options options = no_options(options_.n_features);
+        add_pairs(s, phrase, options);
+        known = std::make_shared<const Options>(std::move(options));
+        cache_->add(phrase, known, n_bytes(*known));
+      }
+      append_options(options_, *known);
+    } else {
+      add_pairs(s, phrase, options_);
+    }
+    place(s, span);
+    return n > 0;
+  }
+
+  void add_pairs(std::size_t s, std::uint32_t phrase, Options& options) {
+    const auto n_source = input_.table.source.length(phrase);
+    for (const auto& row : rank(s, phrase)) {
+      const auto first = static_cast<std::ptrdiff_t>(options.links.size());
       const auto target = target_of(row.pair);
       for (const auto link : input_.table.links_of(to_size(row.pair))) {
-        if (link.source >= span.end - span.begin || link.target >= target.size())
+        if (link.source >= n_source || link.target >= target.size())
           throw_damaged("a phrase pair has a link that is out of range");
-        options_.links.push_back({link.source, link.target});
+        options.links.push_back({link.source, link.target});
       }
       // Tables of other programs may list links in any order.
-      std::sort(options_.links.begin() + first, options_.links.end(),
+      std::sort(options.links.begin() + first, options.links.end(),
                 [](Link a, Link b) { return a.source != b.source ? a.source < b.source : a.target < b.target; });
-      add(s, span, phrase, row, target);
+      add(options, phrase, row, target);
     }
-    return input_.table.pairs_of(phrase).size() > 0;
   }
 
   void add_unknown(std::size_t s, int position) {
@@ -177,27 +202,32 @@ class Collector {
   void add_single(std::size_t s, SourceSpan span, std::int64_t pair, std::span<const WordId> target) {
     fill_features(kNoPhrase, pair, target.size());
     const float score = weighted(features_);
-    add(s, span, kNoPhrase, {pair, score, score + estimate_inside(input_.lms, target)}, target);
+    add(options_, kNoPhrase, {pair, score, score + estimate_inside(input_.lms, target)}, target);
+    place(s, span);
   }
 
-  void add(std::size_t s, SourceSpan span, std::uint32_t phrase, const RankedPair& row, std::span<const WordId> target) {
+  void add(Options& options, std::uint32_t phrase, const RankedPair& row, std::span<const WordId> target) {
     fill_features(phrase, row.pair, target.size());
-    options_.sentence.push_back(static_cast<std::uint32_t>(s));
-    options_.begin.push_back(static_cast<std::uint16_t>(span.begin));
-    options_.length.push_back(static_cast<std::uint8_t>(span.end - span.begin));
-    options_.pair.push_back(row.pair);
-    options_.target_words.insert(options_.target_words.end(), target.begin(), target.end());
-    options_.target_offsets.push_back(static_cast<std::int64_t>(options_.target_words.size()));
-    options_.link_offsets.push_back(static_cast<std::int64_t>(options_.links.size()));
-    options_.features.insert(options_.features.end(), features_.begin(), features_.end());
-    options_.score.push_back(row.score);
-    options_.estimate.push_back(row.estimate);
+    options.pair.push_back(row.pair);
+    options.target_words.insert(options.target_words.end(), target.begin(), target.end());
+    options.target_offsets.push_back(static_cast<std::int64_t>(options.target_words.size()));
+    options.link_offsets.push_back(static_cast<std::int64_t>(options.links.size()));
+    options.features.insert(options.features.end(), features_.begin(), features_.end());
+    options.score.push_back(row.score);
+    options.estimate.push_back(row.estimate);
+  }
+  // Set the place of the options that have none.
+  void place(std::size_t s, SourceSpan span) {
+    const auto n = options_.size();
+    options_.sentence.resize(n, static_cast<std::uint32_t>(s));
+    options_.begin.resize(n, static_cast<std::uint16_t>(span.begin));
+    options_.length.resize(n, static_cast<std::uint8_t>(span.end - span.begin));
   }
 
   const LookupInput& input_;
   const LookupSettings& settings_;
-  RankCache& cache_;
-  TranslationOptions options_;
+  OptionCache* cache_;
+  Options options_;
   std::vector<float> features_;
   mutable std::vector<WordId> room_;
   std::int64_t first_ranked_ = 0;  // the first pair of the phrase that was ranked last
@@ -207,36 +237,30 @@ class Collector {
 }  // namespace
 
 std::vector<std::uint8_t> best_pairs(const LookupInput& input, const LookupSettings& settings, const Progress& progress) {
-  RankCache cache;
   struct Ranker {
     Collector collector;
-    RankCache::Pairs rank(std::uint32_t phrase) { return collector.rank(0, phrase); }
+    RankedPairs rank(std::uint32_t phrase) { return collector.rank(0, phrase); }
   };
-  return mark_best(input.table, settings, progress, [&] { return Ranker{Collector(input, settings, cache)}; });
+  return mark_best(input.table, settings, progress, [&] { return Ranker{Collector(input, settings, nullptr)}; });
 }
 
-TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, RankCache& cache,
+TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, OptionCache& cache,
                                 const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<TranslationOptions> parts(n);
   const auto order = longest_first(input.source.offsets);
   parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t at, std::size_t) {
-    Collector collector(input, settings, cache);
+    Collector collector(input, settings, &cache);
     collector.add_sentence(order[at]);
     parts[order[at]] = collector.take();
   });
-  using Options = TranslationOptions;
-  Options all;
-  all.n_features = input.scores.n() + kOwnFeatures;
+  auto all = no_options(input.scores.n() + kOwnFeatures);
   all.offsets.push_back(0);
-  all.target_offsets.push_back(0);
-  all.link_offsets.push_back(0);
   for (auto& part : parts) {
-    append_columns<&Options::sentence, &Options::begin, &Options::length, &Options::pair, &Options::target_words,
-                   &Options::links, &Options::features, &Options::score, &Options::estimate>(all, part);
-    append_offsets<&Options::target_offsets, &Options::link_offsets>(all, part);
+    append_columns<&Options::sentence, &Options::begin, &Options::length>(all, part);
+    append_options(all, part);
     all.offsets.push_back(static_cast<std::int64_t>(all.sentence.size()));
-    part = TranslationOptions{};
+    part = Options{};
   }
   return all;
 }

@@ -48,27 +48,6 @@ struct RankedPair {
   float score, estimate;
 };
 
-// A cache of the best pairs of frequent source phrases, which have thousands, kept from sentence to sentence. A cache is
-// valid for one table, one set of models and weights, and one limit; it is thread-safe.
-class RankCache {
- public:
-  using Pairs = std::shared_ptr<const std::vector<RankedPair>>;
-  Pairs find(std::uint32_t phrase) const {
-    const std::shared_lock lock(mutex_);
-    const auto found = ranked_.find(phrase);
-    return found == ranked_.end() ? nullptr : found->second;
-  }
-  void add(std::uint32_t phrase, Pairs pairs) {
-    const std::unique_lock lock(mutex_);
-    if (ranked_.size() < kMost) ranked_.emplace(phrase, std::move(pairs));
-  }
-
- private:
-  static constexpr std::size_t kMost = 200'000;
-  mutable std::shared_mutex mutex_;
-  std::unordered_map<std::uint32_t, Pairs> ranked_;
-};
-
 // A translation required by the user for a span; no other option may overlap it.
 struct Demand {
   std::uint32_t sentence;
@@ -128,7 +107,7 @@ struct TranslationOptions {
   std::vector<float> score;     // weighted features
   std::vector<float> estimate;  // weighted features plus the language models' scores inside the phrase
 
-  std::size_t size() const { return sentence.size(); }
+  std::size_t size() const { return pair.size(); }
   std::span<const WordId> target(std::size_t option) const {
     return std::span(target_words)
         .subspan(to_size(target_offsets[option]), to_size(target_offsets[option + 1] - target_offsets[option]));
@@ -138,6 +117,34 @@ struct TranslationOptions {
                                     to_size(link_offsets[option + 1] - link_offsets[option]));
   }
 };
+
+// A cache of what was ranked for frequent source phrases, some of which have thousands of pairs, kept from sentence to
+// sentence. A cache is valid for one table, one set of models and weights, and one limit; it is thread-safe.
+template <class Ranked>
+class RankCache {
+ public:
+  std::shared_ptr<const Ranked> find(std::uint32_t phrase) const {
+    const std::shared_lock lock(mutex_);
+    const auto found = ranked_.find(phrase);
+    return found == ranked_.end() ? nullptr : found->second;
+  }
+  void add(std::uint32_t phrase, std::shared_ptr<const Ranked> ranked, std::size_t n_bytes) {
+    const std::unique_lock lock(mutex_);
+    if (n_bytes_ + n_bytes <= kMostBytes && ranked_.emplace(phrase, std::move(ranked)).second) n_bytes_ += n_bytes;
+  }
+
+ private:
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::uint32_t, std::shared_ptr<const Ranked>> ranked_;
+  std::size_t n_bytes_ = 0;
+};
+using RankedPairs = std::vector<RankedPair>;
+
+// Of source phrases, the options of a span with the phrase: without places.
+using OptionCache = RankCache<TranslationOptions>;
+// Of source sides of rules.
+using RuleCache = RankCache<RankedPairs>;
 
 // For each pair of a table, whether the look-up can take it: whether it is among the best of its source phrase, as many as
 // the table limit allows. Of the input, the sentences are not used. `make_ranker()` returns an object with `rank(phrase)`.
@@ -154,14 +161,14 @@ std::vector<std::uint8_t> mark_best(const PairsView& table, const LookupSettings
         continue;
       }
       const auto ranked = ranker.rank(static_cast<std::uint32_t>(phrase));
-      for (const auto& row : *ranked) best[to_size(row.pair)] = 1;
+      for (const auto& row : ranked) best[to_size(row.pair)] = 1;
     }
   });
   return best;
 }
 std::vector<std::uint8_t> best_pairs(const LookupInput& input, const LookupSettings& settings, const Progress& progress);
 
-TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, RankCache& cache,
+TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, OptionCache& cache,
                                 const Progress& progress);
 
 }  // namespace hyperbaton

@@ -259,8 +259,7 @@ class Refinement {
     const auto id = hypotheses_.best(entry.hypotheses), option = options_.best(entry.options);
     float score;
     if (!search_.space_.apply(search_.chart_.state(id), option, row.move, score)) return false;
-    search_.add({id, option, search_.chart_[id].score + score, row.move.future, row.move.ahead, stack},
-                row.move.state.data());
+    search_.add({id, option, search_.chart_[id].score + score, row.move.future, row.move.ahead, stack}, row.move.state());
     return true;
   }
 

@@ -48,7 +48,7 @@ void Search::search_stacks() {
         for (auto option = span.first; option < span.last; ++option) {
           float score;
           if (!space_.apply(state, option, move, score)) continue;
-          add({id, option, from.score + score, move.future, move.ahead, stack}, move.state.data());
+          add({id, option, from.score + score, move.future, move.ahead, stack}, move.state());
         }
       });
     }

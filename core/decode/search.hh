@@ -73,12 +73,12 @@ template <class OnSpan>
 void Search::for_each_span(std::uint32_t id, const OnSpan& on_span) {
   const std::uint32_t* state = chart_.state(id);
   const Coverage covered = space_.coverage(state);
-  const int first_gap = covered.next_gap(0);
+  const int first_gap = covered.next_gap(0), previous_end = space_.previous_end(state);
   for (int begin = first_gap; begin < space_.n_words(); begin = covered.next_gap(begin + 1)) {
     poll_();
     const auto spans = space_.spans_from(begin);
     counts_.spans += static_cast<std::int64_t>(spans.size());
-    if (!space_.reachable(state, begin)) {
+    if (!space_.reachable(previous_end, begin)) {
       counts_.spans_cut += static_cast<std::int64_t>(spans.size());
       continue;
     }

@@ -110,9 +110,10 @@ float Space::future(const std::uint32_t* state) const {
 void Space::prepare(const std::uint32_t* state, float future, const Span& span, Move& move) {
   const Coverage before = coverage(state);
   const auto [begin, end] = span.source;
-  move.state.assign(state, state + state_size_);
-  move.memos.resize(features_.n_memos());
-  Coverage::set(move.state.data(), span.source);
+  move.n_memos = features_.n_memos();
+  move.words.resize(move.n_memos + state_size_);
+  std::uint32_t* const after = std::copy_n(state, state_size_, move.state()) - state_size_;
+  Coverage::set(after, span.source);
 
   const int gap_begin = before.gap_begin(begin), gap_end = before.next_covered(end);
   move.future = future - future_cost(gap_begin, gap_end) + future_cost(gap_begin, begin) + future_cost(end, gap_end);
@@ -120,10 +121,10 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
   const bool swap_possible = begin > 0 && !before[begin - 1];
   const bool keep_begin = needs_.begin || (needs_.begin_at_swap && swap_possible);
   // If no feature needs the end, any value other than 0 will do: only the start of the sentence has 0.
-  shared_.set_previous(move.state.data(), {keep_begin ? begin : 0, needs_.end ? end : 1});
+  shared_.set_previous(after, {keep_begin ? begin : 0, needs_.end ? end : 1});
   const auto previous = shared_.previous(state);
   move.step = {.before = before,
-               .after = coverage(move.state.data()),
+               .after = coverage(after),
                .previous = previous,
                .next = span.source,
                .first = previous.end == 0,
@@ -133,19 +134,19 @@ void Space::prepare(const std::uint32_t* state, float future, const Span& span, 
   if (needs_.stack) {
     const auto shifted = stacks_.shift(state[at_stack_], span.source);
     move.step.hierarchical = shifted.orientation;
-    move.state[at_stack_] = shifted.stack;
+    after[at_stack_] = shifted.stack;
   }
   move.score = move.ahead = 0;
   features_.each([&](auto& placed) {
     placed.feature.ahead(move.step, move.ahead);
-    placed.feature.prepare(move.step, state + placed.state, move.memos[placed.memo], move.score);
+    placed.feature.prepare(move.step, state + placed.state, move.words[placed.memo], move.score);
   });
 }
 
 float Space::guess(const std::uint32_t* state, std::uint32_t option, const Move& move) const {
   float score = move.score + sentence_.estimate(option);
   features_.each([&](const auto& placed) {
-    placed.feature.guess(move.step, state + placed.state, move.memos[placed.memo], option, score);
+    placed.feature.guess(move.step, state + placed.state, move.words[placed.memo], option, score);
   });
   return score;
 }
@@ -156,12 +157,12 @@ bool Space::apply(const std::uint32_t* state, std::uint32_t option, Move& move, 
     const auto target = sentence_.target(option);
     if (target.size() > forced_.size() - done || !std::ranges::equal(target, forced_.subspan(done, target.size())))
       return false;
-    move.state[at_forced_] = done + static_cast<std::uint32_t>(target.size());
+    move.state()[at_forced_] = done + static_cast<std::uint32_t>(target.size());
   }
+  std::uint32_t* const after = move.state();
   score = guess(state, option, move) - sentence_.estimate(option) + sentence_.score(option);
   features_.each([&](auto& placed) {
-    placed.feature.extend(move.step, state + placed.state, move.memos[placed.memo], option,
-                          move.state.data() + placed.state, score);
+    placed.feature.extend(move.step, state + placed.state, move.words[placed.memo], option, after + placed.state, score);
   });
   return true;
 }
@@ -198,7 +199,7 @@ void Space::add_values(const GraphStep& way, const Move& move, float* row) const
   // Not from the state, which omits the end of the previous phrase if no feature needs it.
   if (!step.first) step.previous = sentence_.source(way.before);
   features_.each([&](const auto& placed) {
-    placed.feature.add_values(step, {way.state + placed.state, way.before, way.option}, move.memos[placed.memo],
+    placed.feature.add_values(step, {way.state + placed.state, way.before, way.option}, move.words[placed.memo],
                               row + placed.column);
   });
   std::ranges::copy(sentence_.own_values(way.option), row + input_.features.n_values());
@@ -227,7 +228,7 @@ std::vector<std::uint32_t> Space::walk(std::span<const std::uint32_t> path, cons
     float weighted;
     apply(state.data(), path[i], move, weighted);
     visit(i, state.data(), move, weighted);
-    state = move.state;
+    std::copy_n(move.state(), state_size_, state.begin());
   }
   return state;
 }
@@ -240,7 +241,7 @@ double Space::add_path_values(std::span<const std::uint32_t> path, std::vector<f
     values.resize(values.size() + n, 0.0F);
     float* row = values.data() + values.size() - n;
     add_values({before, i == 0 ? 0 : path[i - 1], path[i]}, move, row);
-    const BatchedStep step{before, path[i], move.state.data()};
+    const BatchedStep step{before, path[i], move.state()};
     add_batched_values({&step, 1}, row);
     features_.each_batched([&](const auto& placed) { sum += placed.feature.weight() * row[placed.column]; });
   });
@@ -252,7 +253,7 @@ double Space::add_path_values(std::span<const std::uint32_t> path, std::vector<f
 std::vector<std::uint8_t> Space::path_classes(std::span<const std::uint32_t> path) {
   std::vector<std::uint8_t> classes;
   walk(path, [&](std::size_t, const std::uint32_t*, const Move& move, float) {
-    features_.each([&](const auto& placed) { placed.feature.add_class(move.step, move.memos[placed.memo], classes); });
+    features_.each([&](const auto& placed) { placed.feature.add_class(move.step, move.words[placed.memo], classes); });
   });
   return classes;
 }

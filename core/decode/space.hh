@@ -46,9 +46,12 @@ class Space {
     float score;                       // weighted, the part that does not depend on the option
     float future;                      // future cost after the step
     float ahead;                       // the part of it that is recomputed at each step
-    std::vector<std::uint32_t> memos;  // of the features
-    std::vector<std::uint32_t> state;  // after the step; the options' part is filled in by apply
     Step step;                         // refers to the states before and after
+    std::vector<std::uint32_t> words;  // the features' memos, then the state after the step
+    std::size_t n_memos;
+
+    // The state after the step; the options' part is filled in by apply.
+    std::uint32_t* state() { return words.data() + n_memos; }
   };
 
   int n_words() const { return sentence_.n_words(); }
@@ -62,10 +65,10 @@ class Space {
   void start(std::span<std::uint32_t> state) const;
   Coverage coverage(const std::uint32_t* state) const { return shared_.coverage(state); }
 
-  // Whether the limits allow a phrase to start there, and whether they allow a phrase at this uncovered span to follow.
-  bool reachable(const std::uint32_t* state, int begin) const {
-    return limits_.reachable(shared_.previous(state).end, begin);
-  }
+  // Where the previous phrase ended; whether the limits allow a phrase to start there after it, and whether they allow a
+  // phrase at this uncovered span to follow.
+  int previous_end(const std::uint32_t* state) const { return shared_.previous(state).end; }
+  bool reachable(int previous_end, int begin) const { return limits_.reachable(previous_end, begin); }
   bool allowed(const std::uint32_t* state, int first_gap, SourceSpan next) const {
     return limits_.allowed(coverage(state), first_gap, next);
   }
@@ -79,7 +82,7 @@ class Space {
   // Future cost of a coverage.
   float future(const std::uint32_t* state) const;
   void prepare(const std::uint32_t* state, float future, const Span& span, Move& move);
-  // Weighted score of the option after the prepared move; completes move.state. Returns false if a forced translation
+  // Weighted score of the option after the prepared move; completes move.state(). Returns false if a forced translation
   // forbids the option. Batched features are not included.
   bool apply(const std::uint32_t* state, std::uint32_t option, Move& move, float& score);
   // The cheap part of that score, for ordering.

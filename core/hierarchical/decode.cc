@@ -200,13 +200,13 @@ class Writer {
 }  // namespace
 
 std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSettings& settings, const Progress& progress) {
-  RankCache cache;
+  RuleCache cache;
   std::vector<ChartLm> none;
   return mark_best(input.grammar.table, settings.lookup, progress,
                    [&] { return RuleOptions(input, settings, 0, cache, none, nullptr); });
 }
 
-RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RankCache& cache, const Progress& progress) {
+RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RuleCache& cache, const Progress& progress) {
   RuleBlocks blocks;
   blocks.sentences.resize(input.source.offsets.size() - 1);
   const auto order = longest_first(input.source.offsets);
@@ -217,7 +217,7 @@ RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, R
   return blocks;
 }
 
-ChartCandidates decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
+ChartCandidates decode_chart(const ChartInput& input, const ChartSettings& settings, RuleCache& cache,
                              const Progress& progress) {
   const std::size_t n = input.source.offsets.size() - 1;
   const bool is_rescored = settings.n_rescored > 0;

@@ -50,7 +50,7 @@ struct ChartDecoded {
 std::vector<std::uint8_t> best_rules(const ChartInput& input, const ChartSettings& settings, const Progress& progress);
 
 // The phrase pairs that orientation models see in the derivations of sentences. Of the input, the features are not used.
-RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RankCache& cache, const Progress& progress);
+RuleBlocks find_blocks(const ChartInput& input, const ChartSettings& settings, RuleCache& cache, const Progress& progress);
 
 // Derivations to choose from, and the phrases in them if they will be rescored.
 struct ChartCandidates {
@@ -61,7 +61,7 @@ struct ChartCandidates {
   std::vector<OfSentence> sentences;
   TranslationOptions phrases;
 };
-ChartCandidates decode_chart(const ChartInput& input, const ChartSettings& settings, RankCache& cache,
+ChartCandidates decode_chart(const ChartInput& input, const ChartSettings& settings, RuleCache& cache,
                              const Progress& progress);
 
 ChartDecoded choose_best(ChartCandidates&& candidates, const NBestSettings& settings);

@@ -9,11 +9,11 @@ namespace hyperbaton {
 namespace {
 
 // Source sides with more rules than this are cached.
-constexpr std::int64_t kMany = 50;
+constexpr std::size_t kMany = 50;
 
 }  // namespace
 
-RuleOptions::RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
+RuleOptions::RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RuleCache& cache,
                          std::vector<ChartLm>& lms, Forced* forced)
     : input_(input), settings_(settings), sentence_(sentence), cache_(cache), lms_(lms), forced_(forced) {
   for (const auto& [pair, n_gaps] : {std::pair(kGluePair, 2), std::pair(kStartPair, 0), std::pair(kEndPair, 1)}) {
@@ -97,17 +97,11 @@ bool RuleOptions::possible(std::span<const WordId> target) const {
   return true;
 }
 
-RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
-  const auto& table = input_.grammar.table;
-  const auto pairs_of_phrase = table.pairs_of(phrase);
-  const auto begin = static_cast<std::int64_t>(pairs_of_phrase.first),
-             end = static_cast<std::int64_t>(pairs_of_phrase.last);
-  const bool many = end - begin > kMany && !forced_;
-  if (many)
-    if (auto known = cache_.find(phrase)) return known;
-  std::vector<RankedPair> ranked;
+RankedPairs RuleOptions::rank(std::uint32_t phrase) const {
+  const auto pairs = input_.grammar.table.pairs_of(phrase);
+  RankedPairs ranked;
   values_.resize(input_.n_own());
-  for (auto pair = begin; pair < end; ++pair) {
+  for (auto pair = static_cast<std::int64_t>(pairs.first); pair < static_cast<std::int64_t>(pairs.last); ++pair) {
     const auto target = target_of(pair);
     if (!possible(target)) continue;
     const auto n_words = std::ranges::count_if(target, [&](WordId word) { return gap_number(word) < 0; });
@@ -119,18 +113,20 @@ RankCache::Pairs RuleOptions::rank(std::uint32_t phrase) {
   std::ranges::stable_sort(ranked, std::greater<>(), &RankedPair::estimate);
   const auto limit = settings_.lookup.table_limit;
   if (limit > 0 && ranked.size() > limit) ranked.resize(limit);
-  ranked.shrink_to_fit();
-  auto pairs = std::make_shared<const std::vector<RankedPair>>(std::move(ranked));
-  if (many) cache_.add(phrase, pairs);
-  return pairs;
+  return ranked;
 }
 
 RuleOptions::Range RuleOptions::of_phrase(std::uint32_t phrase) {
   const auto [known, found] = by_phrase_.find_or_add(phrase);
   if (found) return ranges_[*known];
   *known = static_cast<std::uint32_t>(ranges_.size());
+  const bool many = input_.grammar.table.pairs_of(phrase).size() > kMany && !forced_;
+  auto ranked = many ? cache_.find(phrase) : nullptr;
+  if (!ranked) {
+    ranked = std::make_shared<const RankedPairs>(rank(phrase));
+    if (many) cache_.add(phrase, ranked, ranked->size() * sizeof(RankedPair));
+  }
   Range range{static_cast<std::uint32_t>(options_.size()), 0};
-  const auto ranked = rank(phrase);
   for (const auto& row : *ranked) {
     RuleOption option{};
     option.pair = row.pair;

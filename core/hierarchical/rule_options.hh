@@ -43,7 +43,7 @@ class RuleOptions {
     bool empty() const { return first == last; }
   };
 
-  RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
+  RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RuleCache& cache,
               std::vector<ChartLm>& lms, Forced* forced);
 
   // The options of a source side of the table, of an unknown word, and of a required translation.
@@ -69,7 +69,7 @@ class RuleOptions {
   std::vector<Link> links(const RuleOption& option) const;
 
   // The best target sides of a source side, as many as the table limit allows.
-  RankCache::Pairs rank(std::uint32_t phrase);
+  RankedPairs rank(std::uint32_t phrase) const;
 
  private:
   std::span<const WordId> target_of(std::int64_t pair) const;
@@ -88,7 +88,7 @@ class RuleOptions {
   const ChartInput& input_;
   const ChartSettings& settings_;
   std::size_t sentence_;
-  RankCache& cache_;
+  RuleCache& cache_;
   std::vector<ChartLm>& lms_;
   Forced* forced_;
   std::vector<RuleOption> options_;

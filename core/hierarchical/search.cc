@@ -60,7 +60,7 @@ void ChartInput::add(const std::string& name, const FeatureInput& feature) {
       feature);
 }
 
-ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache,
+ChartSearch::ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RuleCache& cache,
                          Poll& poll)
     : input_(input),
       settings_(settings),

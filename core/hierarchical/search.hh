@@ -39,7 +39,7 @@ struct ChartCounts {
 
 class ChartSearch {
  public:
-  ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RankCache& cache, Poll& poll);
+  ChartSearch(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RuleCache& cache, Poll& poll);
   // False if there is no translation, which happens only if one is forced.
   bool run();
   // Instead of a search, add the blocks of the sentence, without their columns.

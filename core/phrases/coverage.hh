@@ -34,9 +34,10 @@ class Coverage {
   int next_covered(int from) const { return next(from, ~0U); }
   // One past the last covered position before `from`.
   int gap_begin(int from) const {
-    int i = from;
-    while (i > 0 && !(*this)[i - 1]) --i;
-    return i;
+    for (int end = from; end > 0; end = (end - 1) / 32 * 32)
+      if (const std::uint32_t covered = words_[(end - 1) / 32] << ((32 - end % 32) % 32))
+        return end - std::countl_zero(covered);
+    return 0;
   }
   int count(SourceSpan span) const {
     int n = 0;

@@ -10,12 +10,13 @@ LmFeature::LmFeature(const WeightedLm& lm, const Sentence& sentence, const Limit
   begin_ = number(lm.model.begin_state());
   nothing_ = number(lm.model.null_state());
   for (const auto words : sentence.targets()) {
-    Phrase phrase{static_cast<std::uint32_t>(inside_.size()), 0, nothing_};
+    const auto first = static_cast<std::uint32_t>(inside_.size());
+    Phrase phrase{first, first + static_cast<std::uint32_t>(std::min(words.size(), n_context())), 0, nothing_};
     for (std::size_t i = 0; i < words.size(); ++i) {
       const Scored word = score_word(phrase.state, words[i]);
       phrase.state = word.state;
       if (i < n_context())
-        inside_.push_back(word);
+        inside_.push_back({words[i], word});
       else
         phrase.rest += word.score;
     }
@@ -47,38 +48,32 @@ bool LmFeature::has_bigram(std::uint32_t before, std::uint32_t word) {
   return *known != 0;
 }
 
-Scored LmFeature::score_word(std::uint32_t state, WordId word) {
-  if (const auto [known, found] = words_.find_or_add(state, word); found) return *known;
+Scored LmFeature::new_score(std::uint32_t state, WordId word) {
   const auto number_in_lm = lm_.number(word);
   const LmState& before = states_[state];
-  Scored scored;
-  if (before.length > 0 && !has_bigram(before.words[0], number_in_lm)) {
-    // Most word pairs were never seen, and distinct pairs are few: avoid a look-up for each state.
-    scored = {lm_.weight * NgramModel::back_off(lm_.model.log10_prob(number_in_lm), before),
-              score_word(nothing_, word).state};
-  } else {
-    scored.score = lm_.weight * lm_.model.score(before, number_in_lm, after_);
-    scored.state = number(after_);
-  }
-  return *words_.find_or_add(state, word).first = scored;
+  // Most word pairs were never seen, and distinct pairs are few: avoid a look-up for each state.
+  if (before.length > 0 && !has_bigram(before.words[0], number_in_lm))
+    return {lm_.weight * NgramModel::back_off(lm_.model.log10_prob(number_in_lm), before),
+            score_word(nothing_, word).state};
+  const float score = lm_.weight * lm_.model.score(before, number_in_lm, after_);
+  return {score, number(after_)};
 }
 
 Scored LmFeature::score_option(std::uint32_t state, std::uint32_t option) {
-  const auto words = sentence_.target(option);
   const auto& phrase = phrases_[option];
-  const Scored* inside = inside_.data() + phrase.first;
-  const std::size_t n = std::min(words.size(), n_context());
+  const Word *word = inside_.data() + phrase.first, *const last = inside_.data() + phrase.last;
+  const bool is_long = phrase.last - phrase.first == n_context();
   float score = phrase.rest;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Scored word = score_word(state, words[i]);
-    score += word.score;
-    state = word.state;
-    if (state == inside[i].state) {  // the words before the phrase are forgotten
-      while (++i < n) score += inside[i].score;
+  for (; word != last; ++word) {
+    const Scored scored = score_word(state, word->word);
+    score += scored.score;
+    state = scored.state;
+    if (state == word->inside.state) {  // the words before the phrase are forgotten
+      while (++word != last) score += word->inside.score;
       return {score, phrase.state};
     }
   }
-  return {score, words.size() < n_context() ? state : phrase.state};
+  return {score, is_long ? phrase.state : state};
 }
 
 void LmFeature::finish(const std::uint32_t* state, float& score) {

@@ -29,9 +29,10 @@ class LmFeature : public FeatureDefaults {
   // word.
   std::uint32_t shortened(std::uint32_t state);
   void correct(std::uint32_t state, std::uint32_t option, float& score) {
-    const auto words = sentence_.target(option);
-    if (!words.empty() && states_[state].length > 0)
-      score += score_word(state, words[0]).score - inside_[phrases_[option].first].score;
+    const auto& phrase = phrases_[option];
+    if (phrase.first == phrase.last || states_[state].length == 0) return;
+    const Word& word = inside_[phrase.first];
+    score += score_word(state, word.word).score - word.inside.score;
   }
   void finish(const std::uint32_t* state, float& score);
   void add_values(const Step&, const GraphStep& way, std::uint32_t memo, float* column) const;
@@ -41,14 +42,24 @@ class LmFeature : public FeatureDefaults {
   // Only as many leading words of a phrase as a state has depend on the history. Once the state after one of them equals
   // the state without history, everything after it is known, too.
   struct Phrase {
-    std::uint32_t first;  // index in inside_ of the words that depend on the history
-    float rest;           // the weighted score of the others
-    std::uint32_t state;  // after the phrase, if nothing before it matters
+    std::uint32_t first, last;  // words of inside_ that depend on the history
+    float rest;                 // the weighted score of the others
+    std::uint32_t state;        // after the phrase, if nothing before it matters
+  };
+
+  // A word of a phrase, scored without history.
+  struct Word {
+    WordId word;
+    Scored inside;
   };
 
   // Weighted.
   Scored score_option(std::uint32_t state, std::uint32_t option);
-  Scored score_word(std::uint32_t state, WordId word);
+  Scored score_word(std::uint32_t state, WordId word) {
+    const auto [known, found] = words_.find_or_add(state, word);
+    return found ? *known : *words_.find_or_add(state, word).first = new_score(state, word);
+  }
+  Scored new_score(std::uint32_t state, WordId word);
   bool has_bigram(std::uint32_t before, std::uint32_t word);
   std::uint32_t number(const LmState& state);
   // The number of words of the longest state.
@@ -57,7 +68,7 @@ class LmFeature : public FeatureDefaults {
   const WeightedLm& lm_;
   const Sentence& sentence_;
   std::vector<Phrase> phrases_;  // by option
-  std::vector<Scored> inside_;   // words of phrases, scored without history
+  std::vector<Word> inside_;
   std::vector<LmState> states_;
   Interner numbers_;               // of states
   ScoreMap words_;                 // by state and word
