@@ -49,9 +49,10 @@ nb::tuple list_pairs(const Lexicon& table, float smallest) {
   std::vector<float> both;
   for (WordId word = 0; word < table.n_source_words(); ++word) {
     for (const auto* entry : sorted_row(table, word)) {
-      if (std::max(entry->probability[0], entry->probability[1]) < smallest) continue;
+      const float to_target = entry->probability[kToTarget].value(), to_source = entry->probability[kToSource].value();
+      if (std::max(to_target, to_source) < smallest) continue;
       targets.push_back(entry->target);
-      both.insert(both.end(), entry->probability, entry->probability + 2);
+      both.insert(both.end(), {to_target, to_source});
     }
     starts.push_back(static_cast<std::int64_t>(targets.size()));
   }

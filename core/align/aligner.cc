@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <mutex>
 
 #include "align/correction.hh"
 
@@ -26,6 +27,7 @@ void return_free_memory() {
 
 constexpr std::size_t kChunk = 128;            // sentence pairs per chunk of work
 constexpr float kNegligiblePosterior = 1e-5f;  // posteriors below this are not added
+constexpr std::size_t kJumpPairs = 4096;       // jumps, with few weights, are counted in about this many sentence pairs
 constexpr std::array kBothDirections{kToTarget, kToSource};
 
 // The frequencies of the generated words of one direction.
@@ -75,6 +77,7 @@ class Expectation {
       : model_(model), scale_(scale), freedom_(freedom), chained_(chained) {}
 
   void count(BitextView bitext, unsigned n_threads, const Progress& report, Tally& tally) const {
+    const std::size_t stride = std::max<std::size_t>(1, bitext.n_sentences() / kJumpPairs);
     tally.logprobs.assign((bitext.n_sentences() + kChunk - 1) / kChunk, {0, 0});
     parallel_chunks(bitext.n_sentences(), kChunk, n_threads, report, [&](std::size_t begin, std::size_t end) {
       PairPosteriors pair;
@@ -86,7 +89,7 @@ class Expectation {
         count_links(pair, source, target, tally);
         for (const auto direction : kBothDirections) {
           logprob[direction] += pair.logprob(direction);
-          if (chained_) pair.sums(direction).add_jumps(tally.jumps[direction]);
+          if (chained_ && s % stride == 0) pair.sums(direction).add_jumps(model_.jumps[direction], tally.jumps[direction]);
         }
       }
     });
@@ -98,18 +101,23 @@ class Expectation {
     // Integer units: sums are exact, so they do not depend on the order of additions or the number of threads.
     const auto add = [](std::uint32_t& sum, float units) {
       const auto whole = static_cast<std::uint32_t>(units + 0.5f);
-      if (whole != 0) std::atomic_ref(sum).fetch_add(whole, std::memory_order_relaxed);
+      sum += whole;
     };
     const float own = freedom_, shared = 1 - freedom_;
     std::vector<float> unclaimed;  // by generated word
-    for (std::size_t i = 0; i < source.size(); ++i)
+    std::vector<float> units;      // by target word
+    for (const auto word : target) units.push_back(scale_.units_per_count[kToTarget][word]);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      const float source_units = scale_.units_per_count[kToSource][source[i]];
+      const std::lock_guard lock(row_locks_[source[i] % row_locks_.size()]);
       for (std::size_t j = 0; j < target.size(); ++j) {
         const float to_target = pair.to_target(i, j), to_source = pair.to_source(i, j);
         if (std::max(to_target, to_source) < kNegligiblePosterior) continue;
         auto& count = pair.entries()[i * target.size() + j]->count;
-        add(count[kToTarget], to_target * (own + shared * to_source) * scale_.units_per_count[kToTarget][target[j]]);
-        add(count[kToSource], to_source * (own + shared * to_target) * scale_.units_per_count[kToSource][source[i]]);
+        add(count[kToTarget], to_target * (own + shared * to_source) * units[j]);
+        add(count[kToSource], to_source * (own + shared * to_target) * source_units);
       }
+    }
     for (const auto direction : kBothDirections) {
       const auto generated = direction == kToTarget ? target : source;
       const auto posterior = pair.sums(direction).null_posterior();
@@ -124,6 +132,7 @@ class Expectation {
   }
 
   const AlignmentModel& model_;
+  mutable std::array<std::mutex, 1024> row_locks_;  // of counts, by source word
   const CountScale& scale_;
   float freedom_;
   bool chained_;
@@ -153,8 +162,8 @@ class AlignerTraining::Trainer {
     model_.null_emission[kToSource].assign(n_source_words, uniform(n_source_words));
     for (WordId word = 0; word < n_source_words; ++word)
       for (auto& entry : model_.lexicon.row(word)) {
-        entry.probability[kToTarget] = uniform(n_target_words);
-        entry.probability[kToSource] = uniform(n_source_words);
+        entry.probability[kToTarget] = ShortProbability(uniform(n_target_words));
+        entry.probability[kToSource] = ShortProbability(uniform(n_source_words));
       }
     prior_totals_ = {std::vector<double>(n_source_words, 0), std::vector<double>(n_target_words, 0)};
     if (!prior.starts.empty()) start_from_prior(n_source_words, n_target_words);
@@ -250,17 +259,18 @@ class AlignerTraining::Trainer {
           const double to_target = count(kToTarget, entry.count[kToTarget], entry.target);
           const double to_source = count(kToSource, entry.count[kToSource], word);
           entry.probability[kToTarget] =
-              static_cast<float>((to_target + smoothing * targets.frequency[entry.target]) * over_source);
+              ShortProbability((to_target + smoothing * targets.frequency[entry.target]) * over_source);
           entry.probability[kToSource] =
-              static_cast<float>((to_source + smoothing * sources.frequency[word]) * over_target[entry.target]);
+              ShortProbability((to_source + smoothing * sources.frequency[word]) * over_target[entry.target]);
           entry.count[kToTarget] = entry.count[kToSource] = 0;
         }
         for_each_prior(word, [&](WordId target, std::span<const float> counts) {
           const auto* place = Lexicon::find(row, target, Lexicon::hash(target));
           if (place == nullptr) return;  // the two words never occur together
           auto& entry = row[to_size(place - row.data())];
-          entry.probability[kToTarget] += static_cast<float>(counts[kToTarget] * over_source);
-          entry.probability[kToSource] += static_cast<float>(counts[kToSource] * over_target[target]);
+          const auto add = [](ShortProbability& sum, double part) { sum = ShortProbability(sum.value() + part); };
+          add(entry.probability[kToTarget], counts[kToTarget] * over_source);
+          add(entry.probability[kToSource], counts[kToSource] * over_target[target]);
         });
       }
     });

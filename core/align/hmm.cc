@@ -1,6 +1,7 @@
 #include "align/hmm.hh"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/math.hh"
 
@@ -8,13 +9,48 @@ namespace hyperbaton {
 
 namespace {
 
-// Jumps from or to states less likely than this do not affect the significant digits of a float sum.
+// States less likely than this do not affect the significant digits of a float sum; without them, products do not become
+// denormal, which is slow.
 constexpr float kNegligibleState = 1e-8f;
+float negligible_as_zero(float value) { return value > kNegligibleState ? value : 0.0f; }
 
-// sum[i] += weight * values[i]. Every product of the model has this form, which compilers vectorise without reordering
-// sums.
-inline void add_scaled(float* __restrict__ sum, const float* __restrict__ values, float weight, int n) {
-  for (int i = 0; i < n; ++i) sum[i] += weight * values[i];
+typedef float Lane __attribute__((vector_size(16)));
+constexpr int kLane = 4;
+static_assert(Jumps::kPadding >= kLane);
+Lane load(const float* values) {
+  Lane lane;
+  std::memcpy(&lane, values, sizeof lane);
+  return lane;
+}
+
+// sums[k] for k < kLane * L, see convolve; they stay in registers.
+template <int L>
+void convolve_block(const float* weights, const float* values, int n, float* sums) {
+  Lane block[L] = {};
+  for (int i = 0; i < n; ++i)
+    for (int l = 0; l < L; ++l) block[l] += weights[i] * load(values - i + l * kLane);
+  std::memcpy(sums, block, sizeof block);
+}
+
+// sums[k] = sum of weights[i] * values[k - i] over i < n, in this order, for k < n. Values are read and sums are written up
+// to kLane - 1 places further.
+void convolve(const float* weights, const float* values, int n, float* sums) {
+  int k = 0;
+  for (; n - k > 3 * kLane; k += 4 * kLane) convolve_block<4>(weights, values + k, n, sums + k);
+  if (n - k > 2 * kLane) return convolve_block<3>(weights, values + k, n, sums + k);
+  if (n - k > kLane) return convolve_block<2>(weights, values + k, n, sums + k);
+  if (n - k > 0) convolve_block<1>(weights, values + k, n, sums + k);
+}
+
+// The sum over k < n of term(at), where at(values) is values[k], for several k at once.
+template <class Term>
+float sum_of(int n, const Term& term) {
+  Lane parts{};
+  int k = 0;
+  for (; k + kLane <= n; k += kLane) parts += term([k](const float* values) { return load(values + k); });
+  float sum = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+  for (; k < n; ++k) sum += term([k](const float* values) { return values[k]; });
+  return sum;
 }
 
 }  // namespace
@@ -29,10 +65,9 @@ double ForwardBackward::run_model1(const Observation& seen, float null_probabili
     const float* emission = seen.emission + to_size(j) * to_size(n);
     float* posterior = posterior_.data() + to_size(j) * to_size(n);
     const float null = null_probability * seen.null_emission[j];
-    float sum = null;
-    for (int k = 0; k < n; ++k) sum += posterior[k] = each * emission[k];
+    const float sum = null + each * sum_of(n, [&](auto at) { return at(emission); });
     const float inverse = 1 / sum;
-    for (int k = 0; k < n; ++k) posterior[k] *= inverse;
+    for (int k = 0; k < n; ++k) posterior[k] = emission[k] * (each * inverse);
     null_posterior_[to_size(j)] = null * inverse;
     logprob += math::log(static_cast<double>(sum));
   }
@@ -41,16 +76,17 @@ double ForwardBackward::run_model1(const Observation& seen, float null_probabili
 
 double ForwardBackward::run(const Observation& seen, const Jumps& jumps, float null_probability) {
   const int n = n_states_ = seen.n_states, m = seen.n_observed;
+  moving_ = 1 - null_probability;
   posterior_.resize(to_size(n) * to_size(m));
   null_posterior_.resize(to_size(m));
   place_.resize(to_size(n + 1) * to_size(m + 1));
+  moves_.resize(to_size(n) * to_size(m));
   inverse_.resize(to_size(m));
   totals_.resize(to_size(n + 1));
   jumps.inverse_totals(n, totals_);
-  out_.resize(to_size(n + 1));
-  reach_.resize(to_size(n + 1));
+  weights_.resize(to_size(n));
+  reach_.resize(to_size(n + kLane));
   ahead_.resize(to_size(n + 1));
-  state_.resize(to_size(n));
   const double logprob = forward(seen, jumps, null_probability);
   backward(seen, jumps, null_probability);
   return logprob;
@@ -61,24 +97,23 @@ double ForwardBackward::forward(const Observation& seen, const Jumps& jumps, flo
   std::fill_n(place_.begin(), n + 1, 0.0f);
   place_[0] = 1;
   double logprob = 0;
+  const float *totals = totals_.data(), *first = jumps.first();
+  float* __restrict__ weights = weights_.data(), * __restrict__ reach = reach_.data();
   for (int j = 0; j < m; ++j) {
     const float* before = place_.data() + to_size(j) * to_size(n + 1);
-    float* after = place_.data() + to_size(j + 1) * to_size(n + 1);
-    float* state = posterior_.data() + to_size(j) * to_size(n);
+    float* __restrict__ after = place_.data() + to_size(j + 1) * to_size(n + 1);
+    float* __restrict__ state = posterior_.data() + to_size(j) * to_size(n);
     const float* emission = seen.emission + to_size(j) * to_size(n);
-    const float moving = 1 - null_probability;
-    const float from_start = moving * before[0] * totals_[0];
-    for (int k = 0; k < n; ++k) state[k] = from_start * jumps.first()[k];
-    for (int i = 0; i < n; ++i)
-      if (before[i + 1] > kNegligibleState)
-        add_scaled(state, jumps.between() - i, moving * before[i + 1] * totals_[to_size(i + 1)], n);
+    const float from_start = moving_ * before[0] * totals[0];
+    for (int i = 0; i < n; ++i) weights[i] = negligible_as_zero(before[i + 1]) * moving_ * totals[i + 1];
+    convolve(weights, jumps.between(), n, reach);
     const float null = null_probability * seen.null_emission[j];
-    float sum = after[0] = null * before[0];
+    after[0] = null * before[0];
     for (int k = 0; k < n; ++k) {
-      state[k] *= emission[k];
+      state[k] = (reach[k] + from_start * first[k]) * emission[k];
       after[k + 1] = state[k] + null * before[k + 1];
     }
-    for (int k = 0; k < n; ++k) sum += after[k + 1];
+    const float sum = sum_of(n + 1, [&](auto at) { return at(after); });
     const float inverse = inverse_[to_size(j)] = 1 / sum;
     for (int k = 0; k < n; ++k) state[k] *= inverse;
     for (int place = 0; place <= n; ++place) after[place] *= inverse;
@@ -88,57 +123,65 @@ double ForwardBackward::forward(const Observation& seen, const Jumps& jumps, flo
   end_ = 0;
   for (int place = 0; place <= n; ++place)
     end_ += static_cast<double>(final_place[place]) * totals_[to_size(place)] *
-            jumps.last()[place == 0 ? n : n - place + 1] * (1 - null_probability);
+            jumps.last()[place == 0 ? n : n - place + 1] * moving_;
   return logprob + math::log(end_);
 }
 
 void ForwardBackward::backward(const Observation& seen, const Jumps& jumps, float null_probability) {
   const int n = seen.n_states, m = seen.n_observed;
-  between_.assign(to_size(2 * n - 1), 0);
-  first_.assign(to_size(n), 0);
   last_.assign(to_size(n + 1), 0);
   leaving_.assign(to_size(n + 1), 0);
-  const float moving = 1 - null_probability;
   const float* final_place = place_.data() + to_size(m) * to_size(n + 1);
-  // ahead_: p(all words from j on, end | place) / p(all words from j on, end | words before).
+  // ahead: p(all words from j on, end | place) / p(all words from j on, end | words before).
+  float* __restrict__ ahead = ahead_.data(), * __restrict__ reach = reach_.data(), * __restrict__ leaving = leaving_.data();
+  const float *totals = totals_.data(), *first = jumps.first();
   for (int place = 0; place <= n; ++place) {
     const int distance = place == 0 ? n : n - place + 1;
-    ahead_[to_size(place)] = static_cast<float>(moving * totals_[to_size(place)] * jumps.last()[distance] / end_);
-    const float ended = final_place[place] * ahead_[to_size(place)];
+    ahead[place] = static_cast<float>(moving_ * totals[place] * jumps.last()[distance] / end_);
+    const float ended = final_place[place] * ahead[place];
     last_[to_size(distance)] += ended;
-    leaving_[to_size(place)] += ended;
+    leaving[place] += ended;
   }
   for (int j = m - 1; j >= 0; --j) {
     const float* before = place_.data() + to_size(j) * to_size(n + 1);
     const float* emission = seen.emission + to_size(j) * to_size(n);
-    float* posterior = posterior_.data() + to_size(j) * to_size(n);
-    const float null = null_probability * seen.null_emission[j] * inverse_[to_size(j)];
-    float null_sum = 0;
-    for (int place = 0; place <= n; ++place) null_sum += before[place] * ahead_[to_size(place)];
-    null_posterior_[to_size(j)] = null * null_sum;
+    float* __restrict__ posterior = posterior_.data() + to_size(j) * to_size(n);
+    float* __restrict__ moves = moves_.data() + to_size(j) * to_size(n);
+    const float inverse = inverse_[to_size(j)], null = null_probability * seen.null_emission[j] * inverse;
+    null_posterior_[to_size(j)] = null * sum_of(n + 1, [&](auto at) { return at(before) * at(ahead); });
     for (int k = 0; k < n; ++k) {
-      posterior[k] *= ahead_[to_size(k + 1)];
-      state_[to_size(k)] = emission[k] * ahead_[to_size(k + 1)] * inverse_[to_size(j)];
+      posterior[k] *= ahead[k + 1];
+      moves[k] = negligible_as_zero(emission[k] * ahead[k + 1] * inverse);
     }
-    // reach_: the part of the next ahead_ that moves to a state now.
-    std::fill(reach_.begin(), reach_.begin() + n + 1, 0.0f);
-    for (int k = 0; k < n; ++k)
-      if (state_[to_size(k)] > kNegligibleState) {
-        reach_[0] += jumps.first()[k] * state_[to_size(k)];
-        add_scaled(reach_.data() + 1, jumps.between_reversed() - k, state_[to_size(k)], n);
-      }
+    // reach: the part of the next ahead that moves to a state now, by place.
+    convolve(moves, jumps.between_reversed(), n, reach + 1);
+    reach[0] = sum_of(n, [&](auto at) { return at(first) * at(moves); });
     for (int place = 0; place <= n; ++place) {
-      const float move = moving * totals_[to_size(place)];
-      out_[to_size(place)] = before[place] * move;
-      reach_[to_size(place)] *= move;
-      leaving_[to_size(place)] += before[place] * reach_[to_size(place)];
-      ahead_[to_size(place)] = reach_[to_size(place)] + null * ahead_[to_size(place)];
+      reach[place] *= moving_ * totals[place];
+      leaving[place] += before[place] * reach[place];
+      ahead[place] = reach[place] + null * ahead[place];
     }
-    for (int k = 0; k < n; ++k) first_[to_size(k)] += out_[0] * jumps.first()[k] * state_[to_size(k)];
-    for (int i = 0; i < n; ++i)
-      if (before[i + 1] > kNegligibleState) add_scaled(between_.data() + n - 1 - i, state_.data(), out_[to_size(i + 1)], n);
+  }
+}
+
+void ForwardBackward::add_jumps(const Jumps& jumps, JumpCounts& counts) {
+  const int n = n_states_;
+  between_.assign(to_size(2 * n - 1), 0);
+  first_.assign(to_size(n), 0);
+  for (std::size_t j = 0; j < inverse_.size(); ++j) {
+    const float* before = place_.data() + j * to_size(n + 1);
+    const float* moves = moves_.data() + j * to_size(n);
+    const auto leave = [&](int place) { return before[place] * moving_ * totals_[to_size(place)]; };
+    for (int k = 0; k < n; ++k) first_[to_size(k)] += leave(0) * jumps.first()[k] * moves[k];
+    for (int i = 0; i < n; ++i) {
+      if (before[i + 1] <= kNegligibleState) continue;
+      const float weight = leave(i + 1);
+      float* between = between_.data() + n - 1 - i;
+      for (int k = 0; k < n; ++k) between[k] += weight * moves[k];
+    }
   }
   for (int d = 1 - n; d < n; ++d) between_[to_size(d + n - 1)] *= jumps.between()[d];
+  counts.add(n, between_, first_, last_, leaving_);
 }
 
 }  // namespace hyperbaton

@@ -73,8 +73,8 @@ std::vector<float> Jumps::weights() const {
 }
 
 void Jumps::expand(std::span<const double> between, std::span<const double> first, std::span<const double> last) {
-  between_.assign(to_size(2 * max_states_ + 1), 0);
-  reversed_.assign(to_size(2 * max_states_ + 1), 0);
+  between_.assign(to_size(2 * max_states_ + kPadding), 0);
+  reversed_.assign(to_size(2 * max_states_ + kPadding), 0);
   sums_.assign(to_size(2 * max_states_ + 2), 0);
   for (int d = -max_states_; d <= max_states_; ++d) {
     // Sums use the weights as they are stored, so a model built from `weights()` is bit-identical.

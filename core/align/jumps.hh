@@ -42,6 +42,7 @@ class JumpCounts {
 
 class Jumps {
  public:
+  static constexpr int kPadding = 4;  // floats after the weights of jumps, for loops over vectors
   static int n_buckets();
   static int n_signed_buckets() { return 2 * n_buckets() - 1; }
 
@@ -51,7 +52,7 @@ class Jumps {
   std::vector<float> weights() const;
 
   int max_states() const { return max_states_; }
-  // Weight of a jump by distance; may be read from -(max_states-1) to max_states-1.
+  // Weight of a jump by distance; may be read from -(max_states-1) to max_states-1, and kPadding - 1 further.
   const float* between() const { return between_.data() + max_states_; }
   // Weight of a jump by negated distance.
   const float* between_reversed() const { return reversed_.data() + max_states_; }

@@ -83,7 +83,7 @@ Lexicon::Lexicon(BitextView bitext, std::size_t n_source_words, std::size_t n_ta
   };
   starts_.assign(n_source_words + 1, 0);
   each([&](std::size_t word, const std::vector<WordId>& targets) { starts_[word] = room(targets.size()); });
-  entries_.assign(to_size(exclusive_sum(starts_)), Entry{.target = kUnknownWord, .probability = {0, 0}, .count = {0, 0}});
+  entries_.assign(to_size(exclusive_sum(starts_)), Entry{});
   each([&](std::size_t word, const std::vector<WordId>& targets) {
     for (const auto target : targets) insert(row(static_cast<WordId>(word)), target);
   });
@@ -94,12 +94,12 @@ Lexicon::Lexicon(std::span<const std::int64_t> starts, std::span<const WordId> t
   const std::size_t n = starts.size() - 1;
   starts_.assign(n + 1, 0);
   for (std::size_t word = 0; word < n; ++word) starts_[word] = room(slice(targets, starts, word).size());
-  entries_.assign(to_size(exclusive_sum(starts_)), Entry{.target = kUnknownWord, .probability = {0, 0}, .count = {0, 0}});
+  entries_.assign(to_size(exclusive_sum(starts_)), Entry{});
   for (std::size_t word = 0; word < n; ++word)
     for (auto k = to_size(starts[word]); k < to_size(starts[word + 1]); ++k) {
       auto& entry = insert(row(static_cast<WordId>(word)), targets[k]);
-      entry.probability[kToTarget] = both[2 * k];
-      entry.probability[kToSource] = both[2 * k + 1];
+      entry.probability[kToTarget] = ShortProbability(both[2 * k]);
+      entry.probability[kToSource] = ShortProbability(both[2 * k + 1]);
     }
 }
 

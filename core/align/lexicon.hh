@@ -5,6 +5,8 @@
 // small hash table, so looking up a sentence pair needs no corpus index.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,12 +24,31 @@ struct BitextView {
   std::size_t n_sentences() const { return source.n_sentences(); }
 };
 
+// A probability in 16 bits, with a relative error of at most 2^-12: a float whose exponent has 5 bits. Those below 2^-31,
+// 0 included, are 2^-31, so that every sentence has a nonzero probability.
+class ShortProbability {
+ public:
+  ShortProbability() = default;
+  explicit ShortProbability(double probability) {
+    const float value = std::clamp(static_cast<float>(probability), 0x1p-31f, 1.0f);
+    bits_ =
+        static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + (1u << (kDropped - 1)) - kOffset) >> kDropped);
+  }
+  float value() const { return std::bit_cast<float>((std::uint32_t{bits_} << kDropped) + kOffset); }
+
+ private:
+  static constexpr unsigned kDropped = 12;                      // bits of a float's fraction
+  static constexpr std::uint32_t kOffset = (127u - 31u) << 23;  // of a float's exponent
+  std::uint16_t bits_ = 0;
+};
+
 class Lexicon {
  public:
-  struct Entry {
-    WordId target;                   // kUnknownWord: a free slot
-    float probability[2];            // by Direction
-    mutable std::uint32_t count[2];  // expected counts of an iteration, used only by the trainer
+  // A record is never split between cache lines.
+  struct alignas(16) Entry {
+    WordId target = kUnknownWord;      // kUnknownWord: a free slot
+    ShortProbability probability[2];   // by Direction
+    mutable std::uint32_t count[2]{};  // expected counts of an iteration, used only by the trainer
   };
 
   // All word pairs that co-occur in the sentence pairs for which `use[s]` is set, with probabilities 0.
@@ -60,8 +81,8 @@ class Lexicon {
 
  private:
   static std::size_t place(std::uint32_t hash, std::size_t size) { return (static_cast<std::uint64_t>(hash) * size) >> 32; }
-  // Capacity for n records: a quarter stays free to keep probes short.
-  static std::int64_t room(std::size_t n) { return n == 0 ? 0 : static_cast<std::int64_t>(n + n / 3 + 1); }
+  // Capacity for n records: an eighth stays free to keep probes short.
+  static std::int64_t room(std::size_t n) { return n == 0 ? 0 : static_cast<std::int64_t>(n + n / 7 + 1); }
   static Entry& insert(std::span<Entry> row, WordId target);
 
   std::vector<std::int64_t> starts_;

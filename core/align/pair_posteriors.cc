@@ -6,11 +6,8 @@ namespace hyperbaton {
 
 namespace {
 
-constexpr float kSmallest =
-    1e-10f;                         // lower bound for a pair in the table, so that every sentence has a nonzero probability
-constexpr float kUnlisted = 1e-7f;  // probability of a pair that is not in it
-
-float listed(float probability) { return std::max(probability, kSmallest); }
+constexpr float kSmallestNull = 1e-10f;  // lower bound, so that every sentence has a nonzero probability
+constexpr float kUnlisted = 1e-7f;       // probability of a pair that is not in the table
 
 }  // namespace
 
@@ -33,8 +30,8 @@ void PairPosteriors::look_up(const Lexicon& lexicon, std::span<const WordId> sou
     const auto row = row_of(i);
     for (std::size_t j = 0; j < m_; ++j) {
       const auto* entry = entries_[i * m_ + j] = Lexicon::find(row, target[j], hashes_[j]);
-      emissions_[kToTarget][j * n_ + i] = entry ? listed(entry->probability[kToTarget]) : kUnlisted;
-      emissions_[kToSource][i * m_ + j] = entry ? listed(entry->probability[kToSource]) : kUnlisted;
+      emissions_[kToTarget][j * n_ + i] = entry ? entry->probability[kToTarget].value() : kUnlisted;
+      emissions_[kToSource][i * m_ + j] = entry ? entry->probability[kToSource].value() : kUnlisted;
     }
   }
 }
@@ -49,7 +46,7 @@ void PairPosteriors::run(const AlignmentModel& model, std::span<const WordId> so
     auto& nulls = nulls_[direction];
     nulls.clear();
     for (const auto word : generated)
-      nulls.push_back(word == kUnknownWord ? kUnlisted : listed(model.null_emission[direction][word]));
+      nulls.push_back(word == kUnknownWord ? kUnlisted : std::max(model.null_emission[direction][word], kSmallestNull));
     const Observation seen{.n_states = static_cast<int>(n_ * m_ / generated.size()),
                            .n_observed = static_cast<int>(generated.size()),
                            .emission = emissions_[direction].data(),

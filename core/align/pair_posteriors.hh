@@ -38,6 +38,7 @@ class PairPosteriors {
   float to_source(std::size_t i, std::size_t j) const { return posteriors_[kToSource][i * m_ + j]; }
   // Replace the posteriors, in the order of ForwardBackward; `sums` keeps those of the models.
   void replace(std::array<std::vector<float>, 2> posteriors);
+  ForwardBackward& sums(Direction direction) { return sums_[direction]; }
   const ForwardBackward& sums(Direction direction) const { return sums_[direction]; }
   double logprob(Direction direction) const { return logprob_[direction]; }
   // Records of the word pairs in the lexical table, at i * n_target() + j; null for a pair that is not listed.

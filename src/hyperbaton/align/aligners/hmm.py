@@ -100,7 +100,7 @@ STORED = Kind(
 CONFIDENCES = {"links": 0.3, "phrases": 0.3}
 SMALLEST_PRIOR = 1e-4  # smallest probability of pairs of a prior model
 SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
-STEM_HMM_ITERATIONS = 2  # maximum for the training on stems
+STEM_HMM_ITERATIONS = 1  # maximum for the training on stems
 
 
 def confidence_option(defaults: dict[str, float]) -> Any:
@@ -136,7 +136,7 @@ class Aligner(WordAligner):
     'book'
     """
 
-    model1_iterations: int = option(5, "iterations of IBM model 1", minimum=0)
+    model1_iterations: int = option(3, "iterations of IBM model 1", minimum=0)
     hmm_iterations: int = option(5, "iterations of the hidden Markov model", minimum=0)
     freedom: float = option(
         0.1,
