@@ -101,12 +101,12 @@ def test_each_fault_is_found_and_nothing_else(aligner: Aligner) -> None:
     found = judged(aligner, swapped, dropped, more, far)
     assert [len(found.moved(k, 0)) for k in range(4)] == [0] * 4  # the first sentence is the reference
     assert [len(phrase.words) * abs(phrase.passed) for phrase in found.moved(0, 1)] == [1]
-    assert [(phrase.words, phrase.passed) for phrase in found.moved(3, 1)] == [([6], -5)]
+    assert [(phrase.words, phrase.passed) for phrase in found.moved(3, 1)] == [([6], -6)]
     assert [word for word, _ in found[1].findings["system1"]["missing"]] == [1]
     assert {6} <= {word for word, _ in found[1].findings["system2"]["added"]} <= {5, 6}
     rows = [row for row in found.rows() if row["line"] == 2]
     assert [(row["long_moves"], row["swaps"], row["missing"]) for row in rows[:2]] == [(0, 1, 0), (0, 0, 1)]
-    assert rows[3]["long_moves"] == 1 and rows[3]["moved_words"] == ["g -5"] and rows[1]["missing_words"] == ["b"]
+    assert rows[3]["long_moves"] == 1 and rows[3]["moved_words"] == ["g -6"] and rows[1]["missing_words"] == ["b"]
     assert not any(row[kind] for row in found.rows() if row["line"] == 1 for kind in ("missing", "added", "swaps"))
 
 

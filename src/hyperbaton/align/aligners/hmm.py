@@ -101,6 +101,7 @@ CONFIDENCES = {"links": 0.3, "phrases": 0.3}
 SMALLEST_PRIOR = 1e-4  # smallest probability of pairs of a prior model
 SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
 STEM_HMM_ITERATIONS = 1  # maximum for the training on stems
+FEW_PAIRS = 200  # so few need more iterations of model 1
 
 
 def confidence_option(defaults: dict[str, float]) -> Any:
@@ -136,7 +137,9 @@ class Aligner(WordAligner):
     'book'
     """
 
-    model1_iterations: int = option(3, "iterations of IBM model 1", minimum=0)
+    model1_iterations: int | None = option(
+        None, "iterations of IBM model 1 [default: 3, or 5 for fewer than 200 sentence pairs]", minimum=0
+    )
     hmm_iterations: int = option(5, "iterations of the hidden Markov model", minimum=0)
     freedom: float = option(
         0.1,
@@ -176,7 +179,8 @@ class Aligner(WordAligner):
         source, target = (side.text for side in super().normalize(bitext))
         self.vocabularies_ = source.vocabulary, target.vocabulary
         self.n_words_ = source.n_tokens + target.n_tokens
-        n_before, n_own = self._stem_iterations(source, target), self.model1_iterations + self.hmm_iterations
+        n_before, n_model1 = self._stem_iterations(source, target), self._n_model1(source)
+        n_own = n_model1 + self.hmm_iterations
         whole = Resources.of(threads, progress)
         after = whole.part(n_before, of=n_before + n_own, size=n_own)
         before = whole.part(0, of=n_before + n_own, size=n_before).progress if n_before else None
@@ -196,7 +200,7 @@ class Aligner(WordAligner):
         )
         logprobs = []  # before each round: p(target | source), the reverse
         for number in range(n_own):
-            chained = number >= self.model1_iterations
+            chained = number >= n_model1
             training.count(chained=chained, progress=after.part(number, of=n_own).progress)
             logprobs.append(training.renew(chained=chained))
         self.logprobs_ = np.array(logprobs, np.float64).reshape(-1, 2)
@@ -237,7 +241,12 @@ class Aligner(WordAligner):
         words = (word for text in (source, target) for word in text.vocabulary.words())
         if not self.stem_prior or not self.stem_weight or all(len(word) <= self.stem_prior for word in words):
             return 0
-        return self.model1_iterations + min(self.hmm_iterations, STEM_HMM_ITERATIONS)
+        return self._n_model1(source) + min(self.hmm_iterations, STEM_HMM_ITERATIONS)
+
+    def _n_model1(self, text: Text) -> int:
+        if self.model1_iterations is not None:
+            return self.model1_iterations
+        return 5 if len(text) < FEW_PAIRS else 3
 
     def _of_stems(self, source: Text, target: Text, threads: int | None, progress: Progress | None) -> StemTranslations:
         """Translations of stems as translations of words."""
