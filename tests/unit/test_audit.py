@@ -183,7 +183,7 @@ def test_the_page_in_a_browser(chromium: Any, aligner: Aligner, tmp_path: Path, 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.select_option("#kind", "long")
     assert page.text_content("#count") == "1 of 2 sentences"
-    assert "Long move: g, 5 words earlier" in page.locator("article .found").all_text_contents()[0]
+    assert "Long move: g, 6 words earlier" in page.locator("article .found").all_text_contents()[0]
     assert page.locator("article .linked path.earlier").count() >= 1
     page.select_option("#system", "system1")
     assert page.text_content("#count") == "0 of 2 sentences"
