@@ -272,8 +272,7 @@ class Neural(Aligner, NeedsTorch):
         return super()._model_of(arrays)
 
     def __getstate__(self) -> Arguments:
-        left_out = ("student_", *_LEARNED)
-        return {name: value for name, value in super().__getstate__().items() if name not in left_out}
+        return {name: value for name, value in super().__getstate__().items() if name not in ("student_", *_LEARNED)}
 
 
 @dataclass(frozen=True)
