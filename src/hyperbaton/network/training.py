@@ -64,12 +64,12 @@ class Schedule:
     device: str
 
 
-class StoredNetwork(nn.Module):
+class StoredNetwork(nn.Module, abc.ABC):
     """A network whose learned parameters are stored as named arrays of half precision."""
 
+    @abc.abstractmethod
     def stored(self) -> dict[str, list[Tensor]]:
         """Parameters by their stored names, each of which stands for their sum, and has the shape of the first."""
-        raise NotImplementedError
 
     def arrays(self) -> dict[str, Array]:
         """The learned parameters: matrices have the shape (outputs, inputs), gates are in PyTorch's order."""

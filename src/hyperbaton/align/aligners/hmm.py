@@ -101,7 +101,8 @@ CONFIDENCES = {"links": 0.3, "phrases": 0.3}
 SMALLEST_PRIOR = 1e-4  # smallest probability of pairs of a prior model
 SMALLEST_STEM = 1e-3  # smallest probability of pairs from stems
 STEM_HMM_ITERATIONS = 1  # maximum for the training on stems
-FEW_PAIRS = 200  # so few need more iterations of model 1
+# Of model 1; fewer pairs than FEW_PAIRS need more.
+MODEL1_ITERATIONS, ITERATIONS_OF_FEW, FEW_PAIRS = 3, 5, 200
 
 
 def confidence_option(defaults: dict[str, float]) -> Any:
@@ -138,7 +139,10 @@ class Aligner(WordAligner):
     """
 
     model1_iterations: int | None = option(
-        None, "iterations of IBM model 1 [default: 3, or 5 for fewer than 200 sentence pairs]", minimum=0
+        None,
+        f"iterations of IBM model 1 [default: {MODEL1_ITERATIONS}, or {ITERATIONS_OF_FEW} for fewer than "
+        f"{FEW_PAIRS} sentence pairs]",
+        minimum=0,
     )
     hmm_iterations: int = option(5, "iterations of the hidden Markov model", minimum=0)
     freedom: float = option(
@@ -246,7 +250,7 @@ class Aligner(WordAligner):
     def _n_model1(self, text: Text) -> int:
         if self.model1_iterations is not None:
             return self.model1_iterations
-        return 5 if len(text) < FEW_PAIRS else 3
+        return ITERATIONS_OF_FEW if len(text) < FEW_PAIRS else MODEL1_ITERATIONS
 
     def _of_stems(self, source: Text, target: Text, threads: int | None, progress: Progress | None) -> StemTranslations:
         """Translations of stems as translations of words."""

@@ -92,7 +92,7 @@ class Neural(Aligner, NeedsTorch):
         make_training, before = self._torch(), self._before()
         for name in ("student_", *_LEARNED):
             vars(self).pop(name, None)
-        whole = Resources.of(threads, progress)
+        whole = Resources.of(threads, progress, workers=self.workers)
         super().fit(bitext, threads=threads, progress=whole.part(0, of=10).progress)
         texts = self.prepare(bitext, threads, before)
         starts = self._starts(before)
@@ -103,11 +103,9 @@ class Neural(Aligner, NeedsTorch):
             return self  # without corrections
         n_teach, n_learn = 3 * self.teacher_epochs, self.teachers + self.epochs
         rest, total = whole.part(1, of=10, size=9), self.teachers * n_teach + n_learn
-        lessons = [rest.part(number * n_teach, of=total, size=n_teach).progress for number in range(self.teachers)]
-        if self.workers.executor is not None:
-            lessons = [None] * self.teachers
+        lessons = [rest.part(k * n_teach, of=total, size=n_teach).tasks().progress for k in range(self.teachers)]
         shared = self.workers.share(texts, lambda path: save_arrays(path, texts.arrays()), _load_texts)
-        teach = _Teaching(replace(self, workers=Workers()), shared, replace(whole, workers=self.workers).tasks().threads)
+        teach = _Teaching(replace(self, workers=Workers()), shared, whole.tasks().threads)
         teachers = list(self.workers.map_arrays(teach, zip(range(self.teachers), lessons, states, starts, strict=False)))
         last = rest.part(total - n_learn, of=total, size=n_learn)
         arrays, _ = training.learn(teachers, last.progress, states[-1], starts[-1])
@@ -275,6 +273,10 @@ class Neural(Aligner, NeedsTorch):
         return {name: value for name, value in super().__getstate__().items() if name not in ("student_", *_LEARNED)}
 
 
+# The arguments of `Training.teach`.
+_Lesson = tuple[int, Progress | None, TrainingStates | None, dict[str, Array] | None]
+
+
 @dataclass(frozen=True)
 class _Teaching:
     """Trains teachers, in this process or in those of an executor, which report no progress."""
@@ -285,9 +287,6 @@ class _Teaching:
 
     def __call__(self, lesson: _Lesson) -> dict[str, Array]:
         return self.options._torch()(self.options, self.texts.value, self.threads).teach(*lesson)[0]
-
-
-_Lesson = tuple[int, Progress | None, TrainingStates | None, dict[str, Array] | None]
 
 
 def _load_texts(path: Path) -> PairTexts:
