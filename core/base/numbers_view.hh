@@ -52,6 +52,11 @@ class BitColumn {
   unsigned width_ = 0;
 };
 
+struct IndexRange {
+  std::size_t first, last;
+  std::size_t size() const { return last - first; }
+};
+
 class NumbersView {
  public:
   NumbersView() = default;
@@ -70,6 +75,17 @@ class NumbersView {
     auto number = small_[i];
     if (number == small_.mask() && rows_.size() > 0) number = large_at(i, number);
     return bases_.size() > 0 ? number + bases_[i / kBlock] : number;
+  }
+  // Of numbers in increasing order, the place of the first that is at least this; the end of the range if there is none.
+  std::size_t lower_bound(IndexRange range, std::uint64_t least) const {
+    while (range.first < range.last) {
+      const auto middle = range.first + range.size() / 2;
+      if ((*this)[middle] < least)
+        range.first = middle + 1;
+      else
+        range.last = middle;
+    }
+    return range.first;
   }
   // The array of plain numbers of 32 bits; empty for others.
   std::span<const std::uint32_t> plain() const {
@@ -94,10 +110,6 @@ class NumbersView {
 };
 
 // Row i of values whose offsets may be packed: values[offsets[i] .. offsets[i+1]).
-struct IndexRange {
-  std::size_t first, last;
-  std::size_t size() const { return last - first; }
-};
 inline IndexRange range_of(const NumbersView& offsets, std::size_t i, std::size_t n_values) {
   const auto first = offsets[i], last = offsets[i + 1];
   if (first > last || last > n_values) [[unlikely]]
