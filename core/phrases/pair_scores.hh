@@ -29,7 +29,7 @@ class PairScores {
   // Moses' four: p(s|t), lex(s|t), p(t|s), lex(t|s). The lexical weights, two for each pair, are stored.
   PairScores(std::span<const float> lexical, const CountsView& counts)
       : stored_(lexical), counts_(counts), n_(4), counted_(true) {}
-  // The same; lexical weights are computed, but for the pairs in increasing `rows`, which have the stored ones.
+  // Moses' four, with computed lexical weights, but for the pairs in increasing `rows`, which have the stored ones.
   PairScores(std::span<const float> lexical, const CountsView& counts, const LexicalTable& words, const NumbersView& rows)
       : stored_(lexical), counts_(counts), words_(words), rows_(rows), n_(4), counted_(true) {}
 
@@ -74,23 +74,30 @@ class PairScoreReader {
 
  private:
   std::array<float, 2> weights(const PairNumbers& numbers) {
-    auto row = numbers.pair;
-    if (weigher_) {
-      row = scores_.rows_.lower_bound({0, scores_.rows_.size()}, numbers.pair);
-      if (row == scores_.rows_.size() || scores_.rows_[row] != numbers.pair) {
-        const auto [backward, forward] =
-            (*weigher_)(table_.source.read(numbers.source, source_), table_.target.read(numbers.target, target_),
-                        table_.links_of(numbers.pair));
-        return {static_cast<float>(backward), static_cast<float>(forward)};
-      }
+    const auto& stored = scores_.stored_;
+    if (!weigher_) return {stored[2 * numbers.pair], stored[2 * numbers.pair + 1]};
+    const auto& rows = scores_.rows_;
+    if (numbers.pair < unstored_.first || numbers.pair >= unstored_.last) {
+      const auto row = rows.lower_bound({0, rows.size()}, numbers.pair);
+      if (row < rows.size() && rows[row] == numbers.pair) return {stored[2 * row], stored[2 * row + 1]};
+      unstored_ = {numbers.pair, row < rows.size() ? rows[row] : table_.targets.size()};
     }
-    return {scores_.stored_[2 * row], scores_.stored_[2 * row + 1]};
+    if (numbers.source != source_number_ || source_.empty()) {
+      const auto words = table_.source.read(numbers.source, room_);
+      source_.assign(words.begin(), words.end());
+      source_number_ = numbers.source;
+    }
+    const auto [backward, forward] =
+        (*weigher_)(source_, table_.target.read(numbers.target, room_), table_.links_of(numbers.pair));
+    return {static_cast<float>(backward), static_cast<float>(forward)};
   }
 
   const PairScores& scores_;
   PairsView table_;
   std::optional<LexicalWeigher> weigher_;  // of computed weights
-  std::vector<WordId> source_, target_;    // room
+  IndexRange unstored_{0, 0};              // pairs whose weights are all computed
+  std::size_t source_number_ = 0;
+  std::vector<WordId> source_, room_;  // the words of the source phrase; those of other phrases
 };
 
 }  // namespace hyperbaton
