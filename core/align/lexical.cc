@@ -64,7 +64,11 @@ LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView lin
 std::optional<std::array<double, 2>> LexicalTable::find(WordId source, WordId target) const {
   if (source > sizes.source) return {};
   const auto entries = range_of(offsets, source, targets.size());
-  const auto entry = targets.lower_bound(entries, target);
+  const auto plain = targets.plain();  // extraction looks up many words
+  const auto entry =
+      plain.empty()
+          ? targets.lower_bound(entries, target)
+          : to_size(std::lower_bound(plain.data() + entries.first, plain.data() + entries.last, target) - plain.data());
   if (entry == entries.last || targets[entry] != target) return {};
   if (!probabilities.empty()) return {{probabilities[2 * entry], probabilities[2 * entry + 1]}};
   // Seven decimals, as in Moses' files, and none rounded to zero.
