@@ -174,7 +174,19 @@ HYPERBATON_BINDINGS(table) {
                                    .numbers = {},
                                    .counts = CountArrays{.pairs = pairs, .source = source, .target = target}};
           },
-          nb::kw_only(), "lexical"_a, "pairs"_a, "source"_a, "target"_a);
+          nb::kw_only(), "lexical"_a, "pairs"_a, "source"_a, "target"_a)
+      .def(
+          "__init__",
+          [](ScoreArrays* self, const LexicalArrays& words, const Array2<float>& lexical, const NumberColumn& rows,
+             const NumberColumn& pairs, const NumberColumn& source, const NumberColumn& target) {
+            if (lexical.shape(1) != 2 || lexical.shape(0) != rows.view().size())
+              throw Error("there must be two lexical weights for each row");
+            new (self) ScoreArrays{.stored = lexical,
+                                   .numbers = rows,
+                                   .counts = CountArrays{.pairs = pairs, .source = source, .target = target},
+                                   .words = words};
+          },
+          nb::kw_only(), "words"_a, "lexical"_a, "rows"_a, "pairs"_a, "source"_a, "target"_a);
 
   nb::class_<PhraseArrays>(m, "PhraseArrays", "The arrays of phrases: their places in a text and lengths, and the text.")
       .def(nb::init<NumberColumn, NumberColumn, NumberColumn>(), "begins"_a, "lengths"_a, "words"_a);
@@ -302,8 +314,23 @@ HYPERBATON_BINDINGS(table) {
            "sentence"_a, "source_begin"_a, "target_begin"_a, "points"_a, "link_offsets"_a);
 
   nb::class_<LexicalArrays>(m, "LexicalArrays", "The arrays of a lexical table.")
-      .def(nb::init<Ints, Words, Array2<double>, std::size_t, std::size_t>(), nb::kw_only(), "offsets"_a, "targets"_a,
-           "probabilities"_a, "n_source_words"_a, "n_target_words"_a);
+      .def(
+          "__init__",
+          [](LexicalArrays* self, const NumberColumn& offsets, const NumberColumn& targets,
+             const Array2<double>& probabilities, std::size_t n_source_words, std::size_t n_target_words) {
+            new (self) LexicalArrays{offsets, targets, probabilities, std::nullopt, {n_source_words, n_target_words}};
+          },
+          nb::kw_only(), "offsets"_a, "targets"_a, "probabilities"_a, "n_source_words"_a, "n_target_words"_a)
+      .def(
+          "__init__",
+          [](LexicalArrays* self, const NumberColumn& offsets, const NumberColumn& targets, const NumberColumn& pairs,
+             const NumberColumn& source, const NumberColumn& target) {
+            const auto n_source = source.view().size(), n_target = target.view().size();
+            if (n_source == 0 || n_target == 0) throw Error("the counts of words have no empty word");
+            new (self)
+                LexicalArrays{offsets, targets, {}, CountArrays{pairs, source, target}, {n_source - 1, n_target - 1}};
+          },
+          nb::kw_only(), "offsets"_a, "targets"_a, "pairs"_a, "source"_a, "target"_a);
 
   m.def(
       "class_probabilities",
@@ -357,6 +384,21 @@ HYPERBATON_BINDINGS(table) {
             return rows_to_numpy<double>(std::move(weights));
           },
           "lexical"_a, "n_threads"_a, "(lex(source|target), lex(target|source)) of every pair.")
+      .def(
+          "scores",
+          [](const TableArrays& self, const ScoreArrays& scores, const Ints& pairs, const Words& sources) {
+            const auto values = scores.scores();
+            const auto table = self.pairs();
+            if (!scores.fits(table) || sources.size() != pairs.size()) throw Error("the scores do not match the pairs");
+            std::vector<float> rows(pairs.size() * values.n());
+            PairScoreReader reader(values, table);
+            for (std::size_t i = 0; i < pairs.size(); ++i) {
+              const auto pair = static_cast<std::size_t>(pairs.data()[i]);
+              reader.copy({pair, sources.data()[i], table.targets[pair]}, rows.data() + i * values.n());
+            }
+            return to_numpy(std::move(rows), values.n());
+          },
+          "scores"_a, "pairs"_a, "sources"_a, "The scores of some pairs, given their source phrases.")
       .def(
           "lexical_scores",
           [](const TableArrays& self, const Ints& sample_offsets, const Words& sample_order, const SampleArrays& samples,

@@ -70,41 +70,46 @@ struct TableArrays {
 struct CountArrays {
   NumberColumn pairs, source, target;
 
-  PhraseCountsView counts() const { return {.pairs = pairs.view(), .source = source.view(), .target = target.view()}; }
+  CountsView counts() const { return {.pairs = pairs.view(), .source = source.view(), .target = target.view()}; }
+};
+
+// A lexical table, with its arrays: those of the probabilities, or of the counts that they are computed from.
+struct LexicalArrays {
+  NumberColumn offsets, targets;
+  Array2<double> probabilities;
+  std::optional<CountArrays> counts;  // of entries, and of the words of both sides
+  VocabularySizes sizes;
+
+  LexicalTable table() const {
+    LexicalTable table{.offsets = offsets.view(),
+                       .targets = targets.view(),
+                       .probabilities = {probabilities.data(), probabilities.size()},
+                       .counts = {},
+                       .sizes = sizes};
+    if (counts) table.counts = counts->counts();
+    return table;
+  }
 };
 
 // Scores of phrase pairs: all of them, distinct rows and the number of each pair's, or the lexical weights and counts from
-// which the others are computed.
+// which the others are computed. If the lexical weights are computed too, only those of pairs `numbers` are stored.
 struct ScoreArrays {
   Array2<float> stored;
   std::optional<NumberColumn> numbers = std::nullopt;
   std::optional<CountArrays> counts = std::nullopt;
+  std::optional<LexicalArrays> words = std::nullopt;
 
   PairScores scores() const {
     const std::span<const float> values(stored.data(), stored.size());
+    if (words) return {values, counts->counts(), words->table(), numbers->view()};
     if (counts) return {values, counts->counts()};
     return numbers ? PairScores(values, stored.shape(1), numbers->view()) : PairScores(values, stored.shape(1));
   }
   // Whether there is a number for each pair and phrase of a table.
   bool fits(const PairsView& pairs) const {
-    const auto n = numbers ? numbers->view().size() : stored.shape(0);
+    const auto n = words ? counts->pairs.view().size() : numbers ? numbers->view().size() : stored.shape(0);
     return n == pairs.targets.size() && (!counts || (counts->source.view().size() == pairs.source.size() &&
                                                      counts->target.view().size() == pairs.target.size()));
-  }
-};
-
-// A lexical table, with its arrays.
-struct LexicalArrays {
-  Ints offsets;
-  Words targets;
-  Array2<double> probabilities;
-  std::size_t n_source_words, n_target_words;
-
-  LexicalTable table() const {
-    return {.offsets = bindings::view(offsets),
-            .targets = bindings::view(targets),
-            .probabilities = {probabilities.data(), probabilities.size()},
-            .sizes = {n_source_words, n_target_words}};
   }
 };
 

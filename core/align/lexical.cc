@@ -1,6 +1,7 @@
 #include "align/lexical.hh"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/parallel.hh"
@@ -60,12 +61,21 @@ LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView lin
   return table;
 }
 
-const double* LexicalTable::find(WordId source, WordId target) const {
-  if (source > sizes.source) return nullptr;
-  const auto first = targets.begin() + offsets[source], last = targets.begin() + offsets[source + 1];
-  const auto found = std::lower_bound(first, last, target);
-  if (found == last || *found != target) return nullptr;
-  return probabilities.data() + 2 * (found - targets.begin());
+std::optional<std::array<double, 2>> LexicalTable::find(WordId source, WordId target) const {
+  if (source > sizes.source) return {};
+  const auto entries = range_of(offsets, source, targets.size());
+  const auto plain = targets.plain();  // extraction looks up many words
+  const auto entry =
+      plain.empty()
+          ? targets.lower_bound(entries, target)
+          : to_size(std::lower_bound(plain.data() + entries.first, plain.data() + entries.last, target) - plain.data());
+  if (entry == entries.last || targets[entry] != target) return {};
+  if (!probabilities.empty()) return {{probabilities[2 * entry], probabilities[2 * entry + 1]}};
+  // Seven decimals, as in Moses' files, and none rounded to zero.
+  const auto share = [count = static_cast<double>(counts.pairs[entry])](std::uint64_t total) {
+    return std::max(std::nearbyint(count / static_cast<double>(total) * 1e7) / 1e7, 1e-7);
+  };
+  return {{share(counts.source[source]), share(counts.target[target])}};
 }
 
 }  // namespace hyperbaton

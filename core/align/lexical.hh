@@ -1,11 +1,14 @@
 // Counts of linked word pairs and the translation probabilities derived from them.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "align/links.hh"
+#include "base/numbers_view.hh"
 #include "corpus/vocabulary.hh"
 
 namespace hyperbaton {
@@ -25,15 +28,20 @@ struct VocabularySizes {
 LexicalCounts lexical_counts(TokensView source, TokensView target, LinksView links, VocabularySizes sizes,
                              unsigned n_threads);
 
-// Probabilities of these entries: a row (p(target|source), p(source|target)) for each.
+// Counts of pairs, and of what is on each side.
+struct CountsView {
+  NumbersView pairs, source, target;
+};
+
+// Probabilities of these entries: (p(target|source), p(source|target)) for each, stored or computed from the counts.
 struct LexicalTable {
-  std::span<const std::int64_t> offsets;
-  std::span<const std::uint32_t> targets;
-  std::span<const double> probabilities;  // 2 for each entry
+  NumbersView offsets, targets;
+  std::span<const double> probabilities;  // 2 for each entry; none: there are counts
+  CountsView counts;
   VocabularySizes sizes;
 
-  // The entry's two probabilities; null if the words were never linked or are unknown.
-  const double* find(WordId source, WordId target) const;
+  // The entry's two probabilities; none if the words were never linked or are unknown.
+  std::optional<std::array<double, 2>> find(WordId source, WordId target) const;
 };
 
 }  // namespace hyperbaton

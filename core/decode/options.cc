@@ -52,7 +52,11 @@ void append_options(Options& all, const Options& part) {
 class Collector {
  public:
   Collector(const LookupInput& input, const LookupSettings& settings, OptionCache* cache)
-      : input_(input), settings_(settings), cache_(cache), options_(no_options(input.scores.n() + kOwnFeatures)) {}
+      : input_(input),
+        settings_(settings),
+        cache_(cache),
+        options_(no_options(input.scores.n() + kOwnFeatures)),
+        scores_(input.scores, input.table) {}
 
   void add_sentence(std::size_t s) {
     const auto words = input_.source[s];
@@ -122,7 +126,7 @@ class Collector {
       std::ranges::copy(known, features_.begin());
     } else if (pair >= 0) {
       const auto row = to_size(pair);
-      input_.scores.copy({row, phrase, input_.table.targets[row]}, features_.data());
+      scores_.copy({row, phrase, input_.table.targets[row]}, features_.data());
       // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
       for (auto& value : std::span(features_).first(n_scores))
         value = std::min(std::max(kLogFloor, static_cast<float>(math::log(value))), -kLogFloor);
@@ -228,6 +232,7 @@ class Collector {
   const LookupSettings& settings_;
   OptionCache* cache_;
   Options options_;
+  PairScoreReader scores_;
   std::vector<float> features_;
   mutable std::vector<WordId> room_;
   std::int64_t first_ranked_ = 0;  // the first pair of the phrase that was ranked last

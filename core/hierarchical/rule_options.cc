@@ -15,7 +15,13 @@ constexpr std::size_t kMany = 50;
 
 RuleOptions::RuleOptions(const ChartInput& input, const ChartSettings& settings, std::size_t sentence, RuleCache& cache,
                          std::vector<ChartLm>& lms, Forced* forced)
-    : input_(input), settings_(settings), sentence_(sentence), cache_(cache), lms_(lms), forced_(forced) {
+    : input_(input),
+      settings_(settings),
+      sentence_(sentence),
+      cache_(cache),
+      lms_(lms),
+      forced_(forced),
+      scores_(input.grammar.scores, input.grammar.table) {
   for (const auto& [pair, n_gaps] : {std::pair(kGluePair, 2), std::pair(kStartPair, 0), std::pair(kEndPair, 1)}) {
     RuleOption option{};
     option.pair = pair;
@@ -45,7 +51,7 @@ void RuleOptions::own_values(std::int64_t pair, std::uint32_t source, std::size_
   std::fill_n(values, input_.n_own(), 0.0F);
   if (pair >= 0) {
     const auto row = to_size(pair);
-    grammar.scores.copy({.pair = row, .source = source, .target = grammar.table.targets[row]}, values);
+    scores_.copy({.pair = row, .source = source, .target = grammar.table.targets[row]}, values);
     // Scores of a damaged file may be NaN, which becomes the floor: the order of the arguments matters.
     for (auto& value : std::span(values, n))
       value = std::min(std::max(kLogFloor, static_cast<float>(math::log(value))), -kLogFloor);

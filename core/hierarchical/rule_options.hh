@@ -97,6 +97,7 @@ class RuleOptions {
   std::vector<float> prefix_scores_;
   U64Map by_phrase_;
   std::vector<Range> ranges_;
+  mutable PairScoreReader scores_;
   mutable std::vector<float> values_;
   mutable std::vector<WordId> room_;
 };

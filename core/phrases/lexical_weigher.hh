@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,28 +16,21 @@ namespace hyperbaton {
 class RecentWordPairs {
  public:
   explicit RecentWordPairs(const LexicalTable& lexical) : lexical_(lexical), entries_(kEntries) {}
-  // Like LexicalTable::find; the result is valid until the next call.
-  const double* find(WordId source, WordId target) {
+  const std::optional<std::array<double, 2>>& find(WordId source, WordId target) {
     const auto key = static_cast<std::uint64_t>(source) << 32 | target;
     auto& entry = entries_[mix(key) % kEntries];
-    if (entry.state == State::Free || entry.key != key) {
-      entry.key = key;
-      const double* both = lexical_.find(source, target);
-      entry.state = both ? State::Known : State::Unknown;
-      if (both) entry.probabilities = {both[0], both[1]};
-    }
-    return entry.state == State::Known ? entry.probabilities.data() : nullptr;
+    if (entry.is_free || entry.key != key) entry = {key, lexical_.find(source, target), false};
+    return entry.probabilities;
   }
 
  private:
-  static constexpr std::size_t kEntries = 4096;  // 128 KiB
-  enum class State : std::uint8_t { Free, Known, Unknown };
+  static constexpr std::size_t kEntries = 4096;  // 160 KiB
   struct Entry {
     std::uint64_t key = 0;
-    std::array<double, 2> probabilities{};
-    State state = State::Free;
+    std::optional<std::array<double, 2>> probabilities;
+    bool is_free = true;
   };
-  const LexicalTable& lexical_;
+  LexicalTable lexical_;
   std::vector<Entry> entries_;
 };
 
@@ -54,22 +48,20 @@ class LexicalWeigher {
     for (const auto link : links) {
       if (link.source >= src.size() || link.target >= tgt.size()) [[unlikely]]
         throw_damaged("a phrase pair has a link that is out of range");
-      const double* both = recent_.find(src[link.source], tgt[link.target]);
-      target_sums_[link.target].value += both ? both[0] : 0;
-      source_sums_[link.source].value += both ? both[1] : 0;
+      const auto& both = recent_.find(src[link.source], tgt[link.target]);
+      target_sums_[link.target].value += both ? (*both)[0] : 0;
+      source_sums_[link.source].value += both ? (*both)[1] : 0;
       ++target_sums_[link.target].n;
       ++source_sums_[link.source].n;
     }
     LexicalWeights weights{1, 1};
     for (std::size_t j = 0; j < tgt.size(); ++j) {
       const auto [value, n] = target_sums_[j];
-      const double* empty = n ? nullptr : recent_.find(no_source_, tgt[j]);
-      weights.target_given_source *= n ? value / n : empty ? empty[0] : 1;
+      weights.target_given_source *= n ? value / n : recent_.find(no_source_, tgt[j]).value_or(kOne)[0];
     }
     for (std::size_t i = 0; i < src.size(); ++i) {
       const auto [value, n] = source_sums_[i];
-      const double* empty = n ? nullptr : recent_.find(src[i], no_target_);
-      weights.source_given_target *= n ? value / n : empty ? empty[1] : 1;
+      weights.source_given_target *= n ? value / n : recent_.find(src[i], no_target_).value_or(kOne)[1];
     }
     return weights;
   }
@@ -79,6 +71,7 @@ class LexicalWeigher {
     double value = 0;
     int n = 0;
   };
+  static constexpr std::array<double, 2> kOne{1, 1};
   RecentWordPairs recent_;
   WordId no_source_, no_target_;
   std::vector<Sum> source_sums_, target_sums_;

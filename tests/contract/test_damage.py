@@ -98,13 +98,13 @@ def _system(rules: bool, path: Path, **options: Any) -> None:
     made.save(path, **options)
 
 
-def _pack(path: Path) -> None:
+def _pack(path: Path, *, exact: bool = False) -> None:
     """A packed system with every kind of part that packing changes."""
     lm = LanguageModel.estimate(BITEXT.target, 3, discount_fallback=True)
     extracted, kind = extract_phrases(BITEXT, SHORT), ReorderingType.parse("hier-mslr-bidirectional-fe")
     table = ReorderingTable(kind, reordering_probabilities(extracted.orientations, kind).astype(np.float32))
     models = {"LR": table, "SEQ": MODELS["sequence"](threads=1).fit(BITEXT), "OSM": MODELS["osm"](threads=1).fit(BITEXT)}
-    pack(System.of(extracted.table, [lm], models, options=Decoding(table_limit=2))).save(path)
+    pack(System.of(extracted.table, [lm], models, options=Decoding(table_limit=2)), exact=exact).save(path)
 
 
 def _search(system: System) -> None:
@@ -200,6 +200,7 @@ STORED: dict[str, Stored] = {
         lambda path: LanguageModel.estimate(BITEXT.target, 3, discount_fallback=True).packed(exact=True).save(path), _use_lm
     ),
     "packed system": Stored(_pack, lambda path: _search(System.load(path))),
+    "exact packed system": Stored(partial(_pack, exact=True), lambda path: _search(System.load(path))),
     "aligner": Stored(lambda path: Aligner().fit(BITEXT, threads=1).save(path), _align),
     "neural aligner": Stored(lambda path: untrained_neural(BITEXT).save(path), _align),
     "text-processing": Stored(lambda path: TEXT.save(path), _use_text),

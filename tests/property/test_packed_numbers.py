@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,7 +57,23 @@ def test_numbers_near_each_other_are_stored_as_differences() -> None:
     np.testing.assert_array_equal(packed[:], numbers)
 
 
-@pytest.mark.parametrize("words", [[], [1, 0], [2**40, 0, 8], [64, 0, 33], [64, 0, 2], [3, 4, 1], [1, 1, 257]])
+def test_skewed_numbers_take_at_most_two_bits_more_than_their_entropy() -> None:
+    numbers = np.random.default_rng(1).zipf(1.3, 50_000).clip(max=2**20).astype(np.uint32)
+    packed = PackedNumbers.of(numbers)
+    shares = np.bincount(numbers)[np.unique(numbers)] / len(numbers)
+    assert packed.words.nbytes * 8 < len(numbers) * (2 - (shares * np.log2(shares)).sum())
+    np.testing.assert_array_equal(packed[:], numbers)
+    for place in range(3, 60):  # any damage is a number or an error
+        damaged = packed.words.copy()
+        damaged[-place * len(damaged) // 60] ^= np.uint64(0x5555555555555555)
+        with suppress(DamagedError):
+            assert len(PackedNumbers(damaged)[:]) == len(numbers)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], [1, 0], [2**40, 0, 8], [64, 0, 33], [64, 0, 2], [3, 4, 1], [1, 1, 257], [64, 0, 1 << 32], [64, 0, 1 << 32, 65]],
+)
 def test_invalid_headers_are_damage(words: list[int]) -> None:
     message = r"^a stored array is damaged \(packed numbers [a-z ]+\); 'hyperbaton verify' names the file$"
     with pytest.raises(DamagedError, match=message):

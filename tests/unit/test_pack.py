@@ -24,7 +24,7 @@ from hyperbaton.decode.packing import pack
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, RuleTable, extract_phrases, extract_rules
-from hyperbaton.phrases.pair_values import DistinctRows
+from hyperbaton.phrases.pair_values import CountedScores, DistinctRows
 from hyperbaton.tune.system import SystemDecoder
 from tests.program import hyperbaton
 
@@ -182,6 +182,15 @@ def test_tables_are_those_of_the_best_pairs(saved: Path) -> None:
     assert len(kept) == len(wanted)
     # Nearly equal scores may be ranked either way: this sum is not rounded as the core's.
     assert len(set(kept) & {(table.source[s], table.target[t]) for s, t in wanted}) > 0.99 * len(wanted)
+
+
+def test_lexical_weights_follow_from_counts_of_links(saved: Path) -> None:
+    """Few are stored: those of pairs that were seen with several sets of links equally often."""
+    system = System.load(saved / "phrases")
+    packed = pack(system, exact=True).table
+    np.testing.assert_array_equal(packed.scores[:], system.table.scores[TokenTranslator(system).best_pairs()])
+    assert isinstance(packed.scores, CountedScores)
+    assert 0 < len(packed.scores.lexical.rows) < 0.02 * len(packed)
 
 
 def test_a_system_without_a_limit_keeps_all_pairs(saved: Path) -> None:

@@ -30,7 +30,8 @@ class LexicalTable:
 
     The entries of source word s are `targets[offsets[s]:offsets[s + 1]]`, increasing; the last row is the empty source
     word's. `probabilities` has the shape (entries, 2): p(target|source), p(source|target). If the words are
-    normalised forms of those of the text, `normalizations` says how they were normalised.
+    normalised forms of those of the text, `normalizations` says how they were normalised. `counts` of the entries are
+    known if the probabilities are relative frequencies.
     """
 
     source: Vocabulary
@@ -39,6 +40,7 @@ class LexicalTable:
     targets: WordIds
     probabilities: npt.NDArray[np.float64]
     normalizations: tuple[Normalization, Normalization] = (Normalization(lowercase=False), Normalization(lowercase=False))
+    counts: npt.NDArray[np.uint32] | None = None
 
     @classmethod
     def from_links(cls, bitext: Bitext, threads: int | None = None, *, scratch: Scratch | None = None) -> LexicalTable:
@@ -56,7 +58,7 @@ class LexicalTable:
         by_source = np.bincount(sources, counts, len(source) + 1)
         by_target = np.bincount(targets, counts, len(target) + 1)
         exact = np.stack([counts / by_source[sources], counts / by_target[targets]], axis=1)
-        return cls(source, target, offsets, targets, np.maximum(np.round(exact, 7), SMALLEST))
+        return cls(source, target, offsets, targets, np.maximum(np.round(exact, 7), SMALLEST), counts=counts)
 
     @classmethod
     def with_empty_words(

@@ -27,7 +27,7 @@ from hyperbaton.decode.translator import TokenTranslator
 from hyperbaton.lm import LanguageModel
 from hyperbaton.lm.model import BOS, EOS, UNK
 from hyperbaton.phrases import PhraseTable, RuleTable
-from hyperbaton.phrases.pair_values import DistinctRows, PlainScores, ScoreRows
+from hyperbaton.phrases.pair_values import DistinctRows, PlainCounts, PlainScores, ScoreRows
 from hyperbaton.phrases.rules import TARGET_GAPS
 
 _BINS = 1024  # of the sums of scores
@@ -50,7 +50,7 @@ def pack(system: System, *, exact: bool = False, threads: int | None = None, pro
     table, weights = system.table.select(keep).without_unused(), dict(system.weights)
     if not exact:
         scores, weights[TRANSLATION] = _sums(table.scores, weights[TRANSLATION])
-        table = replace(table, scores=scores)
+        table = replace(table, scores=scores, counts=PlainCounts(np.zeros((len(table), 0), np.float32)))
     packed = System.of(
         RuleTable(table) if system.is_hierarchical else table,
         {name: lm.packed(exact=exact, pairs=None if exact else _word_pairs(lm, table)) for name, lm in system.lms.items()},

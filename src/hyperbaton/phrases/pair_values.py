@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,14 @@ from hyperbaton import _core
 from hyperbaton.base.arrays import Array, Integers, gather
 from hyperbaton.base.columns import ArrayFields
 from hyperbaton.base.errors import DamagedError
-from hyperbaton.base.forms import Layout
-from hyperbaton.base.packed import PackedNumbers, by_frequency, core_numbers
+from hyperbaton.base.forms import Layout, within
+from hyperbaton.base.packed import PackedNumbers, by_frequency, core_numbers, stored, stored_numbers
 from hyperbaton.base.scratch import Column, Scratch
-from hyperbaton.base.store import Arrays, check_numbers, check_offsets
+from hyperbaton.base.store import Arrays, check_numbers, check_offsets, group
 from hyperbaton.corpus.text import Offsets
+
+if TYPE_CHECKING:
+    from hyperbaton.align.lexical import LexicalTable
 
 Floats = npt.NDArray[np.float32]
 Points = npt.NDArray[np.uint8]
@@ -243,20 +246,91 @@ class PhraseCounts(ComputedRows):
 
 
 @dataclass(frozen=True)
+class WordCounts(ArrayFields):
+    """Counts of linked words, from which lexical weights follow; `align.lexical.LexicalTable` has their probabilities.
+
+    `pairs` are the counts of the entries, `source` and `target` those of the words of each side, the empty word last.
+    """
+
+    offsets: Offsets
+    targets: npt.NDArray[np.uint32]
+    pairs: npt.NDArray[np.uint32]
+    source: npt.NDArray[np.uint32]
+    target: npt.NDArray[np.uint32]
+
+    LAYOUT: ClassVar[Layout] = {
+        "offsets": "i8|packed n_source+1",
+        "targets": "u4|packed n",
+        "pairs": "u4|packed n",
+        "source": "u4|packed n_source",
+        "target": "u4|packed n_target",
+    }
+
+    @classmethod
+    def of(cls, lexical: LexicalTable) -> WordCounts | None:
+        """The counts of a lexical table, if it comes from counts."""
+        offsets, targets, counts = lexical.offsets, lexical.targets, lexical.counts
+        if counts is None:
+            return None
+        n_source, n_target = len(lexical.source) + 1, len(lexical.target) + 1
+        source = np.bincount(np.repeat(np.arange(n_source), np.diff(offsets)), counts, n_source)
+        target = np.bincount(targets, counts, n_target)
+        return cls(offsets, targets, counts, source.astype(np.uint32), target.astype(np.uint32))
+
+    @property
+    def core(self) -> _core.LexicalArrays:
+        return _core.LexicalArrays(**{name: core_numbers(getattr(self, name)) for name in self.LAYOUT})
+
+
+@dataclass(frozen=True)
+class WordWeights:
+    """Lexical weights that are computed from counts of links, but for the pairs in `rows`, which have the `stored` ones.
+
+    A weight differs from the computed one where two sets of links are equally frequent.
+    """
+
+    words: WordCounts
+    rows: npt.NDArray[np.uint32]
+    stored: Floats
+    table: Any  # the phrase table without scores
+
+    LAYOUT: ClassVar[Layout] = {**within("words", WordCounts.LAYOUT), "rows": "u4|packed n_rows", "stored": "f4 n_rows 2"}
+
+    @classmethod
+    def of(cls, words: WordCounts, weights: Floats, computed: Floats, table: Any) -> WordWeights:
+        """These weights of the pairs of a table, given the computed ones."""
+        rows = np.flatnonzero((computed != weights).any(axis=1))
+        return cls(words.packed(), PackedNumbers.of(rows), weights[rows], table)
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        own = {f"{prefix}.rows": stored(self.rows), f"{prefix}.stored": self.stored}
+        return own | self.words.arrays(f"{prefix}.words")
+
+    @classmethod
+    def restored(cls, arrays: Arrays, table: Any) -> WordWeights:
+        words = WordCounts.from_arrays(group(arrays, "words"))
+        return cls(words, stored_numbers(arrays["rows"]), arrays["stored"], table)
+
+
+@dataclass(frozen=True)
 class CountedScores(ComputedRows):
     """Moses' four scores of phrase pairs: relative frequencies p(s|t) and p(t|s), each before its lexical weight.
 
-    `lexical` (n, 2) are the lexical weights, lex(s|t) and lex(t|s).
+    `lexical` (n, 2) are the lexical weights, lex(s|t) and lex(t|s), or `WordWeights` of a packed table.
     """
 
     counts: PhraseCounts
-    lexical: Floats
+    lexical: Any
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.counts), 4
 
     def at(self, rows: slice | Integers) -> Floats:
+        if isinstance(self.lexical, WordWeights):
+            numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else np.asarray(rows, np.int64)
+            sources = Owners(self.counts.offsets)[numbers]
+            return self.lexical.table.arrays_view.scores(self.core, numbers, sources)
         target, source, joint = self.counts.columns(rows)
         scores = np.empty((len(joint), self.shape[1]), np.float32)
         scores[:, 1::2] = self.lexical[rows]
@@ -264,23 +338,29 @@ class CountedScores(ComputedRows):
             scores[:, 0], scores[:, 2] = joint / target.astype(np.float64), joint / source.astype(np.float64)
         return scores
 
-    def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> CountedScores:
+    def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> ScoreRows:
         """Scores of the kept pairs, given their counts."""
-        return replace(self.over(counts), lexical=scratch.select(self.lexical, keep))
+        if isinstance(self.lexical, WordWeights):
+            return PlainScores(self[keep])
+        return CountedScores(cast(PhraseCounts, counts), scratch.select(self.lexical, keep))
 
-    def over(self, counts: CountRows) -> CountedScores:
-        """The scores with other counts."""
+    def over(self, counts: CountRows) -> ScoreRows:
+        """The scores with other counts, of renumbered phrases."""
+        if isinstance(self.lexical, WordWeights):
+            return PlainScores(self[:])
         return CountedScores(cast(PhraseCounts, counts), self.lexical)
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        return {f"{prefix}.lexical": self.lexical}
+        lexical = self.lexical
+        return lexical.arrays(f"{prefix}.weights") if isinstance(lexical, WordWeights) else {f"{prefix}.lexical": lexical}
 
     @property
     def core(self) -> _core.PairScores:
-        counts = self.counts
-        return _core.PairScores(
-            lexical=self.lexical, pairs=counts.pairs.core, source=counts.source.core, target=counts.target.core
-        )
+        counts, lexical = {name: getattr(self.counts, name).core for name in PhraseCounts.LAYOUT}, self.lexical
+        if not isinstance(lexical, WordWeights):
+            return _core.PairScores(lexical=lexical, **counts)
+        rows = core_numbers(lexical.rows)
+        return _core.PairScores(words=lexical.words.core, lexical=lexical.stored, rows=rows, **counts)
 
 
 CountRows = PlainCounts | PhraseCounts

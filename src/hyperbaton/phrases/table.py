@@ -31,7 +31,7 @@ from hyperbaton.base.store import Arrays, Kind, check_finite, check_numbers, che
 from hyperbaton.base.workers import Shared, load_arrays, save_arrays
 from hyperbaton.corpus.lengths import N_CLASSES, TextLengths
 from hyperbaton.corpus.text import Offsets
-from hyperbaton.phrases.inventory import Inventory, Phrases
+from hyperbaton.phrases.inventory import SIDES, Inventory, Phrases
 from hyperbaton.phrases.pair_values import (
     CountedScores,
     CountRows,
@@ -44,6 +44,8 @@ from hyperbaton.phrases.pair_values import (
     PlainCounts,
     PlainScores,
     ScoreRows,
+    WordCounts,
+    WordWeights,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class PhraseTable(Display, Picklable):
     Pairs of source phrase p are rows `offsets[p]` to `offsets[p + 1]`. `targets`: target phrase of each; `scores` (n, k),
     probabilities; `counts` (n, 3): of the target phrase, the source phrase and the pair; `links`: links inside the pairs.
     Scores and counts are stored, or computed when asked for: `table.scores[:]` is an array. `lengths`: those of the
-    training text, if they are known.
+    training text, if they are known; `words`: counts of its links, if lexical weights are those of the links.
     """
 
     source: Phrases
@@ -93,6 +95,7 @@ class PhraseTable(Display, Picklable):
     counts: CountRows
     links: LinkSets
     lengths: TextLengths | None = None
+    words: WordCounts | None = None
 
     LAYOUT: ClassVar[Layout] = {
         **within("source", Phrases.LAYOUT),
@@ -102,6 +105,8 @@ class PhraseTable(Display, Picklable):
         "scores?": "f4 n_pairs *",  # or distinct rows, or the lexical weights of computed ones
         **within("score_rows?", DistinctRows.LAYOUT, n="n_pairs"),
         "lexical?": "f4 n_pairs 2",
+        **within("weights?", WordWeights.LAYOUT),
+        **within("words?", WordCounts.LAYOUT),
         "counts?": "f4 n_pairs *",  # or those of phrases and pairs
         **within("phrase_counts?", PhraseCounts.LAYOUT),
         **within("links", LinkSets.LAYOUT, n_pairs="n_pairs"),
@@ -238,7 +243,8 @@ class PhraseTable(Display, Picklable):
                 for rows, probabilities in zip(direction.rows(), smoothing.probabilities(direction), strict=True):
                     smoothed[rows, column] = probabilities
             scores = PlainScores(smoothed)
-        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links, lengths)
+        words = lexical.words if smoothing.is_relative_frequency else None
+        table = cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, scores, counts, lexical.links, lengths, words)
         if options.min_count <= 1:
             return table
         seen = scratch.filled(len(joint), np.bool_, 16, lambda rows: joint[rows] >= options.min_count)
@@ -247,9 +253,13 @@ class PhraseTable(Display, Picklable):
     @classmethod
     def unscored(cls, pairs: Inventory) -> PhraseTable:
         """The table of pairs without scores, counts and inner links."""
-        none = np.zeros((pairs.n_pairs, 0), np.float32)
         links = LinkSets(np.zeros(0, np.uint32), np.zeros(1, np.int64), np.zeros((0, 2), np.uint8))
-        return cls(pairs.source, pairs.target, pairs.offsets, pairs.targets, PlainScores(none), PlainCounts(none), links)
+        return cls._unscored(pairs.source, pairs.target, pairs.offsets, pairs.targets, links)
+
+    @classmethod
+    def _unscored(cls, source: Phrases, target: Phrases, offsets: Offsets, targets: Array, links: LinkSets) -> PhraseTable:
+        none = np.zeros((len(targets), 0), np.float32)
+        return cls(source, target, offsets, targets, PlainScores(none), PlainCounts(none), links)
 
     def select(self, keep: npt.NDArray[np.bool_], scratch: Scratch | None = None) -> PhraseTable:
         """The table with only the pairs where `keep` is true; phrases keep their numbers."""
@@ -266,7 +276,7 @@ class PhraseTable(Display, Picklable):
         targets, links = scratch.select(self.targets, keep), self.links.select(keep, scratch)
         counts = self.counts.select(keep, offsets, targets, scratch)
         scores = self.scores.select(keep, counts, scratch)
-        return PhraseTable(self.source, self.target, offsets, targets, scores, counts, links, self.lengths)
+        return PhraseTable(self.source, self.target, offsets, targets, scores, counts, links, self.lengths, self.words)
 
     def without_unused(self) -> PhraseTable:
         """The table without phrases and sets of links that have no pair; the others are renumbered."""
@@ -279,16 +289,20 @@ class PhraseTable(Display, Picklable):
         offsets = np.append(self.offsets[:-1][source_numbers], len(self))
         targets, links = numbers[self.targets], self.links.without_unused()
         counts = self.counts.renumbered(source_numbers, target_numbers, offsets, targets)
-        return PhraseTable(source, target, offsets, targets, self.scores.over(counts), counts, links, self.lengths)
+        scores = self.scores.over(counts)
+        return PhraseTable(source, target, offsets, targets, scores, counts, links, self.lengths, self.words)
 
     def packed(self) -> PhraseTable:
         """The table with packed numbers, for translating."""
         offsets, targets, links = PackedNumbers.of(self.offsets), PackedNumbers.of(self.targets), self.links.packed()
         counts = self.counts.packed(offsets, targets)
+        source, target = self.source.packed(), self.target.packed()
         scores = self.scores.packed() if isinstance(self.scores, PlainScores) else self.scores.over(counts)
-        return PhraseTable(
-            self.source.packed(), self.target.packed(), offsets, targets, scores, counts, links, self.lengths
-        )
+        if isinstance(scores, CountedScores) and isinstance(counts, PhraseCounts) and self.words is not None:
+            computed = self.arrays_view.lexical_weights(self.words.core, 1).astype(np.float32)
+            pairs = self._unscored(source, target, offsets, targets, links)
+            scores = CountedScores(counts, WordWeights.of(self.words, scores.lexical, computed, pairs))
+        return PhraseTable(source, target, offsets, targets, scores, counts, links, self.lengths)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
         return {
@@ -300,6 +314,7 @@ class PhraseTable(Display, Picklable):
             **self.counts.arrays(prefix),
             **self.links.arrays(f"{prefix}.links"),
             **({} if self.lengths is None else {f"{prefix}.lengths": self.lengths.words}),
+            **({} if self.words is None else self.words.arrays(f"{prefix}.words")),
         }
 
     @classmethod
@@ -309,17 +324,12 @@ class PhraseTable(Display, Picklable):
         A table can be large, so only its sizes are checked. The core checks every number that it reads.
         """
         offsets, targets = stored_numbers(arrays["offsets"]), stored_numbers(arrays["targets"])
-        counts, scores = _stored_values(arrays, offsets, targets)
-        table = cls(
-            Phrases.from_arrays(group(arrays, "source")),
-            Phrases.from_arrays(group(arrays, "target")),
-            offsets,
-            targets,
-            scores,
-            counts,
-            LinkSets.from_arrays(group(arrays, "links")),
-            TextLengths(arrays["lengths"]) if "lengths" in arrays else None,
-        )
+        source, target = (Phrases.from_arrays(group(arrays, side)) for side in SIDES)
+        pairs = cls._unscored(source, target, offsets, targets, LinkSets.from_arrays(group(arrays, "links")))
+        counts, scores = _stored_values(arrays, pairs)
+        lengths = TextLengths(arrays["lengths"]) if "lengths" in arrays else None
+        words = WordCounts.from_arrays(group(arrays, "words")) if "words.offsets" in arrays else None
+        table = replace(pairs, scores=scores, counts=counts, lengths=lengths, words=words)
         if (table.offsets[-1], table.links.offsets[-1]) != (len(table), len(table.links.points)):
             raise DamagedError("the arrays of the phrase table do not fit each other")
         return table
@@ -334,14 +344,16 @@ class PhraseTable(Display, Picklable):
         return read_artefact(path, STORED, lambda artefact: cls.from_arrays(artefact.group(KIND)))
 
 
-def _stored_values(arrays: Arrays, offsets: Offsets, targets: Array) -> tuple[CountRows, ScoreRows]:
+def _stored_values(arrays: Arrays, pairs: PhraseTable) -> tuple[CountRows, ScoreRows]:
     counts: CountRows
     if "counts" in arrays:
         counts = PlainCounts(arrays["counts"])
     else:
-        counts = PhraseCounts.restored(group(arrays, "phrase_counts"), offsets, targets)
+        counts = PhraseCounts.restored(group(arrays, "phrase_counts"), pairs.offsets, pairs.targets)
         if "lexical" in arrays:
             return counts, CountedScores(counts, arrays["lexical"])
+        if "weights.rows" in arrays:
+            return counts, CountedScores(counts, WordWeights.restored(group(arrays, "weights"), pairs))
     rows = group(arrays, "score_rows")
     return counts, PlainScores(DistinctRows.from_arrays(rows) if rows else arrays["scores"])
 
@@ -355,6 +367,7 @@ class LexicalWeights:
 
     weights: npt.NDArray[np.float32]
     links: LinkSets
+    words: WordCounts | None
 
     @classmethod
     def of(
@@ -381,7 +394,7 @@ class LexicalWeights:
             weights.append(part["weights"])
             links.append(part["link_offsets"], part["links"])
             resources.report(n, len(ranges))
-        return cls(weights.finish(), links.finish())
+        return cls(weights.finish(), links.finish(), WordCounts.of(lexical))
 
 
 @dataclass(frozen=True)
@@ -446,8 +459,8 @@ class _LexicalScoring:
 def lexical_arrays(lexical: LexicalTable) -> _core.LexicalArrays:
     """A lexical table as the core reads it."""
     return _core.LexicalArrays(
-        offsets=lexical.offsets,
-        targets=lexical.targets,
+        offsets=core_numbers(lexical.offsets),
+        targets=core_numbers(lexical.targets),
         probabilities=lexical.probabilities,
         n_source_words=len(lexical.source),
         n_target_words=len(lexical.target),
