@@ -15,20 +15,20 @@ namespace hyperbaton {
 // A cache of recent word pair probabilities: neighbouring phrases share words.
 class RecentWordPairs {
  public:
-  explicit RecentWordPairs(const LexicalTable& lexical) : lexical_(lexical), entries_(kEntries) {}
+  explicit RecentWordPairs(const LexicalTable& lexical)
+      : lexical_(lexical), entries_(kEntries, Entry{0, lexical.find(0, 0)}) {}  // all have a key, so none is free
   const std::optional<std::array<double, 2>>& find(WordId source, WordId target) {
     const auto key = static_cast<std::uint64_t>(source) << 32 | target;
     auto& entry = entries_[mix(key) % kEntries];
-    if (entry.is_free || entry.key != key) entry = {key, lexical_.find(source, target), false};
+    if (entry.key != key) entry = {key, lexical_.find(source, target)};
     return entry.probabilities;
   }
 
  private:
-  static constexpr std::size_t kEntries = 4096;  // 160 KiB
+  static constexpr std::size_t kEntries = 4096;  // 128 KiB
   struct Entry {
     std::uint64_t key = 0;
     std::optional<std::array<double, 2>> probabilities;
-    bool is_free = true;
   };
   LexicalTable lexical_;
   std::vector<Entry> entries_;
