@@ -338,8 +338,9 @@ class RuleMerger::SliceWork {
       batch.counts.push_back(counts_[k]);
       renumber(rule.source, lexicon_.source_numbers, src_);
       renumber(rule.target, lexicon_.target_numbers, tgt_);
-      batch.weights.push_back({weigh_(src_, tgt_, best_.by_source).source_given_target,
-                               weigh_(src_, tgt_, best_.by_target).target_given_source});
+      batch.weights.push_back(weigh_(src_, tgt_, best_.by_target));
+      if (rule.items.size() > 1)
+        batch.weights.back().source_given_target = weigh_(src_, tgt_, best_.by_source).source_given_target;
     }
     sort_lines(is_kept);
     if (is_kept) {
