@@ -5,12 +5,19 @@
 #include "phrases/inventory.hh"
 #include "rules/extract.hh"
 #include "rules/merge.hh"
+#include "rules/rule_rows.hh"
 #include "table.hh"
 #include "texts.hh"
 
 namespace hyperbaton::bindings {
 
 namespace {
+
+template <class Make>
+auto without_gil(const Make& make) {
+  const nb::gil_scoped_release release;
+  return make();
+}
 
 // An aligned text, with its arrays.
 struct RuleTextArrays {
@@ -37,11 +44,29 @@ class BoundRuleMerger {
   RuleMerger merger_;
 };
 
-template <class Make>
-auto without_gil(const Make& make) {
-  const nb::gil_scoped_release release;
-  return make();
-}
+class BoundRuleRows {
+ public:
+  BoundRuleRows(const TableArrays& table, const Spelling& source, const Spelling& target, const Words& target_ranks,
+                std::size_t n_scores, bool exact)
+      : table_(table),
+        source_(source),
+        target_(target),
+        target_ranks_(target_ranks),
+        rows_(table_.pairs(), source_.words(), target_.words(), view(target_ranks_), n_scores,
+              exact ? Digits::Exact : Digits::Six) {}
+  nb::bytes format(const Words& sources, const Array2<double>& scores, const Array2<float>& counts) {
+    if (counts.shape(0) != scores.shape(0) || counts.shape(1) != 3) throw Error("counts do not match the rules");
+    const auto text = without_gil(
+        [&] { return rows_.format(view(sources), {{scores.data(), scores.size()}, {counts.data(), counts.size()}}); });
+    return nb::bytes(text.data(), text.size());
+  }
+
+ private:
+  TableArrays table_;
+  Spelling source_, target_;
+  Words target_ranks_;
+  RuleRows rows_;
+};
 
 }  // namespace
 
@@ -212,6 +237,12 @@ HYPERBATON_BINDINGS(rules) {
       },
       "sides"_a, nb::kw_only(), "symbols"_a, "target"_a, "moses"_a = true, "n_threads"_a,
       "The numbers of source or target sides in the order of Moses' rule files, or in byte order.");
+
+  nb::class_<BoundRuleRows>(m, "RuleRows", "Writes the rows of rules as Moses does; in one thread at a time.")
+      .def(nb::init<TableArrays, Spelling, Spelling, Words, std::size_t, bool>(), nb::kw_only(), "table"_a, "source"_a,
+           "target"_a, "target_ranks"_a, "n_scores"_a, "exact"_a)
+      .def("format", &BoundRuleRows::format, "sources"_a, "scores"_a, "counts"_a,
+           "Rows of source sides, given the scores and counts of their rules.");
 
   m.def(
       "round_six_digits",

@@ -50,9 +50,6 @@ inline constexpr std::size_t kMaxSixDigits = 16;  // bytes
 char* write_six_digits(char* text, double value);
 
 // Round a number as if written with six digits and read again, as happens between Moses' programs.
-inline float round_six_digits(double value) {
-  char text[kMaxSixDigits];
-  return parse_float({text, write_six_digits(text, value)}).value_or(0);
-}
+float round_six_digits(double value);
 
 }  // namespace hyperbaton

@@ -32,9 +32,9 @@ std::string printed(double value) {
 }  // namespace
 
 TEST("six digits are rounded as by printf") {
-  for (const double value :
-       {0.0,          -0.0,          1.0,   -1.5,  0.5,   0.1,   100000.0,  999999.0,  999999.4, 999999.5, 1e6,     1e-4,
-        0.0000999999, 0.00009999995, 1e-16, 1e-37, 3e-40, 1e300, 0.1234565, 0.1234575, 2.5e-5,   123456.5, 123457.5})
+  for (const double value : {0.0,      -0.0,     1.0,      -1.5,      0.5,       0.1,          100000.0,      999999.0,
+                             999999.4, 999999.5, 999999.7, 1e6,       1e-4,      0.0000999999, 0.00009999995, 1e-16,
+                             1e-37,    3e-40,    1e300,    0.1234565, 0.1234575, 2.5e-5,       123456.5,      123457.5})
     CHECK(six_digits(value) == printed(value));
   std::uint64_t state = 1;
   for (int i = 0; i < 200'000; ++i) {
@@ -49,5 +49,6 @@ TEST("six digits are rounded as by printf") {
     CHECK(six_digits(ratio) == printed(ratio));
     const double half = (static_cast<double>(state % 900'000) + 100'000.5) * power_of_ten(exponent - 6);
     CHECK(six_digits(half) == printed(half));
+    for (const double rounded : {value, ratio, half}) CHECK(round_six_digits(rounded) == parse_float(printed(rounded)));
   }
 }

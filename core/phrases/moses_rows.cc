@@ -108,40 +108,56 @@ char* ScoreWriter::write(char* text, std::span<const double> scores) {
   return text + lengths_[entry];
 }
 
+void RowWriter::set_source(std::span<const WordId> words) {
+  source_.clear();
+  source_.close(write_text(
+      write_words(source_.room(words_room(words, source_words_) + side_end_.size()), words, source_words_), side_end_));
+}
+
+void RowWriter::add(const Row& row) {
+  const auto links = row.links.value_or(std::span<const InnerLink>{});
+  char* at = text_.room(source_.view().size() + words_room(row.target, target_words_) + side_end_.size() + scores_.room() +
+                        links.size() * kMaxLink + 3 * kMaxNumber + 2 * kBar.size() + kRowEnd.size() + 1);
+  at = write_text(at, source_.view());
+  at = write_words(at, row.target, target_words_);
+  at = write_text(at, side_end_);
+  at = scores_.write(at, row.scores);
+  if (row.links) {
+    at = write_text(at, kBar);
+    at = write_links(at, links);
+  }
+  if (!row.counts.empty()) {
+    at = write_text(at, kBar);
+    at = write_numbers(at, row.counts, Digits::Six);
+    at = write_text(at, kRowEnd);
+  }
+  *at++ = '\n';
+  text_.close(at);
+}
+
+void RowWriter::sort_last(std::size_t first, std::size_t second) {
+  const auto rows = text_.view();
+  if (rows.substr(second) < rows.substr(first, second - first))
+    std::ranges::rotate(text_.bytes().subspan(first), text_.bytes().begin() + static_cast<std::ptrdiff_t>(second));
+}
+
 std::string_view PairRows::format(const PairNumbersView& numbers, std::size_t first, std::size_t last) {
-  const auto base = pairs_.offsets[first], n_scores = scores_.n_scores();
+  const auto base = pairs_.offsets[first], n_scores = writer_.n_scores();
   const auto& [scores, counts] = numbers;
-  text_.clear();
+  writer_.clear();
   for (std::size_t p = first; p < last; ++p) {
-    source_.clear();
-    const auto phrase = pairs_.source.read(p, room_);
-    source_.close(write_words(source_.room(words_room(phrase, source_words_)), phrase, source_words_));
+    writer_.set_source(pairs_.source.read(p, room_));
     const auto pairs = pairs_.pairs_of(p);
     for (auto k = pairs.first; k < pairs.last; ++k) {
       if (k < base || (k - base + 1) * n_scores > scores.size()) throw_damaged("offsets of phrase pairs do not increase");
-      const auto words = pairs_.target.read(pairs_.targets[k], room_);
-      const auto links = with_links_ ? pairs_.links_of(k) : std::span<const InnerLink>{};
-      char* at = text_.room(source_.view().size() + words_room(words, target_words_) + scores_.room() +
-                            links.size() * kMaxLink + 3 * kMaxNumber + 4 * kBar.size() + kRowEnd.size() + 1);
-      at = write_text(at, source_.view());
-      at = write_text(at, kBar);
-      at = write_words(at, words, target_words_);
-      at = write_text(at, kBar);
-      at = scores_.write(at, scores.subspan((k - base) * n_scores, n_scores));
-      if (with_links_) {
-        at = write_text(at, kBar);
-        at = write_links(at, links);
-      }
-      if (!counts.empty()) {
-        at = write_text(at, kBar);
-        at = write_numbers(at, counts.subspan(3 * (k - base), 3), Digits::Six);
-        at = write_text(at, kRowEnd);
-      }
-      *at++ = '\n';
-      text_.close(at);
+      const auto at = k - base;
+      writer_.add({.target = pairs_.target.read(pairs_.targets[k], room_),
+                   .scores = scores.subspan(at * n_scores, n_scores),
+                   .links = with_links_ ? std::optional(pairs_.links_of(k)) : std::nullopt,
+                   .counts = counts.empty() ? counts : counts.subspan(3 * at, 3)});
     }
   }
-  return text_.view();
+  return writer_.text();
 }
 
 std::string_view SourceRows::format(std::span<const double> scores, std::size_t first, std::size_t last) {

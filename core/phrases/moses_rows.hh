@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ class TextBuffer {
     return text_.get() + size_;
   }
   void close(const char* end) { size_ = to_size(end - text_.get()); }
+  std::span<char> bytes() { return {text_.get(), size_}; }
   std::string_view view() const { return {text_.get(), size_}; }
   void clear() { size_ = 0; }
 
@@ -53,22 +55,48 @@ class ScoreWriter {
   std::array<std::size_t, kEntries> lengths_{};  // 0: free
 };
 
+// Writes rows of phrase pairs, `source ||| target ||| scores`, with the inner links and counts of phrase tables.
+class RowWriter {
+ public:
+  // Each side is followed by `side_end`.
+  RowWriter(SpelledWords source_words, SpelledWords target_words, std::size_t n_scores, Digits digits,
+            std::string_view side_end = " ||| ")
+      : source_words_(source_words), target_words_(target_words), side_end_(side_end), scores_(digits, n_scores) {}
+  std::size_t n_scores() const { return scores_.n_scores(); }
+
+  void clear() { text_.clear(); }
+  // The source side of the next rows.
+  void set_source(std::span<const WordId> words);
+  struct Row {
+    std::span<const WordId> target;
+    std::span<const double> scores;
+    std::optional<std::span<const InnerLink>> links;
+    std::span<const float> counts;  // target, source, joint, or none
+  };
+  void add(const Row& row);
+  // Sort the last two rows, which begin there.
+  void sort_last(std::size_t first, std::size_t second);
+  std::string_view text() const { return text_.view(); }
+
+ private:
+  SpelledWords source_words_, target_words_;
+  std::string_view side_end_;
+  ScoreWriter scores_;
+  TextBuffer text_, source_;
+};
+
 // The numbers of consecutive phrase pairs.
 struct PairNumbersView {
   std::span<const double> scores;
   std::span<const float> counts;  // (target, source, joint) of each pair, or none
 };
 
-// Rows of phrase pairs, `source ||| target ||| scores`, with the inner links and counts of phrase tables.
+// The rows of phrase pairs; those of phrase tables have links and counts.
 class PairRows {
  public:
   PairRows(const PairsView& pairs, SpelledWords source_words, SpelledWords target_words, std::size_t n_scores,
            Digits digits, bool with_links)
-      : pairs_(pairs),
-        source_words_(source_words),
-        target_words_(target_words),
-        with_links_(with_links),
-        scores_(digits, n_scores) {}
+      : pairs_(pairs), with_links_(with_links), writer_(source_words, target_words, n_scores, digits) {}
 
   // The rows of source phrases [first, last), given the numbers of these pairs only. The text is valid until the next
   // call.
@@ -76,10 +104,8 @@ class PairRows {
 
  private:
   PairsView pairs_;
-  SpelledWords source_words_, target_words_;
   bool with_links_;
-  ScoreWriter scores_;
-  TextBuffer text_, source_;
+  RowWriter writer_;
   std::vector<WordId> room_;
 };
 

@@ -145,11 +145,11 @@ class PhraseLess {
     }
   }
   bool operator()(std::span<const WordId> a, std::span<const WordId> b) const { return compare(a, b) < 0; }
-
- private:
   std::uint32_t rank(std::span<const WordId> phrase, std::size_t i) const {
     return i < phrase.size() ? order_.ranks[phrase[i]] : order_.terminator;
   }
+
+ private:
   const ByteOrder& order_;
 };
 
@@ -338,8 +338,9 @@ class RuleMerger::SliceWork {
       batch.counts.push_back(counts_[k]);
       renumber(rule.source, lexicon_.source_numbers, src_);
       renumber(rule.target, lexicon_.target_numbers, tgt_);
-      batch.weights.push_back({weigh_(src_, tgt_, best_.by_source).source_given_target,
-                               weigh_(src_, tgt_, best_.by_target).target_given_source});
+      batch.weights.push_back(weigh_(src_, tgt_, best_.by_target));
+      if (rule.items.size() > 1)
+        batch.weights.back().source_given_target = weigh_(src_, tgt_, best_.by_source).source_given_target;
     }
     sort_lines(is_kept);
     if (is_kept) {
@@ -472,7 +473,6 @@ std::vector<float> RuleMerger::target_counts(PhrasesView targets, unsigned n_thr
 std::vector<std::uint32_t> order_phrases(PhrasesView phrases, const ByteOrder& order, unsigned n_threads) {
   const std::size_t n = phrases.size();
   std::vector<std::uint32_t> numbers(n);
-  std::iota(numbers.begin(), numbers.end(), 0u);
   // Phrases with the same first word are consecutive in any order.
   std::vector<std::pair<std::uint32_t, std::size_t>> groups;  // rank of the first word, and where its phrases begin
   for (std::size_t p = 0; p < n; ++p) {
@@ -482,12 +482,24 @@ std::vector<std::uint32_t> order_phrases(PhrasesView phrases, const ByteOrder& o
   }
   const PhraseLess less(order);
   const auto end_of = [&](std::size_t g) { return g + 1 < groups.size() ? groups[g + 1].second : n; };
+  // The words after the first decide most comparisons.
+  struct Entry {
+    std::array<std::uint32_t, 3> ranks;
+    std::uint32_t number;
+  };
   parallel_chunks(groups.size(), 1, n_threads, {}, [&](std::size_t g, std::size_t) {
-    std::sort(numbers.begin() + static_cast<std::ptrdiff_t>(groups[g].second),
-              numbers.begin() + static_cast<std::ptrdiff_t>(end_of(g)), [&](std::uint32_t a, std::uint32_t b) {
-                const int c = less.compare(phrases[a], phrases[b]);
-                return c != 0 ? c < 0 : a < b;
-              });
+    std::vector<Entry> entries;
+    for (auto p = groups[g].second; p < end_of(g); ++p) {
+      const auto phrase = phrases[p];
+      entries.push_back(
+          {{less.rank(phrase, 1), less.rank(phrase, 2), less.rank(phrase, 3)}, static_cast<std::uint32_t>(p)});
+    }
+    std::ranges::sort(entries, [&](const Entry& a, const Entry& b) {
+      if (a.ranks != b.ranks) return a.ranks < b.ranks;
+      const int c = less.compare(phrases[a.number], phrases[b.number]);
+      return c != 0 ? c < 0 : a.number < b.number;
+    });
+    std::ranges::transform(entries, numbers.begin() + static_cast<std::ptrdiff_t>(groups[g].second), &Entry::number);
   });
   std::vector<std::size_t> by_rank(groups.size());
   std::iota(by_rank.begin(), by_rank.end(), 0u);

@@ -20,8 +20,8 @@ namespace hyperbaton {
 using Bytes = std::vector<std::uint8_t>;
 using BytesView = std::span<const std::uint8_t>;
 
-// Keys are compared by their first 16 bytes, which decide most comparisons, and then as a whole.
-using KeyPrefix = std::array<std::uint64_t, 2>;
+// Keys are compared by their first 24 bytes, which decide most comparisons, and then as a whole.
+using KeyPrefix = std::array<std::uint64_t, 3>;
 KeyPrefix prefix_of(BytesView key);
 int compare_keys(BytesView x, BytesView y);  // below, equal or above 0
 

@@ -32,8 +32,12 @@ ByteOrder moses_order(SpelledWords words, std::size_t n_gaps) {
 
 }  // namespace
 
+GapSymbols gap_symbols(SpelledWords source_words, SpelledWords target_words) {
+  return {static_cast<WordId>(n_words(source_words, 1)), static_cast<WordId>(n_words(target_words, 2))};
+}
+
 RuleSymbols::RuleSymbols(SpelledWords source_words, SpelledWords target_words)
-    : gaps{static_cast<WordId>(n_words(source_words, 1)), static_cast<WordId>(n_words(target_words, 2))},
+    : gaps(gap_symbols(source_words, target_words)),
       source(byte_order(source_words)),
       target(byte_order(target_words)),
       moses{moses_order(source_words, 1), moses_order(target_words, 2)} {}

@@ -16,13 +16,15 @@ struct GapSymbols {
   bool is_target(WordId symbol) const { return symbol >= first_target; }
 };
 
+// The last source word is the gap, the last two target words are the gaps.
+GapSymbols gap_symbols(SpelledWords source_words, SpelledWords target_words);
+
 // The order of Moses' rule files, where all gaps have the same spelling.
 struct MosesOrder {
   ByteOrder source, target;
 };
 
 struct RuleSymbols {
-  // The last source word is the gap, the last two target words are the gaps.
   RuleSymbols(SpelledWords source_words, SpelledWords target_words);
   GapSymbols gaps;
   ByteOrder source, target;

@@ -41,6 +41,12 @@ def test_gaps_are_named_by_the_source(tmp_path: Path) -> None:
     assert b"".join(rule_table_pieces(rules)).decode() == GOOD.replace("1-2 3-0 2-1", "1-2 2-1 3-0")
 
 
+def test_links_are_written_in_the_order_of_their_texts(tmp_path: Path) -> None:
+    side, links = "a b c d e f g h i j [X][X] k [X]", " ".join(sorted(f"{place}-{place}" for place in range(12)))
+    text = f"{side} ||| {side} ||| 1 1 1 1 ||| {links} ||| 1 1 1 ||| |||\n"
+    assert b"".join(rule_table_pieces(read_rules(write(tmp_path / "t", text)))).decode() == text
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -34,7 +34,7 @@ from hyperbaton.phrases.table import PhraseTable, lexical_arrays
 # Memory for extraction, per target word of a chunk; for merging, per byte of a slice; for the table, per rule.
 _WORD_BYTES, _MOST_WORDS = 10_000, 1 << 15
 _SLICE_BYTES, _MOST_BYTES = 25, 1 << 22
-_RULE_BYTES, _MOST_RULES = 200, 1 << 20
+_RULE_BYTES, _MOST_RULES = 200, 1 << 16
 # The disk space of runs is given back in pieces of this size.
 _RELEASED = 1 << 16
 

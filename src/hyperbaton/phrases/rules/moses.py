@@ -27,11 +27,8 @@ from hyperbaton.base.errors import InputError
 from hyperbaton.base.progress import Progress, default_threads
 from hyperbaton.corpus import Vocabulary
 from hyperbaton.corpus.files import AnyPath, read_lines, shown, write_pieces
-from hyperbaton.phrases.inventory import Phrases
-from hyperbaton.phrases.moses import LABEL, FileRows, phrase_table_pieces, read_rows, table_of_rows
-from hyperbaton.phrases.pair_values import LinkSets, PlainCounts, PlainScores
+from hyperbaton.phrases.moses import LABEL, FileRows, read_rows, table_of_rows
 from hyperbaton.phrases.rules.table import SOURCE_GAPS, TARGET_GAPS, RuleTable, extended
-from hyperbaton.phrases.table import PhraseTable
 
 GAP = "[X][X]"
 GLUE = (
@@ -43,10 +40,6 @@ RULE_FILE, GLUE_FILE = "rule-table.gz", "glue-grammar"
 _ROWS = 1 << 16  # written at a time
 _N_SCORES = 4
 MAX_GAPS = len(TARGET_GAPS)
-# Links are sorted as text: ranks of numbers before a dash, and at the end of a word.
-_BEFORE_DASH, _AT_END = (
-    np.argsort(np.argsort([f"{number}{end}" for number in range(256)])).astype(np.int64) for end in ("-", "")
-)
 
 
 def write_rules(folder: str | PathLike[str], rules: RuleTable, *, progress: Progress | None = None) -> list[Path]:
@@ -78,99 +71,26 @@ def rule_table_pieces(rules: RuleTable, progress: Progress | None = None, *, exa
         _core.order_rules(side.core, symbols=symbols, target=is_target, n_threads=threads)
         for side, is_target in ((table.source, False), (table.target, True))
     )
-    target_places = np.empty(len(table.target), np.uint32)
-    target_places[target_order] = np.arange(len(table.target), dtype=np.uint32)
-    writer = _MosesRules(table, source, target, exact)
+    target_ranks = np.empty(len(table.target), np.uint32)
+    target_ranks[target_order] = np.arange(len(table.target), dtype=np.uint32)
+    rows = _core.RuleRows(
+        table=table.arrays_view,
+        source=extended(source, (GAP,)).spelling,
+        target=extended(extended(target, (GAP,)), (GAP,)).spelling,
+        target_ranks=target_ranks,
+        n_scores=table.scores.shape[1],
+        exact=exact,
+    )
     ends = np.cumsum(np.diff(table.offsets)[order])
     begin = 0
     while begin < len(order):
         done = int(ends[begin - 1]) if begin else 0
         end = max(begin + 1, int(np.searchsorted(ends, done + _ROWS, side="right")))
-        yield from writer.pieces(order[begin:end].astype(np.int64), target_places)
+        pairs, _ = gather(table.offsets, order[begin:end])
+        yield rows.format(order[begin:end], table.scores[pairs].astype(np.float64), table.counts[pairs])
         begin = end
         if progress is not None:
             progress(begin, len(order))
-
-
-class _MosesRules:
-    """A rule table as a phrase table with the words of Moses' file: equal gaps, and labels."""
-
-    def __init__(self, table: PhraseTable, source: Vocabulary, target: Vocabulary, exact: bool) -> None:
-        self._table, self._exact = table, exact
-        self._words = len(source), len(target)
-        self._vocabularies = extended(source, (GAP, LABEL)), extended(target, (GAP, LABEL))
-
-    def pieces(self, sources: npt.NDArray[np.int64], target_places: npt.NDArray[np.uint32]) -> Iterator[bytes]:
-        """The rows of some source sides."""
-        table = self._table
-        rows, offsets = gather(table.offsets, sources)
-        owners = np.repeat(np.arange(len(sources)), np.diff(offsets))
-        rows = rows[np.lexsort((target_places[table.targets[rows]], owners))]
-        targets = table.targets[rows].astype(np.int64)
-        source, source_gaps = self._side(table.source, sources, 0)
-        target, target_gaps = self._side(table.target, targets, 1)
-        links = self._links(rows, source_gaps[owners], target_gaps)
-        piece = PhraseTable(
-            source,
-            target,
-            offsets,
-            np.arange(len(rows), dtype=np.uint32),
-            PlainScores(table.scores[rows]),
-            PlainCounts(table.counts[rows]),
-            links,
-        )
-        text = b"".join(phrase_table_pieces(piece, exact=self._exact))
-        # Rules that differ only in the order of gaps are sorted by the rest of their rows.
-        same = (owners[1:] == owners[:-1]) & _equal_rows(target)
-        yield _sorted_where(text, same) if same.any() else text
-
-    def _side(self, phrases: Phrases, numbers: npt.NDArray[np.int64], side: int) -> tuple[Phrases, npt.NDArray[np.int64]]:
-        """Phrases with their labels, and the positions of their gaps, in source order; -1 if there is none."""
-        words, offsets = phrases.gather(numbers)
-        n_words = self._words[side]
-        owners = np.repeat(np.arange(len(numbers)), np.diff(offsets))
-        gaps = np.flatnonzero(words >= n_words)
-        places = np.full((len(numbers), 2), -1, np.int64)
-        of_gap = words[gaps].astype(np.int64) - n_words
-        if side == 0:  # counted from left to right
-            of_gap = np.concatenate([[0], owners[gaps][1:] == owners[gaps][:-1]]).astype(np.int64)[: len(gaps)]
-        places[owners[gaps], of_gap] = gaps - offsets[owners[gaps]]
-        labelled = np.insert(np.minimum(words, n_words), offsets[1:], n_words + 1).astype(np.uint32)
-        vocabulary = self._vocabularies[side]
-        return Phrases.of(offsets + np.arange(len(offsets)), labelled, vocabulary), places
-
-    def _links(
-        self, rows: npt.NDArray[np.int64], source_gaps: npt.NDArray[np.int64], target_gaps: npt.NDArray[np.int64]
-    ) -> LinkSets:
-        """The links of rules and their gaps, in text order."""
-        links, offsets = self._table.links.gather(rows)
-        owners = np.repeat(np.arange(len(rows)), np.diff(offsets))
-        has_gap = source_gaps >= 0
-        gap_owners = np.nonzero(has_gap)[0]
-        points = np.concatenate([links, np.stack([source_gaps[has_gap], target_gaps[has_gap]], axis=1)])
-        owners = np.concatenate([owners, gap_owners])
-        order = np.lexsort((_AT_END[points[:, 1]], _BEFORE_DASH[points[:, 0]], owners))
-        per_row = np.bincount(owners, minlength=len(rows))
-        return LinkSets.of(offsets_of(per_row), points[order].astype(np.uint8))
-
-
-def _equal_rows(phrases: Phrases) -> npt.NDArray[np.bool_]:
-    """Whether each phrase but the first equals the one before it."""
-    lengths = phrases.lengths
-    same: npt.NDArray[np.bool_] = lengths[1:] == lengths[:-1]
-    before = np.flatnonzero(same)
-    (one, _), (other, _) = phrases.gather(before), phrases.gather(before + 1)
-    differ = one != other
-    same[np.repeat(before, lengths[before])[differ]] = False
-    return same
-
-
-def _sorted_where(text: bytes, same: npt.NDArray[np.bool_]) -> bytes:
-    """Sort pairs of adjacent lines with the same sides."""
-    lines = text.split(b"\n")
-    for row in np.flatnonzero(same):
-        lines[row : row + 2] = sorted(lines[row : row + 2])
-    return b"\n".join(lines)
 
 
 def _escaped(vocabulary: Vocabulary, n_gaps: int) -> Vocabulary:
