@@ -17,8 +17,22 @@ inline std::uint64_t mix(std::uint64_t x) {
   return x;
 }
 
+// Where the probe for a key starts in a table of 2^(64 − shift) slots.
+inline std::size_t home_slot(std::uint64_t key, unsigned shift) { return key * 0x9e3779b97f4a7c15ULL >> shift; }
+
 inline std::uint64_t combine(std::uint64_t seed, std::uint64_t value) {
   return mix(seed * 0x9e3779b97f4a7c15ULL + value + 1);
+}
+
+// A quick hash of numbers.
+inline std::uint32_t hash_numbers(const std::uint32_t* numbers, std::size_t n) {
+  std::uint64_t hash = n % 2 == 0 ? 0 : numbers[n - 1];
+  for (std::size_t i = 0; i + 1 < n; i += 2) {
+    const auto two = static_cast<std::uint64_t>(numbers[i]) << 32 | numbers[i + 1];
+    hash = (hash ^ two) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 32;
+  }
+  return static_cast<std::uint32_t>(hash * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
 inline std::uint64_t hash_bytes(std::string_view text) {

@@ -1,13 +1,14 @@
 // A priority queue whose first item can be replaced.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 namespace hyperbaton {
 
-// A binary heap: the children of item i are 2 i + 1 and 2 i + 2. `before(a, b)` must be a strict total order, so that the
-// order of items does not depend on how they were added.
+// A heap: the children of item i are 4 i + 1 to 4 i + 4, which needs half the levels of two. `before(a, b)` must be a
+// strict total order, so that the order of items does not depend on how they were added.
 template <class Item, class Before>
 class Heap {
  public:
@@ -18,20 +19,24 @@ class Heap {
 
   void push(const Item& item) {
     items_.push_back(item);
+    Item* const items = items_.data();
     std::size_t at = items_.size() - 1;
-    for (; at > 0 && before_(item, items_[(at - 1) / 2]); at = (at - 1) / 2) items_[at] = items_[(at - 1) / 2];
-    items_[at] = item;
+    for (; at > 0 && before_(item, items[(at - 1) / 4]); at = (at - 1) / 4) items[at] = items[(at - 1) / 4];
+    items[at] = item;
   }
   void replace_front(const Item& item) {
+    Item* const items = items_.data();
     std::size_t at = 0;
-    for (std::size_t child = 1; child < items_.size(); child = 2 * at + 1) {
-      // Without a branch, which could not be predicted.
-      if (child + 1 < items_.size()) child += before_(items_[child + 1], items_[child]) ? 1 : 0;
-      if (!before_(items_[child], item)) break;
-      items_[at] = items_[child];
-      at = child;
+    for (std::size_t first = 1; first < items_.size(); first = 4 * at + 1) {
+      std::size_t best = first;
+      // Without branches, which could not be predicted.
+      for (auto child = first + 1; child < std::min(first + 4, items_.size()); ++child)
+        best = before_(items[child], items[best]) ? child : best;
+      if (!before_(items[best], item)) break;
+      items[at] = items[best];
+      at = best;
     }
-    items_[at] = item;
+    items[at] = item;
   }
   void pop_front() {
     const Item last = items_.back();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/errors.hh"
+#include "base/hash.hh"
 
 namespace hyperbaton {
 
@@ -110,7 +111,7 @@ class Stack {
       worst_ = std::max(worst_, best_ + beam.log_threshold);
     }
     if (2 * (ids_.size() + 1) > slots_.size()) grow(std::max<std::size_t>(64, 2 * slots_.size()));
-    const auto hash = hash_state(state, chart.stride());
+    const auto hash = hash_numbers(state, chart.stride());
     std::size_t at = hash & (slots_.size() - 1);
     for (; slots_[at].id != kNone; at = (at + 1) & (slots_.size() - 1))
       if (slots_[at].hash == hash && std::equal(state, state + chart.stride(), chart.state(slots_[at].id)))
@@ -160,15 +161,6 @@ class Stack {
     }
   }
 
-  static std::uint32_t hash_state(const std::uint32_t* state, std::size_t size) {
-    std::uint64_t hash = size % 2 == 0 ? 0 : state[size - 1];
-    for (std::size_t i = 0; i + 1 < size; i += 2) {
-      const auto two = static_cast<std::uint64_t>(state[i]) << 32 | state[i + 1];
-      hash = (hash ^ two) * 0x9e3779b97f4a7c15ULL;
-      hash ^= hash >> 32;
-    }
-    return static_cast<std::uint32_t>(hash * 0x9e3779b97f4a7c15ULL >> 32);
-  }
   void place(const Slot& slot) {
     std::size_t at = slot.hash & (slots_.size() - 1);
     while (slots_[at].id != kNone) at = (at + 1) & (slots_.size() - 1);

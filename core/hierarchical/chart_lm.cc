@@ -2,18 +2,11 @@
 
 namespace hyperbaton {
 
-namespace {
-
-std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) { return static_cast<std::uint64_t>(a) << 32 | b; }
-
-}  // namespace
-
 ChartLm::ChartLm(const WeightedLm& lm) : lm_(lm) {
   number(lm.model.null_state());
   // A model of order 1 has no contexts, so the two states are equal; nothing else is ever numbered then.
   if (number(lm.model.begin_state()) != kBegin) states_.push_back(lm.model.begin_state());
-  lefts_.push_back({.first = 0, .last = 0, .score = 0, .right = kNothing, .closed = false});
-  lefts_.push_back({.first = 0, .last = 0, .score = 0, .right = kNothing, .closed = true});
+  lefts_.push_back({.first = 0, .last = 0, .score = 0, .last_score = 0, .right = kNothing});
 }
 
 std::uint32_t ChartLm::number(const LmState& state) {
@@ -33,68 +26,56 @@ Scored ChartLm::score(std::uint32_t right, std::uint32_t word) {
   return *known = {known->score, number(after_)};
 }
 
-std::uint32_t ChartLm::extend(std::uint32_t left, std::uint32_t word) {
-  if (lm_.model.order() == 1) return kClosed;
-  const auto [known, found] = extended_.find_or_add(pair_key(left, word));
+std::uint32_t ChartLm::extend(std::uint32_t from, std::uint32_t word) {
+  const auto [known, found] = extended_.find_or_add(from, word);
   if (found) return *known;
-  const Left before = lefts_[left];
+  const Left before = left(from);
   bool extends_left;
   const float score = lm_.model.score(states_[before.right], word, after_, extends_left);
   Left after{.first = static_cast<std::uint32_t>(words_.size()),
              .last = 0,
              .score = before.score + score,
-             .right = number(after_),
-             .closed = false};
+             .last_score = score,
+             .right = number(after_)};
   for (auto i = before.first; i < before.last; ++i) words_.push_back(words_[i]);
   words_.push_back(word);
   after.last = static_cast<std::uint32_t>(words_.size());
   const auto n = after.last - after.first;
   // The state before the word contains all preceding words; otherwise the dropped words cannot affect it.
   const bool all_matter = states_[before.right].length == n - 1;
-  after.closed = n == lm_.model.order() - 1 || !all_matter || !extends_left;
+  const bool closed = n == lm_.model.order() - 1 || !all_matter || !extends_left;
+  *known = static_cast<std::uint32_t>(2 * lefts_.size()) + (closed ? 1 : 0);
   lefts_.push_back(after);
-  return *known = static_cast<std::uint32_t>(lefts_.size() - 1);
+  return *known;
 }
 
 float ChartLm::append(LmPart& part, WordId word) {
   const auto number = lm_.number(word);
-  const Scored scored = score(part.right, number);
-  if (!lefts_[part.left].closed) part.left = extend(part.left, number);
-  part.right = scored.state;
-  return scored.score;
+  if (is_closed(part.left) || lm_.model.order() == 1) {
+    const Scored scored = score(part.right, number);
+    part = {part.left | 1, scored.state};
+    return scored.score;
+  }
+  part.left = extend(part.left, number);
+  part.right = left(part.left).right;
+  return left(part.left).last_score;
 }
 
-float ChartLm::append(LmPart& part, LmPart added) {
-  if (added.left == kNothing) return 0;
-  if (part.left == kNothing) {
-    part = added;
-    return 0;
+Scored ChartLm::score_words(std::uint32_t right, std::uint32_t of) {
+  const Left words = left(of);
+  Scored sum{-words.score, right};
+  for (auto i = words.first; i < words.last; ++i) {
+    const Scored scored = score(sum.state, words_[i]);
+    sum = {sum.score + scored.score, scored.state};
   }
-  const auto [junction, found] = junctions_.find_or_add(part.right, added.left);
-  if (!found) {
-    float sum = -lefts_[added.left].score;
-    auto state = part.right;
-    for (const auto word : words_of(lefts_[added.left])) {
-      const Scored scored = score(state, word);
-      sum += scored.score;
-      state = scored.state;
-    }
-    *junction = {sum, state};
-  }
-  const float score = junction->score;
-  const auto state = junction->state;
-  if (!lefts_[part.left].closed) {
-    const auto [left, is_known] = joined_.find_or_add(pair_key(part.left, added.left));
-    if (!is_known) {
-      auto joined = part.left;
-      for (auto i = lefts_[added.left].first; i < lefts_[added.left].last && !lefts_[joined].closed; ++i)
-        joined = extend(joined, words_[i]);
-      *left = joined;
-    }
-    part.left = *left;
-  }
-  part.right = lefts_[added.left].closed ? added.right : state;
-  return score;
+  return sum;
+}
+
+ChartLm::Joined ChartLm::join_words(LmPart part, std::uint32_t of) {
+  const auto junction = join(part.right, of);
+  const Left words = left(of);
+  for (auto i = words.first; i < words.last && !is_closed(part.left); ++i) part.left = extend(part.left, words_[i]);
+  return {junction.score, {part.left, junction.state}};
 }
 
 float ChartLm::finish(LmPart part) { return score(part.right, NgramModel::kEos).score; }

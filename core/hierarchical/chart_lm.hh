@@ -33,7 +33,25 @@ class ChartLm {
   // Append to a part: log p of the addition, natural log, unweighted. For an added part it is the difference from the
   // scores of its words without context.
   float append(LmPart& part, WordId word);
-  float append(LmPart& part, LmPart added);
+  float append(LmPart& part, LmPart added) {
+    if (added.left == kNothing) return 0;
+    if (part.left == kNothing) {
+      part = added;
+      return 0;
+    }
+    float score;
+    if (is_closed(part.left)) {
+      const auto junction = join(part.right, added.left);
+      score = junction.score;
+      part.right = junction.state;
+    } else {
+      const auto joined = join_open(part, added.left);
+      score = joined.score;
+      part = joined.part;
+    }
+    if (is_closed(added.left)) part.right = added.right;
+    return score;
+  }
   // log p of the end of the sentence.
   float finish(LmPart part);
 
@@ -42,31 +60,48 @@ class ChartLm {
   static constexpr std::uint32_t kClosed = 1;   // left: no words whose probability could change
   static constexpr std::uint32_t kBegin = 1;    // right: after <s>
 
+  // A left context. Its number is twice its place in lefts_, plus 1 if it is closed: the following words do not depend on
+  // anything before them. A part whose left context is not closed has no other words.
   struct Left {
     std::uint32_t first, last;  // words in words_, by the model's numbers
-    float score;                // of these words without context
+    float score, last_score;    // of these words without context, and of the last one
     std::uint32_t right;        // the state after them
-    bool closed;                // the following words do not depend on anything before them
   };
+  static bool is_closed(std::uint32_t left) { return left & 1; }
+  const Left& left(std::uint32_t number) const { return lefts_[number / 2]; }
 
   std::uint32_t number(const LmState& state);
   // By the model's number of the word.
   Scored score(std::uint32_t right, std::uint32_t word);
   std::uint32_t extend(std::uint32_t left, std::uint32_t word);
-  std::span<const std::uint32_t> words_of(const Left& left) const {
-    return std::span(words_).subspan(left.first, left.last - left.first);
+  // Words after a right state: the difference from their score without context, and the state after them.
+  Scored join(std::uint32_t right, std::uint32_t left) {
+    const auto [junction, found] = junctions_.find_or_add(right, left);
+    if (!found) *junction = score_words(right, left);
+    return *junction;
   }
+  Scored score_words(std::uint32_t right, std::uint32_t left);
+  struct Joined {
+    float score;
+    LmPart part;  // if the second left context is closed, its right state is that of its part instead
+  };
+  const Joined& join_open(LmPart part, std::uint32_t left) {
+    const auto [joined, found] = joined_.find_or_add(part.left, left);
+    if (!found) *joined = join_words(part, left);
+    return *joined;
+  }
+  Joined join_words(LmPart part, std::uint32_t left);
 
   const WeightedLm& lm_;
   std::vector<LmState> states_;
   Interner state_numbers_;
   std::vector<Left> lefts_;
   std::vector<std::uint32_t> words_;
-  ScoreMap scores_;     // by right state and word
-  ScoreMap junctions_;  // by right state and left context
-  U64Map extended_;     // by left context and word
-  U64Map joined_;       // by two left contexts
-  LmState after_;       // while a word is scored
+  ScoreMap scores_;                  // by right state and word
+  ScoreMap junctions_;               // by right state and left context
+  PairMap<std::uint32_t> extended_;  // by left context and word
+  PairMap<Joined> joined_;           // by two left contexts, the first one not closed
+  LmState after_;                    // while a word is scored
 };
 
 }  // namespace hyperbaton

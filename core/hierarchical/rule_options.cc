@@ -20,6 +20,7 @@ RuleOptions::RuleOptions(const ChartInput& input, const ChartSettings& settings,
       sentence_(sentence),
       cache_(cache),
       lms_(lms),
+      n_lms_(lms.size()),
       forced_(forced),
       scores_(input.grammar.scores, input.grammar.table) {
   for (const auto& [pair, n_gaps] : {std::pair(kGluePair, 2), std::pair(kStartPair, 0), std::pair(kEndPair, 1)}) {
@@ -216,7 +217,7 @@ void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool fr
 
   // Source words are visited in the order of their linked target words, each once.
   option.visits = static_cast<std::uint32_t>(symbols_.size());
-  const auto linked = links(option);
+  const auto linked = input_.features.n_values() > 0 ? links(option) : std::vector<Link>();
   std::uint64_t visited[4] = {};
   auto link = linked.begin();
   for (std::uint32_t t = 0; t < option.n_target; ++t) {
@@ -230,20 +231,19 @@ void RuleOptions::add(RuleOption option, std::span<const WordId> target, bool fr
   }
   option.n_visits = static_cast<std::uint32_t>(symbols_.size()) - option.visits;
 
-  // Words before the first gap are scored only once.
-  while (option.n_prefix < option.n_target && !symbols_[option.target + option.n_prefix].is_gap) ++option.n_prefix;
   for (auto& lm : lms_) {
-    LmPart part = option.pair == kStartPair ? ChartLm::begin() : ChartLm::nothing();
-    float score = 0;
-    for (std::uint32_t t = 0; t < option.n_prefix; ++t) score += lm.append(part, symbols_[option.target + t].value);
-    prefixes_.push_back(part);
-    prefix_scores_.push_back(score);
-    option.prefix_score += lm.weight() * score;
-  }
-  if (forced_) {
-    if (option.pair == kStartPair) option.prefix_forced = forced_->start();
-    for (std::uint32_t t = 0; t < option.n_prefix; ++t)
-      forced_->append(option.prefix_forced, symbols_[option.target + t].value);
+    WordRuns runs{.parts = {}, .score = 0};
+    runs.parts.fill(ChartLm::nothing());
+    auto* run = runs.parts.data();
+    if (option.pair == kStartPair) *run = ChartLm::begin();
+    for (const auto symbol : std::span(symbols_).subspan(option.target, option.n_target)) {
+      if (!symbol.is_gap)
+        runs.score += lm.append(*run, symbol.value);
+      else if (run++ == runs.parts.data())
+        option.first_gap = static_cast<std::uint8_t>(symbol.value);
+    }
+    runs_.push_back(runs);
+    option.words_score += lm.weight() * runs.score;
   }
   options_.push_back(option);
 }

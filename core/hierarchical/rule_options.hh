@@ -16,15 +16,13 @@ namespace hyperbaton {
 inline constexpr std::int64_t kGluePair = -3, kStartPair = -4, kEndPair = -5;
 
 struct RuleOption {
-  std::int64_t pair;     // of the table, or kUnknownPair, kDemandedPair, kGluePair, kStartPair, kEndPair
-  std::uint32_t source;  // source side in the table, kNoPhrase if it has none
-  std::uint8_t n_gaps;
+  std::int64_t pair;               // of the table, or kUnknownPair, kDemandedPair, kGluePair, kStartPair, kEndPair
+  std::uint32_t source;            // source side in the table, kNoPhrase if it has none
+  std::uint8_t n_gaps, first_gap;  // their number, and the first one on the target side
   float score;                     // weighted, of the rule's own values
+  float words_score;               // weighted, of its runs of words by the language models, without context
   std::uint32_t target, n_target;  // target symbols
-  std::uint32_t visits, n_visits;  // source words and gaps in target order
-  std::uint32_t n_prefix;          // number of target words before the first gap, which are already scored
-  float prefix_score;              // weighted
-  ForcedPart prefix_forced;
+  std::uint32_t visits, n_visits;  // source words and gaps in target order, if there are features to read them
 };
 
 // A symbol of a target side, or of the source side in visit order: a word or a gap.
@@ -58,8 +56,13 @@ class RuleOptions {
   std::span<const RuleSymbol> visits(const RuleOption& option) const {
     return std::span(symbols_).subspan(option.visits, option.n_visits);
   }
-  LmPart prefix(std::uint32_t option, std::size_t lm) const { return prefixes_[option * lms_.size() + lm]; }
-  float prefix_score(std::uint32_t option, std::size_t lm) const { return prefix_scores_[option * lms_.size() + lm]; }
+  // The runs of words before, between and after the gaps of a target side, which are scored only once, without context.
+  struct WordRuns {
+    std::array<LmPart, kMaxGaps + 1> parts;
+    float score;  // of all of them
+  };
+  // For each language model.
+  const WordRuns* runs(std::uint32_t option) const { return runs_.data() + option * n_lms_; }
   // Source symbols of an option, and whether each is a gap. The words of a rule that is not in the table are one symbol.
   std::size_t n_source_symbols(const RuleOption& option) const;
   bool source_is_gap(const RuleOption& option, std::size_t symbol) const;
@@ -90,11 +93,11 @@ class RuleOptions {
   std::size_t sentence_;
   RuleCache& cache_;
   std::vector<ChartLm>& lms_;
+  std::size_t n_lms_;
   Forced* forced_;
   std::vector<RuleOption> options_;
   std::vector<RuleSymbol> symbols_;
-  std::vector<LmPart> prefixes_;
-  std::vector<float> prefix_scores_;
+  std::vector<WordRuns> runs_;
   U64Map by_phrase_;
   std::vector<Range> ranges_;
   mutable PairScoreReader scores_;

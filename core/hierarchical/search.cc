@@ -7,10 +7,6 @@ namespace hyperbaton {
 
 namespace {
 
-// Ranks in a cube, and cubes, are numbers of this many bits.
-constexpr unsigned kRankBits = 14, kCubeBits = 22;
-constexpr std::uint32_t kMaxRank = (1U << kRankBits) - 1, kMaxCubes = 1U << kCubeBits;
-
 bool inside(SourceSpan inner, SourceSpan outer) { return outer.begin <= inner.begin && inner.end <= outer.end; }
 bool equal(SourceSpan a, SourceSpan b) { return a.begin == b.begin && a.end == b.end; }
 bool crosses(SourceSpan a, SourceSpan b) { return a.begin < b.end && b.begin < a.end && !inside(a, b) && !inside(b, a); }
@@ -181,6 +177,7 @@ void ChartSearch::find_blocks(SentenceBlocks& blocks) {
       if (options.empty()) return;
       cell(span) = {0, 1};
       const auto& any = options_[options.first];
+      positions_.clear();
       place(any, span, gaps, positions_);
       key.assign(1, options.first);
       for (std::size_t k = 0; k + 1 < positions_.size(); ++k)
@@ -203,7 +200,7 @@ void ChartSearch::fill_span(SourceSpan span) {
   match(span, [&](RuleOptions::Range options, std::span<const SourceSpan> gap_spans) {
     std::array<Cell, kMaxGaps> gaps;
     for (std::size_t g = 0; g < gap_spans.size(); ++g) gaps[g] = cell(gap_spans[g]);
-    add_cube(options, std::span(gaps).first(gap_spans.size()));
+    add_cube(options, std::span(gaps).first(gap_spans.size()), span);
   });
   auto& here = cell(span);
   here = search(span);
@@ -213,12 +210,12 @@ void ChartSearch::fill_span(SourceSpan span) {
 void ChartSearch::fill_glued(int end) {
   cubes_.clear();
   if (end == 0) {
-    add_cube({RuleOptions::kStart, RuleOptions::kStart + 1}, {});
+    add_cube({RuleOptions::kStart, RuleOptions::kStart + 1}, {}, {0, 0});
   } else {
     for (int begin = 0; begin < end; ++begin) {
       if (to_size(end - begin) >= cells_[to_size(begin)].size()) continue;
       const std::array<Cell, kMaxGaps> gaps{glued_[to_size(begin)], cell({begin, end})};
-      if (gaps[0].size() > 0 && gaps[1].size() > 0) add_cube({RuleOptions::kGlue, RuleOptions::kGlue + 1}, gaps);
+      if (gaps[0].size() > 0 && gaps[1].size() > 0) add_cube({RuleOptions::kGlue, RuleOptions::kGlue + 1}, gaps, {0, end});
     }
   }
   glued_[to_size(end)] = search({0, end});
@@ -227,23 +224,22 @@ void ChartSearch::fill_glued(int end) {
 void ChartSearch::finish() {
   cubes_.clear();
   const auto whole = glued_.back();
-  if (whole.size() > 0) add_cube({RuleOptions::kEnd, RuleOptions::kEnd + 1}, std::span(&whole, 1));
+  if (whole.size() > 0) add_cube({RuleOptions::kEnd, RuleOptions::kEnd + 1}, std::span(&whole, 1), {0, n_words_});
   search({0, n_words_});
 }
 
-void ChartSearch::add_cube(RuleOptions::Range options, std::span<const Cell> gaps) {
+void ChartSearch::add_cube(RuleOptions::Range options, std::span<const Cell> gaps, SourceSpan span) {
   if (options.empty()) return;
-  if (cubes_.size() == kMaxCubes) throw Error("too many rules match one span: choose a smaller --max-span");
-  Cube cube{.options = options, .gaps = {}, .n_gaps = static_cast<std::uint8_t>(gaps.size())};
+  if (cubes_.size() == Point::kMaxCubes) throw Error("too many rules match one span: choose a smaller --max-span");
+  if (cubes_.empty()) positions_.clear();
+  Cube cube{.options = options, .gaps = {}, .n_gaps = static_cast<std::uint8_t>(gaps.size()), .placed = {}};
   std::ranges::copy(gaps, cube.gaps.begin());
+  if (features_.any()) {
+    std::array<SourceSpan, kMaxGaps> gap_spans{};
+    for (std::size_t g = 0; g < gaps.size(); ++g) gap_spans[g] = hypotheses_[gaps[g].first].span;
+    cube.placed = place(options_[options.first], span, gap_spans);
+  }
   cubes_.push_back(cube);
-}
-
-ChartEdge ChartSearch::edge_of(const Candidate& candidate) const {
-  const auto& cube = cubes_[candidate.cube];
-  ChartEdge edge{.score = candidate.score, .option = cube.options.first + candidate.ranks[0], .children = {kNone, kNone}};
-  for (std::size_t g = 0; g < cube.n_gaps; ++g) edge.children[g] = cube.gaps[g].first + candidate.ranks[1 + g];
-  return edge;
 }
 
 std::array<SourceSpan, kMaxGaps> ChartSearch::gap_spans(const ChartEdge& edge) const {
@@ -253,12 +249,12 @@ std::array<SourceSpan, kMaxGaps> ChartSearch::gap_spans(const ChartEdge& edge) c
 }
 
 void ChartSearch::positions(const ChartEdge& edge, SourceSpan span, std::vector<std::uint16_t>& positions) const {
+  positions.clear();
   place(options_[edge.option], span, gap_spans(edge), positions);
 }
 
 void ChartSearch::place(const RuleOption& option, SourceSpan span, std::span<const SourceSpan> gaps,
                         std::vector<std::uint16_t>& positions) const {
-  positions.clear();
   int at = span.begin;
   std::size_t gap = 0;
   for (std::size_t k = 0; k < options_.n_source_symbols(option); ++k) {
@@ -268,57 +264,55 @@ void ChartSearch::place(const RuleOption& option, SourceSpan span, std::span<con
   positions.push_back(static_cast<std::uint16_t>(span.end));
 }
 
-bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values) {
+ChartSearch::Placed ChartSearch::place(const RuleOption& option, SourceSpan span,
+                                       const std::array<SourceSpan, kMaxGaps>& gaps) {
+  Placed placed{.gap_spans = gaps,
+                .n_words = span.end - span.begin,
+                .first_position = static_cast<std::uint32_t>(positions_.size()),
+                .n_positions = 0};
+  for (std::size_t g = 0; g < option.n_gaps; ++g) placed.n_words -= gaps[g].end - gaps[g].begin;
+  place(option, span, gaps, positions_);
+  placed.n_positions = static_cast<std::uint32_t>(positions_.size()) - placed.first_position;
+  return placed;
+}
+
+bool ChartSearch::combine(const ChartEdge& edge, const Placed& placed, std::uint32_t* state, double& score, float* values) {
   const auto& option = options_[edge.option];
-  const auto rest = options_.target(option).subspan(option.n_prefix);
   const bool is_end = edge.option == RuleOptions::kEnd;
-  score = option.score + option.prefix_score;
+  score = option.score + option.words_score;
   for (std::size_t g = 0; g < option.n_gaps; ++g) score += hypotheses_[edge.children[g]].best.score;
+  if (forced_ && !follow_forced(edge, state + at_forced_)) return false;
 
-  if (forced_) {
-    ForcedPart part = option.prefix_forced;
-    for (const auto symbol : rest) {
-      const auto* child = symbol.is_gap ? state_of(edge.children[symbol.value]) + at_forced_ : nullptr;
-      if (!(child ? forced_->append(part, {child[0], child[1]}) : forced_->append(part, symbol.value))) return false;
-    }
-    if (is_end && !forced_->complete(part)) return false;
-    state[at_forced_] = part.starts;
-    state[at_forced_ + 1] = part.length;
-  }
-
-  for (std::size_t i = 0; i < lms_.size(); ++i) {
-    auto& lm = lms_[i];
-    LmPart part = options_.prefix(edge.option, i);
+  const auto* runs = options_.runs(edge.option);
+  for (std::size_t i = 0; auto& lm : lms_) {
+    LmPart part = runs->parts[0];
     float sum = 0;
-    for (const auto symbol : rest) {
-      if (symbol.is_gap) {
-        const auto* child = state_of(edge.children[symbol.value]) + 2 * i;
-        sum += lm.append(part, LmPart{child[0], child[1]});
-      } else {
-        sum += lm.append(part, symbol.value);
-      }
+    for (std::size_t g = 0; g < option.n_gaps; ++g) {
+      const auto* child = state_of(edge.children[g ^ option.first_gap]) + 2 * i;
+      sum += lm.append(part, LmPart{child[0], child[1]});
+      sum += lm.append(part, runs->parts[g + 1]);
     }
     if (is_end) sum += lm.finish(part);
     score += lm.weight() * sum;
-    if (values) values[i] += sum + options_.prefix_score(edge.option, i);
+    if (values) values[i] += sum + runs->score;
     state[2 * i] = part.left;
     state[2 * i + 1] = part.right;
+    ++i, ++runs;
   }
 
   if (features_.any()) {
-    const auto gaps = gap_spans(edge);
-    place(option, span, gaps, positions_);
-    int n_words = span.end - span.begin;
-    for (std::size_t g = 0; g < option.n_gaps; ++g) n_words -= gaps[g].end - gaps[g].begin;
-    AppliedRule rule{
-        .options = options_, .option = edge.option, .n_words = n_words, .positions = positions_, .gap_spans = gaps};
+    AppliedRule rule{.options = options_,
+                     .option = edge.option,
+                     .n_words = placed.n_words,
+                     .positions = std::span(positions_).subspan(placed.first_position, placed.n_positions),
+                     .gap_spans = placed.gap_spans};
     if (parts_) {
       rule.parts = parts_->of(options_, edge.option);
       rule.blocks = &input_.blocks[sentence_];
     }
-    features_.each([&](auto& placed) {
-      for (std::size_t g = 0; g < option.n_gaps; ++g) rule.gaps[g] = state_of(edge.children[g]) + placed.state;
-      placed.feature.combine(rule, state + placed.state, score, values ? values + placed.column : nullptr);
+    features_.each([&](auto& feature) {
+      for (std::size_t g = 0; g < option.n_gaps; ++g) rule.gaps[g] = state_of(edge.children[g]) + feature.state;
+      feature.feature.combine(rule, state + feature.state, score, values ? values + feature.column : nullptr);
     });
   }
   // Nothing follows the end: all paths to it are recombined.
@@ -326,22 +320,32 @@ bool ChartSearch::combine(const ChartEdge& edge, SourceSpan span, std::uint32_t*
   return true;
 }
 
+bool ChartSearch::follow_forced(const ChartEdge& edge, std::uint32_t* state) {
+  ForcedPart part = edge.option == RuleOptions::kStart ? forced_->start() : ForcedPart();
+  for (const auto symbol : options_.target(options_[edge.option])) {
+    const auto* child = symbol.is_gap ? state_of(edge.children[symbol.value]) + at_forced_ : nullptr;
+    if (!(child ? forced_->append(part, {child[0], child[1]}) : forced_->append(part, symbol.value))) return false;
+  }
+  state[0] = part.starts;
+  state[1] = part.length;
+  return edge.option != RuleOptions::kEnd || forced_->complete(part);
+}
+
 void ChartSearch::add_values(const ChartEdge& edge, SourceSpan span, float* columns) {
   std::vector<std::uint32_t> state(n_state_);
   double score;
-  combine(edge, span, state.data(), score, columns);
+  positions_.clear();
+  combine(edge, place(options_[edge.option], span, gap_spans(edge)), state.data(), score, columns);
   options_.add_own_values(options_[edge.option], columns + input_.first_own());
 }
 
-bool ChartSearch::score(Candidate candidate, SourceSpan span) {
-  poll_();
+bool ChartSearch::score(Point point) {
   ++counts_.hypotheses;
-  const auto at = scored_states_.size();
-  scored_states_.resize(at + n_state_);
-  if (!combine(edge_of(candidate), span, scored_states_.data() + at, candidate.score, nullptr)) {
-    scored_states_.resize(at);
+  const auto at = scored_.size() * n_state_;
+  if (at + n_state_ > scored_states_.size()) scored_states_.resize(2 * (at + n_state_));
+  Candidate candidate{.score = 0, .point = point};
+  if (!combine(edge_of(candidate), cubes_[point.cube()].placed, scored_states_.data() + at, candidate.score, nullptr))
     return false;
-  }
   scored_.push_back(candidate);
   return true;
 }
@@ -350,43 +354,39 @@ ChartSearch::Cell ChartSearch::search(SourceSpan span) {
   if (cubes_.empty()) return {};
   counts_.cubes += static_cast<std::int64_t>(cubes_.size());
   scored_.clear();
-  scored_states_.clear();
   queue_.clear();
   open_.clear();
   open_arcs_.clear();
   seen_.clear();
   std::ranges::fill(slots_, 0U);
-  for (std::uint32_t c = 0; c < cubes_.size(); ++c) {
-    const Candidate first{.score = 0, .cube = c, .ranks = {0, 0, 0}};
-    if (score(first, span))
+  for (std::uint64_t c = 0; c < cubes_.size(); ++c) {
+    poll_();
+    const Point corner{c << (1 + kMaxGaps) * Point::kRankBits};
+    if (score(corner))
       queue_.push(last_scored());
     else
-      push_neighbours(first, span, false);
+      push_neighbours(corner, false);
   }
   for (std::size_t n_taken = 0; !queue_.empty() && n_taken < settings_.pop_limit; ++n_taken) {
-    const auto best = queue_.front().candidate;
+    poll_();
+    const auto best = static_cast<std::uint32_t>(queue_.front());
     take(best);
-    push_neighbours(scored_[best], span, true);
+    push_neighbours(scored_[best].point, true);
   }
   return keep(span);
 }
 
-void ChartSearch::push_neighbours(const Candidate& candidate, SourceSpan span, bool replaces) {
-  passed_.assign(1, candidate);
-  while (!passed_.empty()) {
+void ChartSearch::push_neighbours(Point point, bool replaces) {
+  const auto& cube = cubes_[point.cube()];
+  for (passed_.assign(1, point); !passed_.empty();) {
     const auto from = passed_.back();
     passed_.pop_back();
-    const auto& cube = cubes_[from.cube];
     for (std::size_t d = 0; d < 1U + cube.n_gaps; ++d) {
       const auto size = d == 0 ? cube.options.last - cube.options.first : cube.gaps[d - 1].size();
-      auto next = from;
-      if (++next.ranks[d] >= size || next.ranks[d] > kMaxRank) continue;
-      if (cube.n_gaps > 0) {  // in one dimension, a point is reached only once
-        std::uint64_t key = next.cube;
-        for (const auto rank : next.ranks) key = key << kRankBits | rank;
-        if (seen_.find_or_add(key).second) continue;
-      }
-      if (!score(next, span)) {
+      if (from.rank(d) + 1 >= size || from.rank(d) == Point::kMaxRank) continue;
+      const auto next = from.next(d);
+      if (!next.is_on_edge(d) && seen_.find_or_add(next.bits).second) continue;
+      if (!score(next)) {
         passed_.push_back(next);
       } else if (replaces) {
         queue_.replace_front(last_scored());
@@ -400,48 +400,52 @@ void ChartSearch::push_neighbours(const Candidate& candidate, SourceSpan span, b
 }
 
 void ChartSearch::take(std::uint32_t candidate) {
-  const auto bytes = [&](std::uint32_t state) {
-    return std::string_view(reinterpret_cast<const char*>(scored_states_.data() + state * n_state_),
-                            n_state_ * sizeof(std::uint32_t));
-  };
+  const auto state = [&](std::uint32_t of) { return std::span(scored_states_.data() + of * n_state_, n_state_); };
   // The slot of a state, or a free one.
-  const auto find = [&](std::string_view state) {
-    auto at = hash_bytes(state) & (slots_.size() - 1);
-    while (slots_[at] && bytes(open_[slots_[at] - 1].state) != state) at = (at + 1) & (slots_.size() - 1);
+  const auto find = [&](std::span<const std::uint32_t> wanted) {
+    auto at = hash_numbers(wanted.data(), n_state_) & (slots_.size() - 1);
+    while (slots_[at] && !std::ranges::equal(state(open_[slots_[at] - 1].state), wanted))
+      at = (at + 1) & (slots_.size() - 1);
     return at;
   };
   if (2 * (open_.size() + 1) > slots_.size()) {
     slots_.assign(std::max<std::size_t>(256, 2 * slots_.size()), 0U);
-    for (std::size_t i = 0; i < open_.size(); ++i) slots_[find(bytes(open_[i].state))] = static_cast<std::uint32_t>(i + 1);
+    for (std::size_t i = 0; i < open_.size(); ++i) slots_[find(state(open_[i].state))] = static_cast<std::uint32_t>(i + 1);
   }
-  auto& slot = slots_[find(bytes(candidate))];
-  auto edge = edge_of(scored_[candidate]);
+  auto& slot = slots_[find(state(candidate))];
   if (!slot) {
-    open_.push_back({.best = edge, .state = candidate, .arcs = kNone});
+    open_.push_back({.best = candidate, .state = candidate, .arcs = kNone});
     slot = static_cast<std::uint32_t>(open_.size());
     return;
   }
   auto& present = open_[slot - 1];
-  if (edge.score > present.best.score) std::swap(edge, present.best);
+  if (scored_[candidate].score > scored_[present.best].score) std::swap(candidate, present.best);
   if (!keep_arcs_) return;
-  open_arcs_.push_back({edge, present.arcs});
+  open_arcs_.push_back({candidate, present.arcs});
   present.arcs = static_cast<std::uint32_t>(open_arcs_.size() - 1);
 }
 
 ChartSearch::Cell ChartSearch::keep(SourceSpan span) {
-  std::vector<std::uint32_t> order(open_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::uint32_t i) { return open_[i].best.score; });
-  if (settings_.beam.size > 0 && order.size() > settings_.beam.size) order.resize(settings_.beam.size);
-  const double worst = open_.empty() ? 0 : open_[order.front()].best.score + settings_.beam.log_threshold;
+  order_.clear();
+  for (std::uint32_t i = 0; i < open_.size(); ++i) order_.emplace_back(-scored_[open_[i].best].score, i);
+  if (settings_.beam.size > 0 && settings_.beam.size < order_.size()) {
+    const auto end = order_.begin() + static_cast<std::ptrdiff_t>(settings_.beam.size);
+    std::ranges::nth_element(order_, end);
+    order_.erase(end, order_.end());
+  }
+  std::ranges::sort(order_);
+  const double worst = open_.empty() ? 0 : order_.front().first - settings_.beam.log_threshold;
   Cell cell{static_cast<std::uint32_t>(hypotheses_.size()), 0};
-  for (const auto i : order) {
+  for (const auto& [loss, i] : order_) {
+    if (loss > worst) break;
     const auto& open = open_[i];
-    if (open.best.score < worst) break;
     const auto first = static_cast<std::uint32_t>(arcs_.size());
-    for (auto at = open.arcs; at != kNone; at = open_arcs_[at].next) arcs_.push_back(open_arcs_[at].edge);
-    hypotheses_.push_back(
-        {.best = open.best, .first_arc = first, .last_arc = static_cast<std::uint32_t>(arcs_.size()), .span = span});
+    for (auto at = open.arcs; at != kNone; at = open_arcs_[at].next)
+      arcs_.push_back(edge_of(scored_[open_arcs_[at].candidate]));
+    hypotheses_.push_back({.best = edge_of(scored_[open.best]),
+                           .first_arc = first,
+                           .last_arc = static_cast<std::uint32_t>(arcs_.size()),
+                           .span = span});
     const auto* state = scored_states_.data() + open.state * n_state_;
     states_.insert(states_.end(), state, state + n_state_);
   }

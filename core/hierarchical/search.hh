@@ -6,8 +6,10 @@
 // glue rules) have no left side.
 #pragma once
 
+#include <bit>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/heap.hh"
@@ -68,34 +70,48 @@ class ChartSearch {
     std::uint32_t first = 0, last = 0;
     std::uint32_t size() const { return last - first; }
   };
+  // A source side over given gaps, in the sentence.
+  struct Placed {
+    std::array<SourceSpan, kMaxGaps> gap_spans;
+    int n_words;                                // without gaps
+    std::uint32_t first_position, n_positions;  // of its symbols, in positions_
+  };
   // All hypotheses formed by one source side over given gaps.
   struct Cube {
     RuleOptions::Range options;
     std::array<Cell, kMaxGaps> gaps;
     std::uint8_t n_gaps;
+    Placed placed;  // if there are features besides the language models
   };
+  // A cube, and the ranks of the option and of the hypotheses in the gaps.
+  struct Point {
+    static constexpr unsigned kRankBits = 14, kCubeBits = 22;
+    static constexpr std::uint64_t kMaxRank = (1U << kRankBits) - 1, kMaxCubes = 1U << kCubeBits;
+
+    std::uint64_t bits;
+    std::uint64_t cube() const { return bits >> (1 + kMaxGaps) * kRankBits; }
+    std::uint32_t rank(std::size_t d) const { return static_cast<std::uint32_t>(bits >> d * kRankBits & kMaxRank); }
+    // Whether only a change in this dimension leads here from the corner.
+    bool is_on_edge(std::size_t d) const {
+      return (bits & ((std::uint64_t{1} << (1 + kMaxGaps) * kRankBits) - 1) & ~(kMaxRank << d * kRankBits)) == 0;
+    }
+    Point next(std::size_t d) const { return {bits + (std::uint64_t{1} << d * kRankBits)}; }
+  };
+  // A point that is scored. Its number is also that of its state.
   struct Candidate {
     double score;
-    std::uint32_t cube;
-    std::array<std::uint32_t, 1 + kMaxGaps> ranks;  // of the option, and of the hypotheses in the gaps
+    Point point;
   };
-  // A candidate that is scored. Its number is also that of its state.
-  struct Queued {
-    double priority;  // its score
-    std::uint32_t candidate;
-    bool operator<(const Queued& other) const {
-      return priority != other.priority ? priority > other.priority : candidate < other.candidate;
-    }
-  };
+  // A candidate in the queue, as one number: the higher the score, as a float, the lower the number; equal scores are in
+  // the order of their candidates.
+  using Queued = std::uint64_t;
   // A hypothesis of the current span.
   struct Open {
-    ChartEdge best;
-    std::uint32_t state;  // the number of a candidate
-    std::uint32_t arcs;   // the last arc, kNone
+    std::uint32_t best, state;  // numbers of candidates
+    std::uint32_t arcs;         // the last arc, kNone
   };
   struct OpenArc {
-    ChartEdge edge;
-    std::uint32_t next;
+    std::uint32_t candidate, next;
   };
 
   // Call fill(span) for all spans that rules may cover, in the order of the search.
@@ -107,24 +123,36 @@ class ChartSearch {
   void fill_span(SourceSpan span);
   void fill_glued(int end);
   void finish();
-  void add_cube(RuleOptions::Range options, std::span<const Cell> gaps);
+  void add_cube(RuleOptions::Range options, std::span<const Cell> gaps, SourceSpan span);
   // Turn the cubes into a cell.
   Cell search(SourceSpan span);
-  ChartEdge edge_of(const Candidate& candidate) const;
+  ChartEdge edge_of(const Candidate& candidate) const {
+    const auto point = candidate.point;
+    const auto& cube = cubes_[point.cube()];
+    ChartEdge edge{.score = candidate.score, .option = cube.options.first + point.rank(0), .children = {kNone, kNone}};
+    for (std::size_t g = 0; g < cube.n_gaps; ++g) edge.children[g] = cube.gaps[g].first + point.rank(1 + g);
+    return edge;
+  }
   // Score a rule over hypotheses and fill in its state; false if a forced translation forbids it.
-  bool combine(const ChartEdge& edge, SourceSpan span, std::uint32_t* state, double& score, float* values);
-  // Add a candidate and its state to those of the span; false if a forced translation forbids it.
-  bool score(Candidate candidate, SourceSpan span);
-  Queued last_scored() const { return {scored_.back().score, static_cast<std::uint32_t>(scored_.size() - 1)}; }
+  bool combine(const ChartEdge& edge, const Placed& placed, std::uint32_t* state, double& score, float* values);
+  // Fill in where the result occurs in the forced translation; false if it does not.
+  bool follow_forced(const ChartEdge& edge, std::uint32_t* state);
+  // Add a point and its state to the candidates; false if a forced translation forbids it.
+  bool score(Point point);
+  Queued last_scored() const {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(scored_.back().score));
+    return static_cast<Queued>(bits >> 31 ? bits : ~bits & 0x7fffffffU) << 32 | (scored_.size() - 1);
+  }
   void take(std::uint32_t candidate);
   // Score the candidates next to one, as Moses does, not only when they are taken: estimates without the language model
   // across their edges hide good ones. Those that a forced translation forbids lead on to their own neighbours.
-  // Takes the place of the first of the queue if `replaces`.
-  void push_neighbours(const Candidate& candidate, SourceSpan span, bool replaces);
+  // One takes the place of the first of the queue if `replaces`.
+  void push_neighbours(Point point, bool replaces);
   Cell keep(SourceSpan span);
 
   void place(const RuleOption& option, SourceSpan span, std::span<const SourceSpan> gaps,
              std::vector<std::uint16_t>& positions) const;
+  Placed place(const RuleOption& option, SourceSpan span, const std::array<SourceSpan, kMaxGaps>& gaps);
   std::array<SourceSpan, kMaxGaps> gap_spans(const ChartEdge& edge) const;
   const std::uint32_t* state_of(std::uint32_t id) const { return states_.data() + id * n_state_; }
   bool allows(SourceSpan span) const;
@@ -163,14 +191,16 @@ class ChartSearch {
 
   // For the current span.
   std::vector<Cube> cubes_;
-  std::vector<Candidate> scored_, passed_;
+  std::vector<Candidate> scored_;
   std::vector<std::uint32_t> scored_states_;
+  std::vector<Point> passed_;
   Heap<Queued, std::less<>> queue_;
   std::vector<Open> open_;
   std::vector<OpenArc> open_arcs_;
   std::vector<std::uint32_t> slots_;  // numbers of open hypotheses by the hash of their states, plus one
   U64Map seen_;
   std::vector<std::uint16_t> positions_;
+  std::vector<std::pair<double, std::uint32_t>> order_;  // negative scores and numbers of open hypotheses
 };
 
 }  // namespace hyperbaton
