@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import http.client
 import json
 import re
@@ -25,6 +26,7 @@ from hyperbaton.serve.batching import Batcher, Job
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.guard import Keys
 from hyperbaton.serve.options import Refusal, ServiceLimits
+from hyperbaton.serve.server import listen
 from tests.clocks import wait_for
 from tests.unit.services import GOOD, JSON, Running, Slow, running, waiting
 
@@ -107,6 +109,22 @@ def test_slow_and_vanishing_clients(german: System) -> None:
             with socket.create_connection(("127.0.0.1", service.port)) as gone:
                 gone.sendall(cut)
         assert service.ask("/translate", GOOD)[0] == 200
+
+
+def test_small_pieces_of_responses_are_sent_at_once() -> None:
+    async def option() -> int:
+        accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def accept(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = listen("127.0.0.1", 0)
+        async with await asyncio.start_server(accept, sock=listening):
+            with socket.create_connection(listening.getsockname()):
+                return await accepted
+
+    assert asyncio.run(option()) == 1
 
 
 def test_a_full_queue_refuses(german: System) -> None:
