@@ -204,6 +204,27 @@ def test_clients_take_turns() -> None:
     assert begun == ["a0", "s0", "a1", "b0", "b1", "c0", "d0"]  # b0 is in the batch of a1
 
 
+def test_an_idle_worker_takes_a_job_while_the_spare_one_works() -> None:
+    go = {name: threading.Event() for name in "abc"}
+
+    def run(jobs: Sequence[Job]) -> None:
+        go[jobs[0].work].wait(30)
+        jobs[0].finish(None)
+
+    batcher = Batcher(n_workers=1, capacity=2, batch=1)
+    a, b, c = (Job(name, 1, name, run, time.monotonic() + 60, name) for name in go)
+    batcher.submit(a)
+    batcher.submit(b)
+    wait_for(lambda: batcher.n_running == 2)
+    go["a"].set()
+    wait_for(lambda: batcher.n_running == 1)
+    go["c"].set()
+    batcher.submit(c)
+    assert c.future.result(10) is None and not b.future.done()
+    go["b"].set()
+    batcher.close(30)
+
+
 def test_work_stops_when_the_client_disconnects(german: System) -> None:
     with waiting(german, ServiceLimits(workers=1)) as service:
         body = json.dumps(GOOD).encode()

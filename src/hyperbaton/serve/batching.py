@@ -64,7 +64,9 @@ class Batcher:
     def __init__(self, *, n_workers: int, capacity: int, batch: int) -> None:
         self._capacity, self._batch = capacity, batch
         self._waiting: dict[Hashable, deque[Job]] = {}  # by client, in the order of their turns; none is empty
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        # For workers, of which a job wakes one, and for the spare one.
+        self._changed, self._overloaded = threading.Condition(lock), threading.Condition(lock)
         self._closed = False
         self.n_running = 0
         self.n_batches = 0
@@ -89,7 +91,7 @@ class Batcher:
                     raise refusal
                 most.pop().fail(refusal)
             self._waiting.setdefault(job.client, deque()).append(job)
-            self._changed.notify_all()  # the spare worker may not take it
+            self._wake()
 
     @property
     def n_waiting(self) -> int:
@@ -99,7 +101,7 @@ class Batcher:
         """Accept no more jobs, and wait for the accepted ones."""
         with self._changed:
             self._closed = True
-            self._changed.notify_all()
+            self._wake_all()
         for thread in self._threads:
             thread.join(timeout)
 
@@ -114,9 +116,9 @@ class Batcher:
         with self._changed:
             while True:
                 while not (served := self._served(spare)) and (self._waiting or not self._closed):
-                    self._changed.wait()
+                    (self._overloaded if spare else self._changed).wait()
                 if not served:
-                    self._changed.notify_all()
+                    self._wake_all()
                     return None
                 client = served[0]
                 queue = self._waiting.pop(client)
@@ -139,7 +141,19 @@ class Batcher:
                 self._running.update(job.client for job in taken)
                 self.n_running += 1
                 self.n_batches += 1
+                if self._waiting:
+                    self._wake()
                 return taken
+
+    def _wake(self) -> None:
+        """Wake whoever may take a waiting job."""
+        self._changed.notify()
+        if self.n_running >= self._n_workers:
+            self._overloaded.notify()
+
+    def _wake_all(self) -> None:
+        self._changed.notify_all()
+        self._overloaded.notify_all()
 
     @staticmethod
     def _dropped(job: Job) -> bool:
