@@ -321,6 +321,16 @@ class Text(Display, SentenceRows[list[str]]):
         return b"".join(self.pieces(sentences)).decode("utf-8", "replace").split("\n")[:-1]
 
 
+def joined(texts: Sequence[Text]) -> Text:
+    """Texts one after the other, over one vocabulary."""
+    vocabulary, parts = texts[0].vocabulary, list[Text]()
+    for text in texts:
+        parts.append(text.over(vocabulary))
+        vocabulary = parts[-1].vocabulary
+    lengths = np.concatenate([part.lengths for part in parts])
+    return Text(np.concatenate([part.tokens for part in parts]), offsets_of(lengths), vocabulary)
+
+
 def raw_word(sentences: Iterable[Sequence[str]]) -> str:
     """A word with a mark that a tokenizer would separate, if the first sentences look like raw text.
 
