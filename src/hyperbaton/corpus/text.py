@@ -99,8 +99,7 @@ class Vocabulary(ArrayFields, Picklable):
 
     def select(self, numbers: Integers) -> Vocabulary:
         """The chosen words, numbered in that order."""
-        where, offsets = gather(self.offsets, numbers)
-        return Vocabulary(self.bytes[where], offsets)
+        return Vocabulary(*_core.select_words(self.spelling, np.asarray(numbers, np.int64)))
 
     def followed_by(self, new: Vocabulary) -> Vocabulary:
         """These words, and after them new ones."""
@@ -112,7 +111,7 @@ class Vocabulary(ArrayFields, Picklable):
         """The numbers of words, as the core looks them up."""
         return _core.Vocabulary(self.bytes, self.offsets)
 
-    @property
+    @cached_property
     def spelling(self) -> _core.Spelling:
         """The words as the core reads them."""
         return _core.Spelling(bytes=self.bytes, offsets=self.offsets)
@@ -238,7 +237,8 @@ class Text(Display, SentenceRows[list[str]]):
             raise OptionError("a text is made from a list of sentences, not from a single one: put it into a list")
         builder = _core.TextBuilder(_copy(vocabulary), False)
         feed_lines(builder, sentences)
-        return cls.taken(builder, None)[0]
+        tokens, offsets = builder.take()
+        return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()))
 
     @classmethod
     def taken(cls, builder: _core.TextBuilder, path: str | None) -> tuple[Text, Faults]:
