@@ -146,7 +146,7 @@ class Batcher:
                 return taken
 
     def _wake(self) -> None:
-        """Wake whoever may take a waiting job."""
+        """Wake a worker, and the spare one if it may take a waiting job."""
         self._changed.notify()
         if self.n_running >= self._n_workers:
             self._overloaded.notify()

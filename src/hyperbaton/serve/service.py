@@ -31,7 +31,7 @@ from hyperbaton.serve.options import Refusal, ServiceLimits
 DRAINED = 32_000_000  # bytes of an oversized body that are read before it is refused, so that the client sees the response
 AUTO = ("", "auto")
 SMALL = 10_000  # bytes of a body that is parsed at once
-SOON = 0.05  # seconds for which nobody looks whether the client is still there
+SOON = 0.05  # seconds after which a disconnected client is noticed
 KEY_FIELDS = ("api_key", "auth_key")
 ASIDE = 4  # threads for work without search
 log = logging.getLogger(__name__)
