@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "align/links.hh"
 #include "corpus/text.hh"
+#include "decode/options.hh"
 
 namespace hyperbaton {
 

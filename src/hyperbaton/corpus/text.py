@@ -237,8 +237,7 @@ class Text(Display, SentenceRows[list[str]]):
             raise OptionError("a text is made from a list of sentences, not from a single one: put it into a list")
         builder = _core.TextBuilder(_copy(vocabulary), False)
         feed_lines(builder, sentences)
-        tokens, offsets = builder.take()
-        return cls(tokens, offsets, Vocabulary(*builder.vocabulary().arrays()))
+        return cls.taken(builder, None)[0]
 
     @classmethod
     def taken(cls, builder: _core.TextBuilder, path: str | None) -> tuple[Text, Faults]:

@@ -65,8 +65,7 @@ class Batcher:
         self._capacity, self._batch = capacity, batch
         self._waiting: dict[Hashable, deque[Job]] = {}  # by client, in the order of their turns; none is empty
         lock = threading.Lock()
-        # For workers, of which a job wakes one, and for the spare one.
-        self._changed, self._overloaded = threading.Condition(lock), threading.Condition(lock)
+        self._changed, self._overloaded = threading.Condition(lock), threading.Condition(lock)  # workers', the spare one's
         self._closed = False
         self.n_running = 0
         self.n_batches = 0
@@ -101,7 +100,7 @@ class Batcher:
         """Accept no more jobs, and wait for the accepted ones."""
         with self._changed:
             self._closed = True
-            self._wake_all()
+            self._wake(self._n_workers)
         for thread in self._threads:
             thread.join(timeout)
 
@@ -118,7 +117,7 @@ class Batcher:
                 while not (served := self._served(spare)) and (self._waiting or not self._closed):
                     (self._overloaded if spare else self._changed).wait()
                 if not served:
-                    self._wake_all()
+                    self._wake(self._n_workers)
                     return None
                 client = served[0]
                 queue = self._waiting.pop(client)
@@ -145,15 +144,11 @@ class Batcher:
                     self._wake()
                 return taken
 
-    def _wake(self) -> None:
-        """Wake a worker, and the spare one if it may take a waiting job."""
-        self._changed.notify()
-        if self.n_running >= self._n_workers:
+    def _wake(self, n: int = 1) -> None:
+        """Wake `n` workers, and the spare one if it may take a waiting job or end."""
+        self._changed.notify(n)
+        if self._closed or self.n_running >= self._n_workers:
             self._overloaded.notify()
-
-    def _wake_all(self) -> None:
-        self._changed.notify_all()
-        self._overloaded.notify_all()
 
     @staticmethod
     def _dropped(job: Job) -> bool:

@@ -45,8 +45,7 @@ fields_of = cache(fields)  # which evaluates the annotations of a struct, a thir
 @cache
 def _switches(form: type[Struct]) -> list[str]:
     """The names of the fields that are true or false."""
-    fields = fields_of(form)
-    return [field.encode_name for field in fields if field.type is bool or get_args(field.type)[:1] == (bool,)]
+    return [field.encode_name for field in fields_of(form) if bool in (field.type, *get_args(field.type)[:1])]
 
 
 class Upload(NamedTuple):

@@ -11,7 +11,7 @@ import time
 from collections import Counter as Sums
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -48,28 +48,25 @@ class Metrics:
 
     def __init__(self, gauges: dict[str, tuple[str, Callable[[], float]]]) -> None:
         self._registry = registry = CollectorRegistry()
-
-        def labelled(name: str, help: str, *labels: str) -> Callable[..., Counter]:
-            return cache(Counter(f"hyperbaton_{name}", help, labels, registry=registry).labels)
-
-        self._requests = labelled("requests", "Requests by path and status.", "path", "status")
+        counter = partial(Counter, registry=registry)
+        self._requests = counter("hyperbaton_requests", "Requests by path and status.", ["path", "status"])
         seconds = "Time from the first byte of a request to its answer."
         self._seconds = Histogram("hyperbaton_request_seconds", seconds, buckets=BUCKETS, registry=registry)
-        self._characters = labelled("characters", "Translated characters, by language pair.", "pair")
-        self._sentences = labelled("sentences", "Translated sentences, by language pair.", "pair")
+        self._characters = counter("hyperbaton_characters", "Translated characters, by language pair.", ["pair"])
+        self._sentences = counter("hyperbaton_sentences", "Translated sentences, by language pair.", ["pair"])
         self._usage: Sums[str] = Sums()  # changed by the event loop alone
         for name, (help, value) in gauges.items():
             Gauge(f"hyperbaton_{name}", help, registry=registry).set_function(value)
 
     def request(self, path: str, status: int, seconds: float) -> None:
         """Count a request; `path` is that of a route, so that there are few."""
-        self._requests(path, status).inc()
+        self._requests.labels(path, status).inc()
         self._seconds.observe(seconds)
 
     def translated(self, pair: str, characters: int, sentences: int, owner: str) -> None:
         """Count translated text, by owner of a key."""
-        self._characters(pair).inc(characters)
-        self._sentences(pair).inc(sentences)
+        self._characters.labels(pair).inc(characters)
+        self._sentences.labels(pair).inc(sentences)
         self._usage[owner] += characters
 
     def usage(self, owner: str) -> int:
@@ -282,8 +279,7 @@ class Call:
 
     def authorize(self, values: dict[str, object]) -> str:
         """The owner of the request's key; a refusal if it has no allowed key."""
-        keys = self.service.keys
-        owner = keys.owner(self._key(values)) if keys.are_needed else ""
+        owner = keys.owner(self._key(values)) if (keys := self.service.keys).are_needed else ""
         if owner is None:
             raise Refusal(403, "an API key is required; the given key, if any, is not allowed")
         self.request.state.owner = owner
