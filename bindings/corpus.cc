@@ -70,6 +70,15 @@ HYPERBATON_BINDINGS(corpus) {
       "The number of each word in a vocabulary whose numbers are given in the byte order of its words, 2^32 - 1 if it has "
       "none.");
 
+  m.def(
+      "select_words",
+      [](const Spelling& vocabulary, const Array<std::int64_t>& numbers) {
+        std::vector<std::string_view> chosen;
+        for (const auto number : view(numbers)) chosen.push_back(word_of(vocabulary.words(), to_size(number)));
+        return to_arrays(chosen);
+      },
+      "vocabulary"_a, "numbers"_a, "The words with these numbers, as bytes of all and where each starts.");
+
   nb::class_<TextBuilder> text_builder(m, "TextBuilder", "Turns bytes of tokenized text into word numbers, in one pass.");
   def_feed(text_builder)
       .def(nb::init<Vocabulary, bool>(), "vocabulary"_a, "repair"_a)

@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "decode/best_phrases.hh"
 #include "decode_input.hh"
 
 namespace hyperbaton::bindings {
@@ -38,8 +39,8 @@ HYPERBATON_BINDINGS(decode) {
   using namespace nb::literals;
 
   nb::class_<BoundInput>(m, "DecodeInput", "Sentences with their options, and the features by which they are searched.")
-      .def(nb::init<const BoundOptions&, Ints, const BoundInput::NamedFeatures&, const Array2<std::int64_t>&,
-                    const Array2<std::int64_t>&, const BoundTokens*>(),
+      .def(nb::init<const BoundOptions&, Ints, const BoundInput::NamedFeatures&, const WallRows&, const SpanRows&,
+                    const BoundTokens*>(),
            nb::kw_only(), "options"_a, "source_offsets"_a, "features"_a, "walls"_a, "zones"_a, nb::arg("forced").none(),
            nb::keep_alive<1, 2>())
       .def_prop_ro(
@@ -116,6 +117,30 @@ HYPERBATON_BINDINGS(decode) {
         return to_dict(std::move(decoded));
       },
       "input"_a, "settings"_a, nb::arg("progress").none(), "The best translations of sentences, as columns.");
+
+  nb::class_<BestPhrases>(m, "BestPhrases", "The phrases of the best translation of each sentence.")
+      .def(
+          "__init__",
+          [](BestPhrases* self, const Ints& pieces, const Ints& path_offsets, const Ints& step_offsets, const Ints& steps) {
+            new (self) BestPhrases(view(pieces), view(path_offsets), view(step_offsets), view(steps));
+          },
+          nb::kw_only(), "pieces"_a, "path_offsets"_a, "step_offsets"_a, "steps"_a)
+      .def(
+          "lines",
+          [](const BestPhrases& self, const BoundTokens& phrases, const Spelling& words) {
+            const auto lines = self.lines(spelled(phrases, words));
+            return nb::bytes(lines.data(), lines.size());
+          },
+          "phrases"_a, "words"_a, "The sentences as lines of text.")
+      .def(
+          "links",
+          [](const BestPhrases& self, const Array2<std::uint16_t>& points, const Ints& offsets, const Shorts& begins,
+             const Ints& target_offsets, const Ints& source_offsets) {
+            auto links = self.links(view_links(points, offsets), view(begins), view(target_offsets), view(source_offsets));
+            return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
+          },
+          nb::kw_only(), "points"_a, "offsets"_a, "begins"_a, "target_offsets"_a, "source_offsets"_a,
+          "The links inside the phrases, shifted to the sentences: points, and where those of each sentence begin.");
 
   m.def(
       "last_step_values",

@@ -12,8 +12,8 @@ class BoundInput {
  public:
   using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
 
-  BoundInput(const BoundOptions& options, Ints source_offsets, const NamedFeatures& features,
-             const Array2<std::int64_t>& walls, const Array2<std::int64_t>& zones, const BoundTokens* forced)
+  BoundInput(const BoundOptions& options, Ints source_offsets, const NamedFeatures& features, const WallRows& walls,
+             const SpanRows& zones, const BoundTokens* forced)
       : source_offsets_(std::move(source_offsets)),
         input_{.options = options.options,
                .source_offsets = view(source_offsets_),
@@ -30,7 +30,7 @@ class BoundInput {
       features_.push_back(nb::borrow(handle));
     }
     walls_ = walls_of(walls);
-    zones_ = zones_of(zones);
+    zones_ = spans_of<Zone>(zones);
     input_.walls = walls_;
     input_.zones = zones_;
     if (forced) forced_ = *forced;

@@ -92,14 +92,10 @@ HYPERBATON_BINDINGS(decode_options) {
   nb::class_<BoundDemands>(m, "Demands", "Required translations of spans (sentence, begin, end), by sentence.")
       .def(
           "__init__",
-          [](BoundDemands* self, const Array2<std::int64_t>& spans, const BoundTokens& words) {
-            if (spans.shape(1) != 3 || words.offsets.size() != spans.shape(0) + 1)
+          [](BoundDemands* self, const SpanRows& spans, const BoundTokens& words) {
+            if (words.offsets.size() != spans.size() + 1)
               throw Error("there must be a span and a translation for each demand");
-            new (self) BoundDemands{.spans = {}, .words = words};
-            for (std::size_t i = 0; i < spans.shape(0); ++i)
-              self->spans.push_back({.sentence = static_cast<std::uint32_t>(spans(i, 0)),
-                                     .begin = static_cast<std::uint16_t>(spans(i, 1)),
-                                     .end = static_cast<std::uint16_t>(spans(i, 2))});
+            new (self) BoundDemands{.spans = spans_of<Demand>(spans), .words = words};
           },
           nb::kw_only(), "spans"_a, "words"_a);
 

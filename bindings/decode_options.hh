@@ -1,6 +1,10 @@
 // Translation options as held by Python.
 #pragma once
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include "decode/limits.hh"
 #include "decode/options.hh"
 #include "table.hh"
@@ -31,19 +35,20 @@ struct BoundDemands {
   Demands demands() const { return {.spans = spans, .offsets = view(words.offsets), .words = view(words.words)}; }
 };
 
-// Walls (sentence, word before) and zones (sentence, begin, end), by sentence.
-inline std::vector<Wall> walls_of(const Array2<std::int64_t>& rows) {
+// Walls (sentence, word before) and zones or demands (sentence, begin, end), by sentence.
+using WallRows = std::vector<std::pair<std::uint32_t, std::uint16_t>>;
+using SpanRows = std::vector<std::tuple<std::uint32_t, std::uint16_t, std::uint16_t>>;
+
+inline std::vector<Wall> walls_of(const WallRows& rows) {
   std::vector<Wall> walls;
-  for (std::size_t i = 0; i < rows.shape(0); ++i)
-    walls.push_back({static_cast<std::uint32_t>(rows(i, 0)), static_cast<std::uint16_t>(rows(i, 1))});
+  for (const auto& [sentence, after] : rows) walls.push_back({sentence, after});
   return walls;
 }
-inline std::vector<Zone> zones_of(const Array2<std::int64_t>& rows) {
-  std::vector<Zone> zones;
-  for (std::size_t i = 0; i < rows.shape(0); ++i)
-    zones.push_back({static_cast<std::uint32_t>(rows(i, 0)), static_cast<std::uint16_t>(rows(i, 1)),
-                     static_cast<std::uint16_t>(rows(i, 2))});
-  return zones;
+template <class Span>
+std::vector<Span> spans_of(const SpanRows& rows) {
+  std::vector<Span> spans;
+  for (const auto& [sentence, begin, end] : rows) spans.push_back({sentence, begin, end});
+  return spans;
 }
 
 // Forced translations, one for each of n sentences; a null pointer forces nothing.

@@ -2,9 +2,25 @@
 #include <cstring>
 
 #include "decode/interner.hh"
-#include "module.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
+
+namespace {
+
+// The distinct numbers in increasing order, and the index of each number among them.
+std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> distinct_of(std::span<const std::uint32_t> numbers) {
+  U64Map seen;
+  std::vector<std::uint32_t> distinct, places(numbers.size());
+  for (const auto number : numbers)
+    if (!seen.find_or_add(number).second) distinct.push_back(number);
+  std::ranges::sort(distinct);
+  for (std::size_t i = 0; i < distinct.size(); ++i) *seen.find_or_add(distinct[i]).first = static_cast<std::uint32_t>(i);
+  std::ranges::transform(numbers, places.begin(), [&](auto number) { return *seen.find(number); });
+  return {std::move(distinct), std::move(places)};
+}
+
+}  // namespace
 
 HYPERBATON_BINDINGS(distinct_rows) {
   using namespace nb::literals;
@@ -12,17 +28,23 @@ HYPERBATON_BINDINGS(distinct_rows) {
   m.def(
       "distinct",
       [](const Array<std::uint32_t>& numbers) {
-        U64Map seen;
-        std::vector<std::uint32_t> distinct, places(numbers.size());
-        for (const auto number : view(numbers))
-          if (!seen.find_or_add(number).second) distinct.push_back(number);
-        std::ranges::sort(distinct);
-        for (std::size_t i = 0; i < distinct.size(); ++i)
-          *seen.find_or_add(distinct[i]).first = static_cast<std::uint32_t>(i);
-        std::ranges::transform(view(numbers), places.begin(), [&](auto number) { return *seen.find(number); });
+        auto [distinct, places] = distinct_of(view(numbers));
         return nb::make_tuple(to_numpy(std::move(distinct)), to_numpy(std::move(places)));
       },
       "numbers"_a, "The distinct numbers in increasing order, and the index of each number among them; in linear time.");
+
+  m.def(
+      "spell",
+      [](const Array<std::uint32_t>& numbers, const Spelling& known, const Spelling& added) {
+        auto [distinct, places] = distinct_of(view(numbers));
+        const auto first = known.words(), second = added.words();
+        std::vector<std::string_view> words;
+        for (const std::size_t number : distinct)
+          words.push_back(number < first.size() ? word_of(first, number) : word_of(second, number - first.size()));
+        return nb::make_tuple(to_numpy(std::move(places)), to_arrays(words));
+      },
+      "numbers"_a, "known"_a, "added"_a,
+      "Words, given as numbers of a vocabulary and of further words, as numbers of a vocabulary of these words alone.");
 
   nb::class_<Interner>(m, "DistinctRows", "Numbers the distinct rows of a table, in the order in which they first occur.")
       .def(nb::init<>())

@@ -24,13 +24,13 @@ class BoundChartInput {
   using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
 
   BoundChartInput(const BoundGrammar& grammar, const SourceTokens& source, const NamedFeatures& features,
-                  Array<float> weights, const BoundDemands& demands, const Array2<std::int64_t>& walls,
-                  const Array2<std::int64_t>& zones, const BoundTokens* forced)
+                  Array<float> weights, const BoundDemands& demands, const WallRows& walls, const SpanRows& zones,
+                  const BoundTokens* forced)
       : source_(source),
         weights_(std::move(weights)),
         demands_(demands),
         walls_(walls_of(walls)),
-        zones_(zones_of(zones)),
+        zones_(spans_of<Zone>(zones)),
         forced_(forced ? std::optional(*forced) : std::nullopt),
         input_{.grammar = grammar.grammar,
                .source = source_.tokens.tokens(),
@@ -184,7 +184,7 @@ HYPERBATON_BINDINGS(hierarchical) {
 
   nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and the features of derivations.")
       .def(nb::init<const BoundGrammar&, const SourceTokens&, const BoundChartInput::NamedFeatures&, Array<float>,
-                    const BoundDemands&, const Array2<std::int64_t>&, const Array2<std::int64_t>&, const BoundTokens*>(),
+                    const BoundDemands&, const WallRows&, const SpanRows&, const BoundTokens*>(),
            nb::kw_only(), "grammar"_a, "source"_a, "features"_a, "weights"_a, "demands"_a, "walls"_a, "zones"_a,
            nb::arg("forced").none(), nb::keep_alive<1, 2>())
       .def("add", &BoundChartInput::add, "features"_a, "Add features.")

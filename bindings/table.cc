@@ -145,12 +145,32 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "at",
           [](const NumberColumn& self, const Ints& rows) {
+            const auto all = self.view();
+            const auto n = static_cast<std::int64_t>(all.size());
             std::vector<std::uint32_t> numbers(rows.size());
-            for (std::size_t i = 0; i < numbers.size(); ++i)
-              numbers[i] = static_cast<std::uint32_t>(self.view()[static_cast<std::size_t>(rows.data()[i])]);
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+              const auto row = rows.data()[i];
+              if (row < -n || row >= n) throw nb::index_error("a row that is out of range");
+              numbers[i] = static_cast<std::uint32_t>(all[static_cast<std::size_t>(row < 0 ? row + n : row)]);
+            }
             return to_numpy(std::move(numbers));
           },
-          "rows"_a, "The numbers in some rows.")
+          "rows"_a, "The numbers in some rows; negative ones count from the end.")
+      .def(
+          "gather",
+          [](const NumberColumn& self, const Array2<float>& values, const Ints& rows) {
+            const auto numbers = self.view();
+            const std::size_t width = values.shape(1);
+            std::vector<float> gathered(rows.size() * width);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+              if (rows.data()[i] < 0) continue;
+              const auto number = numbers[static_cast<std::size_t>(rows.data()[i])];
+              if (number >= values.shape(0)) throw_damaged("the number of a row is out of range");
+              std::copy_n(values.data() + number * width, width, gathered.data() + i * width);
+            }
+            return to_numpy(std::move(gathered), std::max<std::size_t>(width, 1));
+          },
+          "values"_a, "rows"_a, "The values of the numbers in some rows; zeros for negative rows.")
       .def(
           "slice",
           [](const NumberColumn& self, std::size_t begin, std::size_t end) {

@@ -27,4 +27,21 @@ inline SpelledText spelled(const BoundTokens& tokens, const Spelling& words) {
           .word_offsets = view(words.offsets)};
 }
 
+// Words as the arrays of a vocabulary.
+inline nb::tuple to_arrays(const std::vector<std::string_view>& words) {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int64_t> offsets{0};
+  for (const auto word : words) {
+    bytes.insert(bytes.end(), word.begin(), word.end());
+    offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+  }
+  return nb::make_tuple(to_numpy(std::move(bytes)), to_numpy(std::move(offsets)));
+}
+
+// Word `number` of a vocabulary.
+inline std::string_view word_of(const SpelledWords& words, std::size_t number) {
+  const auto bytes = slice(words.bytes, words.offsets, number);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace hyperbaton::bindings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import http.client
 import json
 import re
@@ -25,6 +26,7 @@ from hyperbaton.serve.batching import Batcher, Job
 from hyperbaton.serve.engine import Engine
 from hyperbaton.serve.guard import Keys
 from hyperbaton.serve.options import Refusal, ServiceLimits
+from hyperbaton.serve.server import listen
 from tests.clocks import wait_for
 from tests.unit.services import GOOD, JSON, Running, Slow, running, waiting
 
@@ -109,6 +111,23 @@ def test_slow_and_vanishing_clients(german: System) -> None:
         assert service.ask("/translate", GOOD)[0] == 200
 
 
+def test_small_pieces_of_responses_are_sent_at_once() -> None:
+    async def option() -> int:
+        accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def accept(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = listen("127.0.0.1", 0)
+        async with await asyncio.start_server(accept, sock=listening):
+            with socket.create_connection(listening.getsockname()):
+                return await accepted
+
+    with ThreadPoolExecutor(1) as pool:  # another test may have left a loop in this thread
+        assert pool.submit(asyncio.run, option()).result(10) == 1
+
+
 def test_a_full_queue_refuses(german: System) -> None:
     with waiting(german, ServiceLimits(queue=2, workers=1, batch=1)) as service, ThreadPoolExecutor(3) as pool:
         asked = []
@@ -184,6 +203,27 @@ def test_clients_take_turns() -> None:
     go.set()
     batcher.close(30)
     assert begun == ["a0", "s0", "a1", "b0", "b1", "c0", "d0"]  # b0 is in the batch of a1
+
+
+def test_an_idle_worker_takes_a_job_while_the_spare_one_works() -> None:
+    go = {name: threading.Event() for name in "abc"}
+
+    def run(jobs: Sequence[Job]) -> None:
+        go[jobs[0].work].wait(30)
+        jobs[0].finish(None)
+
+    batcher = Batcher(n_workers=1, capacity=2, batch=1)
+    a, b, c = (Job(name, 1, name, run, time.monotonic() + 60, name) for name in go)
+    batcher.submit(a)
+    batcher.submit(b)
+    wait_for(lambda: batcher.n_running == 2)
+    go["a"].set()
+    wait_for(lambda: batcher.n_running == 1)
+    go["c"].set()
+    batcher.submit(c)
+    assert c.future.result(10) is None and not b.future.done()
+    go["b"].set()
+    batcher.close(30)
 
 
 def test_work_stops_when_the_client_disconnects(german: System) -> None:

@@ -261,6 +261,20 @@ def test_long_lines_beside_lines_with_markup(system: System) -> None:
         translator.translate([long, f"{marked} v5"])
 
 
+def test_the_best_translation_of_a_long_line_joins_those_of_its_pieces(system: System) -> None:
+    found = TokenTranslator(system, Decoding(max_words=3), threads=1).translate_batch([*LINES[:4], ""], NBest(3))
+    for s, (line, links) in enumerate(zip(found.lines(), found.links(), strict=True)):
+        words: list[str] = []
+        joined: list[tuple[int, int]] = []
+        n_source = 0
+        for piece in range(found.pieces[s], found.pieces[s + 1]):
+            best = found.paths(piece)[0]
+            joined += [(n_source + i, len(words) + j) for i, j in found.links_of(best)]
+            words += found.text[best]
+            n_source += int(found.batch.source.lengths[piece])
+        assert (line, links) == (" ".join(words), sorted(joined))
+
+
 def test_forced_decoding_finds_the_score_of_its_own_output(system: System) -> None:
     free = TokenTranslator(system, threads=1)
     translations = free.translate_batch(LINES, NBest(1))

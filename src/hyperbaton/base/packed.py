@@ -69,10 +69,7 @@ class PackedNumbers(Picklable):
             if rows.shape != (len(self),):
                 raise IndexError(f"a mask of shape {rows.shape} for {len(self)} numbers")
             rows = np.flatnonzero(rows)
-        rows = rows.astype(np.int64)
-        if rows.size and not -len(self) <= rows.min() <= rows.max() < len(self):
-            raise IndexError(f"a row that is not among {len(self)}")
-        return self.core.at(np.where(rows < 0, rows + len(self), rows).ravel()).reshape(rows.shape)[()]
+        return self.core.at(rows.astype(np.int64).ravel()).reshape(rows.shape)[()]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.asarray(self[:], dtype)

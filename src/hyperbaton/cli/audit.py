@@ -16,7 +16,8 @@ from hyperbaton.cli._resources import ThreadOptions
 from hyperbaton.corpus import Annotations, Bitext, Text
 from hyperbaton.corpus.files import shown, write_pieces
 from hyperbaton.corpus.processing import TextSide
-from hyperbaton.evaluate.audit import REFERENCE, Audit, joined
+from hyperbaton.corpus.text import joined
+from hyperbaton.evaluate.audit import REFERENCE, Audit
 from hyperbaton.evaluate.audit import audit as measure
 from hyperbaton.models import NextPositionModel, load_model
 

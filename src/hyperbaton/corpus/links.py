@@ -57,8 +57,7 @@ class Links(Display, SentenceRows[list[tuple[int, int]]]):
         return {"links": len(self.points), "sentence pairs": len(self)}
 
     def item(self, at: int) -> list[tuple[int, int]]:
-        rows = self.points[self.offsets[at] : self.offsets[at + 1]]
-        return [(int(i), int(j)) for i, j in rows]
+        return [(i, j) for i, j in self.points[self.offsets[at] : self.offsets[at + 1]].tolist()]
 
     def check(self, source: Text, target: Text) -> None:
         """Raise InputError unless every point lies inside its sentence pair."""

@@ -56,7 +56,7 @@ class MaskedText:
 
     def restore(self, token: str) -> str:
         """A token with its original text."""
-        return "".join(self.texts.get(char, char) for char in token)
+        return "".join(self.texts.get(char, char) for char in token) if self.texts else token
 
 
 def mask(text: str) -> MaskedText:
@@ -95,6 +95,8 @@ def placeholder(token: str) -> str | None:
     >>> placeholder("1,234.5"), placeholder("1990"), placeholder("12"), placeholder("me@a.org"), placeholder("1990s")
     ('@number@', '@number@', None, '@address@', None)
     """
+    if token.isalpha():  # most are
+        return None
     if _NUMBER_TOKEN.fullmatch(token):
         return NUMBER
     return ADDRESS if re.fullmatch(_ADDRESS, token) else None

@@ -99,8 +99,7 @@ class Vocabulary(ArrayFields, Picklable):
 
     def select(self, numbers: Integers) -> Vocabulary:
         """The chosen words, numbered in that order."""
-        where, offsets = gather(self.offsets, numbers)
-        return Vocabulary(self.bytes[where], offsets)
+        return Vocabulary(*_core.select_words(self.spelling, np.asarray(numbers, np.int64)))
 
     def followed_by(self, new: Vocabulary) -> Vocabulary:
         """These words, and after them new ones."""
@@ -112,7 +111,7 @@ class Vocabulary(ArrayFields, Picklable):
         """The numbers of words, as the core looks them up."""
         return _core.Vocabulary(self.bytes, self.offsets)
 
-    @property
+    @cached_property
     def spelling(self) -> _core.Spelling:
         """The words as the core reads them."""
         return _core.Spelling(bytes=self.bytes, offsets=self.offsets)
@@ -319,6 +318,16 @@ class Text(Display, SentenceRows[list[str]]):
     def lines(self, sentences: npt.NDArray[np.int64] | None = None) -> list[str]:
         """The chosen sentences, or all, as lines without their ends."""
         return b"".join(self.pieces(sentences)).decode("utf-8", "replace").split("\n")[:-1]
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """Texts one after the other, over one vocabulary."""
+    vocabulary, parts = texts[0].vocabulary, list[Text]()
+    for text in texts:
+        parts.append(text.over(vocabulary))
+        vocabulary = parts[-1].vocabulary
+    lengths = np.concatenate([part.lengths for part in parts])
+    return Text(np.concatenate([part.tokens for part in parts]), offsets_of(lengths), vocabulary)
 
 
 def raw_word(sentences: Iterable[Sequence[str]]) -> str:

@@ -101,8 +101,8 @@ def in_batches(
     while lines := list(islice(rest, size)):
         for kind, n in labels.items():
             _check_number(kind, n, done + len(lines), ended=False)
-        here = np.arange(done, done + len(lines))
-        yield AnnotatedLines.parse(lines, markup, done)._replace(annotations=annotations.select(here))
+        part = annotations.select(np.arange(done, done + len(lines))) if labels else annotations
+        yield AnnotatedLines.parse(lines, markup, done)._replace(annotations=part)
         done += len(lines)
     for kind, n in labels.items():
         _check_number(kind, n, done, ended=True)

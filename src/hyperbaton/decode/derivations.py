@@ -126,11 +126,15 @@ class Derivations(Translations):
         """As for phrases, which sparse features count."""
         return {} if self.phrases is None else self.phrases.sparse
 
-    def links(self) -> Links:
-        """The links between each sentence and its best translation: those inside its rules, shifted into place."""
-        pieces = np.flatnonzero(np.diff(self.path_offsets) > 0)
-        best = self.path_offsets[pieces]
-        return self._in_place(self.word_links, best, pieces, np.zeros_like(pieces), self.words.lengths[best])
+    @property
+    def _best(self) -> _core.BestPhrases:
+        """Whole translations, each a single phrase."""
+        paths = np.arange(len(self.words) + 1)
+        return _core.BestPhrases(pieces=self.pieces, path_offsets=self.path_offsets, step_offsets=paths, steps=paths[:-1])
+
+    @property
+    def _phrases(self) -> tuple[Text, Links, npt.NDArray[np.uint16]]:
+        return self.words, self.word_links, np.zeros(len(self.words), np.uint16)
 
     def rules(self, path: int) -> list[RuleUse]:
         """The rules of a derivation."""

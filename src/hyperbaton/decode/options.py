@@ -10,7 +10,7 @@ from hyperbaton.base.options import CheckedOptions, option, options_of
 from hyperbaton.phrases.rules import DECODED_SPAN
 
 
-@dataclass
+@dataclass(unsafe_hash=True)
 class Decoding(CheckedOptions):
     """Options of the search; a system stores them, and every call may override them."""
 

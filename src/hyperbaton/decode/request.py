@@ -110,6 +110,8 @@ class Request:
 
     def _check_annotations(self) -> None:
         tags, trees = self.sentences.annotations.source_tags, self.sentences.annotations.source_trees
+        if tags is None and trees is None:
+            return
         n_words = np.diff(self.source.offsets[self.pieces.offsets])
         for kind, column in (("tags", tags), ("trees", trees)):
             if column is not None and len(column) != len(n_words):
@@ -130,13 +132,8 @@ class Request:
 
     def spelled(self, words: WordIds, offsets: Offsets) -> Text:
         """Target phrases, given as numbers in the table's vocabulary and of new words, over a vocabulary of their words."""
-        known, n_words = self.table.target.vocabulary, len(self.table.target.vocabulary)
-        distinct, numbers = _core.distinct(words)
-        n_known = int(np.searchsorted(distinct, n_words))
-        vocabulary = known.select(distinct[:n_known])
-        if n_known < len(distinct):
-            vocabulary = vocabulary.followed_by(self.new_words.select(distinct[n_known:] - n_words))
-        return Text(numbers, offsets, vocabulary)
+        numbers, vocabulary = _core.spell(words, self.table.target.vocabulary.spelling, self.new_words.spelling)
+        return Text(numbers, offsets, Vocabulary(*vocabulary))
 
     @cached_property
     def tokens(self) -> _core.SourceTokens:
@@ -152,7 +149,7 @@ class Request:
         first = len(self.source)
         spans = [(piece, begin, end) for piece, constraints in self._constraints for begin, end, _ in constraints.demands]
         words = self._target_tokens(first, first + len(spans))
-        return _core.Demands(spans=np.array(spans, np.int64).reshape(-1, 3), words=words)
+        return _core.Demands(spans=spans, words=words)
 
     @cached_property
     def forced(self) -> _core.Tokens | None:
@@ -166,18 +163,15 @@ class Request:
         return _core.Tokens(words=words, offsets=offsets - offsets[0])
 
     @property
-    def walls(self) -> npt.NDArray[np.int64]:
+    def walls(self) -> list[tuple[int, int]]:
         """The piece of each wall, and the word before it."""
         walls = [(piece, word) for piece, constraints in self._constraints for word in constraints.walls]
-        if self.options.monotone_at_punctuation:
-            walls = sorted({*walls, *punctuation_walls(self.source)})
-        return np.array(walls, np.int64).reshape(-1, 2)
+        return sorted({*walls, *punctuation_walls(self.source)}) if self.options.monotone_at_punctuation else walls
 
     @property
-    def zones(self) -> npt.NDArray[np.int64]:
+    def zones(self) -> list[tuple[int, int, int]]:
         """(piece, first word, one past the last) of each zone."""
-        zones = [(piece, begin, end) for piece, constraints in self._constraints for begin, end in constraints.zones]
-        return np.array(zones, np.int64).reshape(-1, 3)
+        return [(piece, begin, end) for piece, constraints in self._constraints for begin, end in constraints.zones]
 
     @property
     def _constraints(self) -> Iterator[tuple[int, Constraints]]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hyperbaton import _core
-from hyperbaton.base.arrays import Integers, gather
+from hyperbaton.base.arrays import gather
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Links, Text
@@ -138,47 +137,30 @@ class Translations(Display):
 
     def lines(self) -> list[str]:
         """The best translation of each sentence; empty if there is none."""
-        found = np.diff(self.path_offsets) > 0
-        translated = iter(self.text.lines(self.path_offsets[:-1][found]))
-        best = [next(translated) if complete else "" for complete in found.tolist()]
-        ends = self.pieces.tolist()
-        return [" ".join(filter(None, best[a:b])) for a, b in pairwise(ends)]
+        phrases = self._phrases[0]
+        lines = self._best.lines(phrases.core_tokens, phrases.vocabulary.spelling)
+        return lines.decode("utf-8", "replace").split("\n")[:-1]
 
     def links(self) -> Links:
-        """The links between each sentence and its best translation: those inside its phrase pairs, shifted into place."""
-        pieces, options = np.flatnonzero(np.diff(self.path_offsets) > 0), self.batch.options
-        where, ends = gather(self.step_offsets, self.path_offsets[pieces])
-        options_used = self.options[where]
-        lengths, begins = options.target.lengths[options_used], options.source.begin[options_used]
-        return self._in_place(options.links, options_used, np.repeat(pieces, np.diff(ends)), begins, lengths)
+        """The links between each sentence and its best translation: those inside its phrases, shifted into place."""
+        phrases, links, begins = self._phrases
+        target, source = phrases.offsets, self.batch.source.offsets
+        found = self._best.links(
+            points=links.points, offsets=links.offsets, begins=begins, target_offsets=target, source_offsets=source
+        )
+        return Links(*found)
 
-    def _in_place(
-        self,
-        links: Links,
-        numbers: npt.NDArray[np.int64],
-        pieces: npt.NDArray[np.int64],
-        begins: Integers,
-        lengths: npt.NDArray[np.int64],
-    ) -> Links:
-        """Convert some of `links`, in target order, to links of sentences.
+    @property
+    def _best(self) -> _core.BestPhrases:
+        return _core.BestPhrases(
+            pieces=self.pieces, path_offsets=self.path_offsets, step_offsets=self.step_offsets, steps=self.options
+        )
 
-        Arguments:
-            pieces, begins: the piece that each belongs to, and where in it its source words begin.
-            lengths: the number of target words of each.
-        """
-        sentence = np.searchsorted(self.pieces, pieces, side="right") - 1
-        # Where pieces start in their sentence: after the words of earlier ones.
-        source_start = self.batch.source.offsets[pieces] - self.batch.source.offsets[self.pieces[sentence]] + begins
-        target_start = np.cumsum(lengths) - lengths
-        target_start -= target_start[np.searchsorted(sentence, sentence, side="left")]
-        where, ends = gather(links.offsets, numbers)
-        n_links = np.diff(ends)
-        points = links.points[where].astype(np.int64)
-        points += np.repeat(np.stack([source_start, target_start], axis=1), n_links, axis=0)
-        of_sentence = np.repeat(sentence, n_links)
-        order = np.lexsort((points[:, 1], points[:, 0], of_sentence))
-        offsets = np.searchsorted(of_sentence, np.arange(len(self) + 1)).astype(np.int64)
-        return Links(points[order].astype(np.uint16), offsets)
+    @property
+    def _phrases(self) -> tuple[Text, Links, npt.NDArray[np.uint16]]:
+        """What the steps of the best translations are: targets, inner links, and where sources begin."""
+        options = self.batch.options
+        return options.target, options.links, options.source.begin
 
     def steps(self, path: int) -> list[Step]:
         """The steps of a translation."""

@@ -68,20 +68,24 @@ class ReorderingTable(Reordering, Picklable):
     def n_features(self) -> int:
         return len(self.kind.sides) * (1 if self.collapse else len(self.orientations))
 
+    @property
+    def _distinct(self) -> DistinctRows:
+        rows = self.probabilities
+        return rows if isinstance(rows, DistinctRows) else DistinctRows.of([rows])
+
     @cached_property
-    def _logs(self) -> npt.NDArray[np.float32] | DistinctRows:
+    def _logs(self) -> DistinctRows:
         """The scores of each row; many rows are equal."""
-        table = self.probabilities
+        table = self._distinct
         with np.errstate(divide="ignore", invalid="ignore"):
-            rows = numeric.log(table.rows if isinstance(table, DistinctRows) else table)
-        scores = np.nan_to_num(rows, nan=0.0, posinf=-FLOOR).astype(np.float32)
-        return replace(table, rows=scores) if isinstance(table, DistinctRows) else scores
+            rows = numeric.log(table.rows)
+        return replace(table, rows=np.nan_to_num(rows, nan=0.0, posinf=-FLOOR).astype(np.float32))
 
     def class_scores(self, batch: Batch) -> list[OptionScores]:
-        rows, has_row = batch.sources if self.kind.conditioning == "f" else batch.pairs, batch.pairs >= 0
-        scores = np.zeros((len(rows), self.probabilities.shape[1]), np.float32)
-        scores[has_row] = self._logs[rows[has_row]]
-        n = len(self.orientations)
+        rows = batch.pairs
+        if self.kind.conditioning == "f":
+            rows = np.where(rows < 0, rows, batch.sources)
+        scores, n = self._logs.or_zeros(rows), len(self.orientations)
         return [
             OptionScores(scores[:, i * n : (i + 1) * n], self.orientations, side) for i, side in enumerate(self.kind.sides)
         ]
@@ -112,8 +116,7 @@ class ReorderingTable(Reordering, Picklable):
         return {"table": self.kind.name, "collapse": self.collapse}
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        rows = self.probabilities
-        return (rows if isinstance(rows, DistinctRows) else DistinctRows.of([rows])).arrays(prefix)
+        return self._distinct.arrays(prefix)
 
     @classmethod
     def layout(cls, entry: Mapping[str, Json], prefix: str) -> Layout:

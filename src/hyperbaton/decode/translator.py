@@ -194,7 +194,7 @@ class TokenTranslator(Display, Picklable):
         features = [(DISTORTION, distance), *lms.items(), *self._reordering(batch, self.system.reordering)]
         search_input = _search_input(request, options, features)
         settings = _core.DecodeSettings(
-            search=_search_settings(self.options),
+            search=self._search_settings,
             n_best=_core.NBestSettings(n=n_best.n, distinct=n_best.distinct, factor=n_best.factor),
             relax=relax,
             graph=graph,
@@ -250,7 +250,7 @@ class TokenTranslator(Display, Picklable):
         return _core.best_pairs(
             table=self.system.lookup,
             lms=list(lms.values()),
-            weights=self._own_weights(*OWN_FEATURES),
+            weights=self._own_weights,
             settings=self._lookup_settings,
             progress=progress,
         ).astype(np.bool_)
@@ -260,7 +260,7 @@ class TokenTranslator(Display, Picklable):
             grammar=self.system.grammar,
             source=request.tokens,
             features=list(lms.items()),
-            weights=self._own_weights(*OWN_FEATURES, GLUE),
+            weights=self._own_weights,
             demands=request.demands,
             walls=request.walls,
             zones=request.zones,
@@ -279,9 +279,11 @@ class TokenTranslator(Display, Picklable):
             graph=graph,
         )
 
-    def _own_weights(self, *names: str) -> npt.NDArray[np.float32]:
-        """The weights of the scores of the table, then of these features of the options."""
-        return np.array([w for name in (TRANSLATION, *names) for w in self.system.weights[name]], np.float32)
+    @cached_property
+    def _own_weights(self) -> npt.NDArray[np.float32]:
+        """The weights of the features of the options: the scores of the table, the penalties and, for rules, glue."""
+        names = (TRANSLATION, *OWN_FEATURES, *([GLUE] if self.system.is_hierarchical else []))
+        return np.array([w for name in names for w in self.system.weights[name]], np.float32)
 
     def _lms(self, request: Request) -> dict[str, _core.WeightedLm]:
         """The language models over the words of a request."""
@@ -296,7 +298,7 @@ class TokenTranslator(Display, Picklable):
             for name, lm in self.system.lms.items()
         }
 
-    @property
+    @cached_property
     def _lookup_settings(self) -> _core.LookupSettings:
         return _core.LookupSettings(
             table_limit=self.options.table_limit,
@@ -305,13 +307,31 @@ class TokenTranslator(Display, Picklable):
             n_threads=self.threads,
         )
 
+    @cached_property
+    def _search_settings(self) -> _core.SearchSettings:
+        options = self.options
+        return _core.SearchSettings(
+            kind=_core.SearchKind[options.search],
+            stack=options.stack,
+            log_threshold=_log_threshold(options),
+            pop_limit=options.pop_limit,
+            limits=_core.Limits(
+                distortion=options.distortion_limit,
+                early_distortion=options.early_distortion,
+                future_distortion=options.future_distortion,
+                future_jumps=_core.FutureJumps[options.future_jumps],
+                jump_threshold=options.jump_threshold,
+                itg=options.itg,
+            ),
+        )
+
     def _find_options(self, request: Request, lms: dict[str, _core.WeightedLm]) -> _core.TranslationOptions:
         return _core.find_options(
             table=self.system.lookup,
             cache=self._cache,
             source=request.tokens,
             lms=list(lms.values()),
-            weights=self._own_weights(*OWN_FEATURES),
+            weights=self._own_weights,
             demands=request.demands,
             forced=request.forced,
             settings=self._lookup_settings,
@@ -325,23 +345,6 @@ class TokenTranslator(Display, Picklable):
 
 def _log_threshold(options: Decoding) -> float:
     return float(numeric.log(options.threshold)) if options.threshold > 0 else -np.inf
-
-
-def _search_settings(options: Decoding) -> _core.SearchSettings:
-    return _core.SearchSettings(
-        kind=_core.SearchKind[options.search],
-        stack=options.stack,
-        log_threshold=_log_threshold(options),
-        pop_limit=options.pop_limit,
-        limits=_core.Limits(
-            distortion=options.distortion_limit,
-            early_distortion=options.early_distortion,
-            future_distortion=options.future_distortion,
-            future_jumps=_core.FutureJumps[options.future_jumps],
-            jump_threshold=options.jump_threshold,
-            itg=options.itg,
-        ),
-    )
 
 
 def _search_input(

@@ -43,6 +43,7 @@ from hyperbaton.base.shown import Display
 from hyperbaton.corpus import Annotations, Bitext, Links, SentencePair, Text
 from hyperbaton.corpus.annotations import NOTHING
 from hyperbaton.corpus.bitext import check_same_length, refuse_empty
+from hyperbaton.corpus.text import joined
 from hyperbaton.evaluate.next_position import scored_jumps
 from hyperbaton.evaluate.word_order import disagreements, order_losses
 from hyperbaton.metrics import Metric, Orders, Outputs, Statistics, compare, estimate, holm, make_metric
@@ -294,16 +295,6 @@ class Audit(Display):
 def _tokens(text: Text, rows: Links, column: int) -> Array:
     """The number in the text of the word of each link."""
     return np.asarray(np.repeat(text.offsets[:-1], np.diff(rows.offsets)) + rows.points[:, column])
-
-
-def joined(texts: Sequence[Text]) -> Text:
-    """Texts one after the other, over one vocabulary."""
-    vocabulary, parts = texts[0].vocabulary, list[Text]()
-    for text in texts:
-        parts.append(text.over(vocabulary))
-        vocabulary = parts[-1].vocabulary
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Text(np.concatenate([part.tokens for part in parts]), offsets_of(lengths), vocabulary)
 
 
 def moved_phrases(reference: Sequence[int], order: Sequence[int]) -> list[Moved]:

@@ -91,8 +91,8 @@ class DistinctRows(ComputedRows, ArrayFields):
     """A table with many equal rows, such as probabilities of pairs that were seen once: row i is `rows[numbers[i]]`.
 
     >>> table = DistinctRows.of([np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[0.5, 0.5]])])
-    >>> table.numbers.tolist(), table[1:, 0].tolist()
-    ([0, 1, 0], [0.25, 0.5])
+    >>> table.numbers.tolist(), table[1:, 0].tolist(), table.or_zeros(np.array([-1, 1])).tolist()
+    ([0, 1, 0], [0.25, 0.5], [[0.0, 0.0], [0.25, 0.75]])
     """
 
     numbers: npt.NDArray[np.uint32]
@@ -117,6 +117,10 @@ class DistinctRows(ComputedRows, ArrayFields):
         numbers = self.numbers[rows]
         check_numbers(numbers, len(self.rows), "row")
         return self.rows[numbers]
+
+    def or_zeros(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Some rows, in single precision; zeros for negative numbers."""
+        return core_numbers(self.numbers).gather(self.rows, rows)
 
     def packed(self) -> DistinctRows:
         """The table with packed numbers, the most frequent row first."""

@@ -59,6 +59,7 @@ def make_app(service: Service, *, cors: Sequence[str] = (), hosts: Sequence[str]
     routes += [Route(EXPLAIN, explain_page), Route(DOCS, docs)]
     for name in DIALECTS:
         routes += DIALECTS[name](service).routes()
+    routes.sort(key=lambda route: "translate" not in route.path)  # they are tried in turn
     middleware = [Middleware(Record, service=service), Middleware(Guard, hosts=hosts, origins=cors)]
     if cors:
         middleware.append(Middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["*"], allow_headers=["*"]))

@@ -64,7 +64,8 @@ class Batcher:
     def __init__(self, *, n_workers: int, capacity: int, batch: int) -> None:
         self._capacity, self._batch = capacity, batch
         self._waiting: dict[Hashable, deque[Job]] = {}  # by client, in the order of their turns; none is empty
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._changed, self._overloaded = threading.Condition(lock), threading.Condition(lock)  # workers', the spare one's
         self._closed = False
         self.n_running = 0
         self.n_batches = 0
@@ -89,7 +90,7 @@ class Batcher:
                     raise refusal
                 most.pop().fail(refusal)
             self._waiting.setdefault(job.client, deque()).append(job)
-            self._changed.notify_all()  # the spare worker may not take it
+            self._wake()
 
     @property
     def n_waiting(self) -> int:
@@ -99,7 +100,7 @@ class Batcher:
         """Accept no more jobs, and wait for the accepted ones."""
         with self._changed:
             self._closed = True
-            self._changed.notify_all()
+            self._wake(self._n_workers)
         for thread in self._threads:
             thread.join(timeout)
 
@@ -114,9 +115,9 @@ class Batcher:
         with self._changed:
             while True:
                 while not (served := self._served(spare)) and (self._waiting or not self._closed):
-                    self._changed.wait()
+                    (self._overloaded if spare else self._changed).wait()
                 if not served:
-                    self._changed.notify_all()
+                    self._wake(self._n_workers)
                     return None
                 client = served[0]
                 queue = self._waiting.pop(client)
@@ -139,7 +140,15 @@ class Batcher:
                 self._running.update(job.client for job in taken)
                 self.n_running += 1
                 self.n_batches += 1
+                if self._waiting:
+                    self._wake()
                 return taken
+
+    def _wake(self, n: int = 1) -> None:
+        """Wake `n` workers, and the spare one if it may take a waiting job or end."""
+        self._changed.notify(n)
+        if self._closed or self.n_running >= self._n_workers:
+            self._overloaded.notify()
 
     @staticmethod
     def _dropped(job: Job) -> bool:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import ipaddress
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 import h11
@@ -52,6 +53,7 @@ class Open:
         return self._by_client.total() > 2 * self.most
 
 
+@lru_cache(1000)
 def client_of(host: str) -> str:
     """The address by which connections are counted: for IPv6 the network, which belongs to one client.
 

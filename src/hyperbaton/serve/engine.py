@@ -138,11 +138,11 @@ class Engine:
 
     def translator(self, options: Decoding, weights: Mapping[str, Sequence[float]]) -> TokenTranslator:
         """A translator with these options, and weights that replace the system's."""
-        return self._translators(tuple(sorted(vars(options).items())), _weights_key(weights))
+        return self._translators(options, _weights_key(weights))
 
-    def _translator(self, options: tuple[tuple[str, Any], ...], weights: _WeightsKey) -> TokenTranslator:
+    def _translator(self, options: Decoding, weights: _WeightsKey) -> TokenTranslator:
         system = self.system.with_weights({name: list(values) for name, values in weights}) if weights else self.system
-        return TokenTranslator(system, Decoding(**dict(options)), threads=self.threads)
+        return TokenTranslator(system, options, threads=self.threads)
 
     def job(self, request: EngineRequest, timeout: float) -> Job:
         """A request as a job: jobs with the same number of translations, options and weights are searched together."""
@@ -151,7 +151,7 @@ class Engine:
             self,  # not its name: requests from before and after a reload must not be mixed
             request.n_best,
             request.distinct,
-            tuple(vars(options).values()),
+            options,
             request.reference is not None,
             _weights_key(request.weights),
             request.graph,

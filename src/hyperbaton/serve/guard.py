@@ -15,6 +15,7 @@ import ipaddress
 import os
 from collections.abc import Collection
 from contextlib import suppress
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -41,6 +42,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] = (), origins: Collection[str] = ()) -> None:
         self.app, self.hosts, self.origins = app, {host.lower() for host in hosts}, origins
+        self._is_own = lru_cache(100)(self._names_this)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -81,7 +83,7 @@ class Guard:
             return None
         return Refusal(403, f"forms of {origin[:60]} are not accepted; --cors allows an origin")
 
-    def _is_own(self, host: str) -> bool:
+    def _names_this(self, host: str) -> bool:
         """Whether a Host header names this service: an address cannot be made to point elsewhere, a name can."""
         with suppress(ValueError):
             name = (urlsplit(f"//{host}").hostname or "").rstrip(".")

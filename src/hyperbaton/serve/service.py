@@ -31,6 +31,7 @@ from hyperbaton.serve.options import Refusal, ServiceLimits
 DRAINED = 32_000_000  # bytes of an oversized body that are read before it is refused, so that the client sees the response
 AUTO = ("", "auto")
 SMALL = 10_000  # bytes of a body that is parsed at once
+SOON = 0.05  # seconds after which a disconnected client is noticed
 KEY_FIELDS = ("api_key", "auth_key")
 ASIDE = 4  # threads for work without search
 log = logging.getLogger(__name__)
@@ -278,7 +279,7 @@ class Call:
 
     def authorize(self, values: dict[str, object]) -> str:
         """The owner of the request's key; a refusal if it has no allowed key."""
-        owner = self.service.keys.owner(self._key(values))
+        owner = keys.owner(self._key(values)) if (keys := self.service.keys).are_needed else ""
         if owner is None:
             raise Refusal(403, "an API key is required; the given key, if any, is not allowed")
         self.request.state.owner = owner
@@ -325,22 +326,22 @@ class Call:
         service.batcher.submit(job)
         if service.log_texts:
             self.request.state.texts = list(texts)
-        result = asyncio.ensure_future(asyncio.wrap_future(job.future))
-        gone = asyncio.ensure_future(self._disconnected())
+        result = asyncio.wrap_future(job.future)
+        watched: set[asyncio.Future[Any]] = {result}
         try:
-            await asyncio.wait({result, gone}, timeout=self.seconds_left, return_when=asyncio.FIRST_COMPLETED)
-            if result.done():
-                return result.result()
-            if gone.done():
-                raise ClientDisconnect
-            raise self._late()
+            await asyncio.wait(watched, timeout=min(SOON, self.seconds_left))
+            if not result.done():
+                watched.add(gone := asyncio.ensure_future(self._disconnected()))
+                await asyncio.wait(watched, timeout=self.seconds_left, return_when=asyncio.FIRST_COMPLETED)
+                if not result.done():
+                    raise ClientDisconnect if gone.done() else self._late()
+            return result.result()
         except Cancelled:
             raise self._late() from None
         finally:
             job.abandoned = True
-            gone.cancel()
-            if not result.done():
-                result.cancel()
+            for future in watched:
+                future.cancel()
 
     async def _disconnected(self) -> None:
         while (await self.request.receive())["type"] != "http.disconnect":

@@ -138,6 +138,8 @@ def cut(text: str, form: TextFormat) -> list[str | Flow]:
     >>> [part if isinstance(part, str) else [item.text for item in part] for part in cut("<t>Das <b>Haus</b>!</t>", XML)]
     ['<t>', ['Das ', '<b>', 'Haus', '</b>', '!'], '</t>']
     """
+    if "<" not in text and "&" not in text:
+        return [[FlowItem(_TEXT, text)] if text.strip() else text] if text else []
     marks = form.scan(text)
     partners = pair(marks, fold=form.html)
     if form.strict:
@@ -314,8 +316,8 @@ def mask_flow(flow: Flow, form: TextFormat) -> MaskedFlow:
     """Replace tags, and text that no tokenizer may change, by private characters."""
     masked = MaskedFlow("")
     # Words that stand for copied content are longer than any word of these characters in the text.
-    runs = (len(run) for item in flow if item.kind == _TEXT for run in _COPIES.findall(unescape(item.text)))
-    length = 1 + max(runs, default=0)
+    texts = [item.text for item in flow if item.kind == _TEXT] if any(item.kind == _COPIED for item in flow) else []
+    length = 1 + max((len(run) for text in texts for run in _COPIES.findall(unescape(text))), default=0)
     for_tags, for_values, for_end_tags = iter(_FOR_TAGS), iter(_FOR_VALUES), iter(_FOR_END_TAGS)
 
     def put(match: re.Match[str]) -> str:

@@ -76,6 +76,8 @@ def carry(
     >>> carry(["1990"], {0: "1990"}, ["then"], [(0, 0)]).lost
     [0]
     """
+    if not values:
+        return ValuedTranslation(list(target), list(links), {}, [])
     written: dict[int, str] = {}
     left = dict(values)
     everywhere = ((i, j) for i in values for j in range(len(target)))
@@ -83,7 +85,7 @@ def carry(
         if i in left and j not in written and target[j] in (source[i], left[i]):
             written[j] = left.pop(i)
     lost = set(left)
-    unfilled = {j for j, word in enumerate(target) if word in PLACEHOLDERS and j not in written} if values else set()
+    unfilled = {j for j, word in enumerate(target) if word in PLACEHOLDERS and j not in written}
     if unfilled:
         lost |= {i for i in values if source[i] in PLACEHOLDERS}
     places = {j: n for n, j in enumerate(j for j in range(len(target)) if j not in unfilled)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from hyperbaton.base.arrays import offsets_of
 from hyperbaton.base.forms import JsonObject
 from hyperbaton.base.options import from_mapping, options_of, to_mapping
 from hyperbaton.corpus import Bitext, Text
+from hyperbaton.corpus.text import joined
 from hyperbaton.run.corpus import Corpus
 from hyperbaton.run.cost import Rate
 from hyperbaton.run.experiment import Experiment, without_none
@@ -67,19 +67,10 @@ def run(work: Work) -> None:
     aligner = from_mapping(ALIGNERS[options.pop("aligner")], options)
     aligner.checkpoint = work.scratch / "aligner.training"
     splits = list(work.options["splits"])
-    sources, targets = ([texts.path(split, side) for split in splits] for side in ("source", "target"))
-    (source, sizes), (target, _) = _joined(sources), _joined(targets)
-    joined = Bitext(source, target)
-    links = aligner.fit(joined, threads=work.threads).align(joined, threads=work.threads)
-    for split, (begin, end) in zip(splits, pairwise(offsets_of(sizes)), strict=True):
+    sources, targets = ([Text.read(texts.path(split, side)) for split in splits] for side in ("source", "target"))
+    bitext, ends = Bitext(joined(sources), joined(targets)), offsets_of([len(text) for text in sources])
+    del sources, targets
+    links = aligner.fit(bitext, threads=work.threads).align(bitext, threads=work.threads)
+    for split, (begin, end) in zip(splits, pairwise(ends), strict=True):
         if not texts.has(split, "links"):
             links.select(np.arange(begin, end)).write(work.out / f"{split}.links")
-
-
-def _joined(paths: list[Path]) -> tuple[Text, list[int]]:
-    """Several files as one text, and the number of sentences of each."""
-    parts: list[Text] = []
-    for path in paths:
-        parts.append(Text.read(path, parts[-1].vocabulary if parts else None))
-    tokens, lengths = (np.concatenate([getattr(part, name) for part in parts]) for name in ("tokens", "lengths"))
-    return Text(tokens, offsets_of(lengths), parts[-1].vocabulary), [len(part) for part in parts]
