@@ -6,12 +6,6 @@
 
 namespace hyperbaton::bindings {
 
-using Words = Array<std::uint32_t>;
-using Ints = Array<std::int64_t>;
-using Keys = Array<std::uint64_t>;
-using Bytes = Array<std::uint8_t>;
-using Shorts = Array<std::uint16_t>;
-
 // Source sentences with tags and trees; the arrays are kept alive by Python.
 struct BoundBlockText {
   BlockText text;

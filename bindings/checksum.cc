@@ -9,7 +9,7 @@ HYPERBATON_BINDINGS(checksum) {
 
   m.def(
       "checksum",
-      [](const Array<std::uint8_t>& bytes) {
+      [](const Bytes& bytes) {
         const nb::gil_scoped_release release;
         return checksum(view(bytes));
       },

@@ -30,7 +30,7 @@ HYPERBATON_BINDINGS(corpus) {
       .def(nb::init<>())
       .def(
           "__init__",
-          [](Vocabulary* self, const Array<std::uint8_t>& bytes, const Array<std::int64_t>& offsets) {
+          [](Vocabulary* self, const Bytes& bytes, const Ints& offsets) {
             new (self) Vocabulary(view(bytes), view(offsets));
           },
           "bytes"_a, "offsets"_a)
@@ -78,7 +78,7 @@ HYPERBATON_BINDINGS(corpus) {
           "take",
           [](TextBuilder& self) {
             auto part = self.take();
-            return nb::make_tuple(to_numpy(std::move(part.tokens)), to_numpy(std::move(part.offsets)));
+            return arrays(std::move(part.tokens), std::move(part.offsets));
           },
           "Token numbers and sentence offsets (from 0) of the text read since the last call.")
       .def("vocabulary", [](const TextBuilder& self) { return self.vocabulary(); })
@@ -91,7 +91,7 @@ HYPERBATON_BINDINGS(corpus) {
               lines.push_back(line);
               kinds.push_back(static_cast<std::uint8_t>(fault));
             }
-            return nb::make_tuple(to_numpy(std::move(lines)), to_numpy(std::move(kinds)));
+            return arrays(std::move(lines), std::move(kinds));
           },
           "0-based lines that repair emptied, and the fault of each, see describe_fault.");
 
@@ -116,34 +116,22 @@ HYPERBATON_BINDINGS(corpus) {
 
   nb::class_<LineFilter>(m, "LineFilter", "Copies selected lines of a file byte for byte.")
       .def(
-          "__init__", [](LineFilter* self, const Array<std::uint8_t>& keep) { new (self) LineFilter(view(keep)); },
-          "keep"_a)
+          "__init__", [](LineFilter* self, const Bytes& keep) { new (self) LineFilter(view(keep)); }, "keep"_a)
       .def(
           "feed",
           [](LineFilter& self, const nb::bytes& piece) {
-            const auto out = self.feed(std::string_view(piece.c_str(), piece.size()));
-            return nb::bytes(out.data(), out.size());
+            return to_bytes(self.feed(std::string_view(piece.c_str(), piece.size())));
           },
           "piece"_a)
-      .def("finish", [](LineFilter& self) {
-        const auto out = self.finish();
-        return nb::bytes(out.data(), out.size());
-      });
+      .def("finish", [](LineFilter& self) { return to_bytes(self.finish()); });
 
   m.def(
       "format_text",
-      [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, const Array<std::uint8_t>& bytes,
-         const Array<std::int64_t>& byte_offsets, const Array<std::int64_t>& sentences) {
-        const SpelledText text{view(tokens), view(offsets), view(bytes), view(byte_offsets)};
-        std::string out;
-        {
-          const nb::gil_scoped_release release;
-          out = format_text(text, view(sentences));
-        }
-        return nb::bytes(out.data(), out.size());
+      [](const BoundTokens& tokens, const Spelling& spelling, const Ints& sentences) {
+        const auto text = spelled(tokens, spelling);
+        return to_bytes(without_gil([&] { return format_text(text, view(sentences)); }));
       },
-      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a,
-      "The sentences as lines of text.");
+      "tokens"_a, "spelling"_a, "sentences"_a, "The sentences as lines of text.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -9,8 +9,6 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-using Floats = Array<float>;
-
 // Sentences and options in the units of an operation model, with their arrays.
 struct BoundOperationUnits {
   NgramModel model;

@@ -11,7 +11,7 @@ HYPERBATON_BINDINGS(distinct_rows) {
 
   m.def(
       "distinct",
-      [](const Array<std::uint32_t>& numbers) {
+      [](const Words& numbers) {
         U64Map seen;
         std::vector<std::uint32_t> distinct, places(numbers.size());
         for (const auto number : view(numbers))
@@ -20,7 +20,7 @@ HYPERBATON_BINDINGS(distinct_rows) {
         for (std::size_t i = 0; i < distinct.size(); ++i)
           *seen.find_or_add(distinct[i]).first = static_cast<std::uint32_t>(i);
         std::ranges::transform(view(numbers), places.begin(), [&](auto number) { return *seen.find(number); });
-        return nb::make_tuple(to_numpy(std::move(distinct)), to_numpy(std::move(places)));
+        return arrays(std::move(distinct), std::move(places));
       },
       "numbers"_a, "The distinct numbers in increasing order, and the index of each number among them; in linear time.");
 

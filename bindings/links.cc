@@ -7,7 +7,7 @@ namespace hyperbaton::bindings {
 namespace {
 
 // None if the text is unknown.
-using MaybeOffsets = std::optional<Array<std::int64_t>>;
+using MaybeOffsets = std::optional<Ints>;
 SentenceLengths lengths(const MaybeOffsets& offsets) {
   return offsets ? SentenceLengths{view(*offsets)} : SentenceLengths{};
 }
@@ -19,7 +19,7 @@ void def_reader(nb::class_<Reader>& reader) {
       "take",
       [](Reader& self) {
         auto links = self.take();
-        return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
+        return arrays(std::move(links.points), std::move(links.offsets));
       },
       "Points of shape (n, 2) and sentence offsets; call once, at the end.");
 }
@@ -53,40 +53,25 @@ HYPERBATON_BINDINGS(links) {
 
   m.def(
       "format_links",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, const Array<std::int64_t>& sentences) {
-        std::string text;
-        {
-          const nb::gil_scoped_release release;
-          text = format_links(view_links(points, offsets), view(sentences));
-        }
-        return nb::bytes(text.data(), text.size());
+      [](const Array2<std::uint16_t>& points, const Ints& offsets, const Ints& sentences) {
+        return to_bytes(without_gil([&] { return format_links(view_links(points, offsets), view(sentences)); }));
       },
       "points"_a, "offsets"_a, "sentences"_a, "Pharaoh text of the sentences' links.");
 
   m.def(
       "visit_orders",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, unsigned n_threads) {
+      [](const Array2<std::uint16_t>& points, const Ints& offsets, unsigned n_threads) {
         const auto links = view_links(points, offsets);
-        VisitOrders orders;
-        {
-          const nb::gil_scoped_release release;
-          orders = visit_orders(links, n_threads);
-        }
-        return nb::make_tuple(to_numpy(std::move(orders.positions)), to_numpy(std::move(orders.offsets)));
+        auto orders = without_gil([&] { return visit_orders(links, n_threads); });
+        return arrays(std::move(orders.positions), std::move(orders.offsets));
       },
       "points"_a, "offsets"_a, "n_threads"_a, "Source positions in the order the target visits them.");
 
   m.def(
       "count_crossings",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, unsigned n_threads) {
+      [](const Array2<std::uint16_t>& points, const Ints& offsets, unsigned n_threads) {
         const auto links = view_links(points, offsets);
-        std::vector<std::int64_t> rows;
-        {
-          const nb::gil_scoped_release release;
-          for (const auto& [n_crossings, n_straight] : count_crossings(links, n_threads))
-            rows.insert(rows.end(), {n_crossings, n_straight});
-        }
-        return to_numpy(std::move(rows), 2);
+        return rows_to_numpy<std::int64_t>(without_gil([&] { return count_crossings(links, n_threads); }));
       },
       "points"_a, "offsets"_a, "n_threads"_a,
       "For each sentence pair, the number of crossing pairs of links, and of links that cross none.");

@@ -49,7 +49,7 @@ HYPERBATON_BINDINGS(numeric) {
       "left"_a, "right"_a, "The product of two matrices, each sum in the order of its terms.");
   m.def(
       "sparse_product",
-      [](const Array<double>& values, const Array<std::int32_t>& columns, const Array<std::int64_t>& offsets,
+      [](const Array<double>& values, const Array<std::int32_t>& columns, const Ints& offsets,
          const Array<double>& vector) {
         const auto n = static_cast<std::int64_t>(values.size());
         if (offsets.size() == 0 || columns.size() != values.size()) throw Error("the rows do not match");

@@ -35,16 +35,12 @@ HYPERBATON_BINDINGS(phrases) {
   m.attr("MAX_PAIRED_LENGTH") = kMaxPairedLength;
   m.def(
       "extract_samples",
-      [](const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets,
-         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets, int max_length, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+      [](const Ints& source_offsets, const Ints& target_offsets, const Array2<std::uint16_t>& points,
+         const Ints& link_offsets, int max_length, unsigned n_threads, const Progress& progress) {
         const auto links = view_links(points, link_offsets);
-        const auto report = make_progress(progress);
-        Samples samples;
-        {
-          const nb::gil_scoped_release release;
-          samples = extract_samples({view(source_offsets)}, {view(target_offsets)}, links, {max_length, n_threads}, report);
-        }
+        auto samples = without_gil([&] {
+          return extract_samples({view(source_offsets)}, {view(target_offsets)}, links, {max_length, n_threads}, progress);
+        });
         nb::dict columns;
         columns["sentence"] = to_numpy(std::move(samples.sentence));
         columns["source_begin"] = to_numpy(std::move(samples.source_begin));
@@ -107,10 +103,8 @@ HYPERBATON_BINDINGS(phrases) {
       nb::kw_only(), "visited"_a, "begin"_a, "end"_a, "The coverage state of a phrase, as a number.");
   m.def(
       "coverage_states_of_samples",
-      [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,
-         const Array<std::uint8_t>& source_length, const Array<std::uint16_t>& target_begin,
-         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets,
-         const Array<std::int64_t>& source_offsets) {
+      [](const Words& sentence, const Shorts& source_begin, const Bytes& source_length, const Shorts& target_begin,
+         const Array2<std::uint16_t>& points, const Ints& link_offsets, const Ints& source_offsets) {
         const SamplePlaces samples{view(sentence), view(source_begin), view(source_length), view(target_begin)};
         return to_numpy(coverage_states_of_samples(samples, view_links(points, link_offsets), {view(source_offsets)}));
       },
@@ -118,10 +112,9 @@ HYPERBATON_BINDINGS(phrases) {
       "source_offsets"_a, "The coverage state of each sample.");
   m.def(
       "possible_of_samples",
-      [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,
-         const Array<std::uint8_t>& source_length, const Array<std::uint16_t>& target_begin,
-         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets,
-         const Array<std::int64_t>& source_offsets, const PossibleClasses& classes) {
+      [](const Words& sentence, const Shorts& source_begin, const Bytes& source_length, const Shorts& target_begin,
+         const Array2<std::uint16_t>& points, const Ints& link_offsets, const Ints& source_offsets,
+         const PossibleClasses& classes) {
         const SamplePlaces samples{view(sentence), view(source_begin), view(source_length), view(target_begin)};
         return to_numpy(possible_of_samples(samples, view_links(points, link_offsets), {view(source_offsets)}, classes));
       },

@@ -6,30 +6,26 @@ namespace hyperbaton::bindings {
 
 HYPERBATON_BINDINGS(preorder) {
   using namespace nb::literals;
-  using Ints = Array<std::int64_t>;
-  using Positions = Array<std::uint16_t>;
 
   m.def(
       "preorder",
       [](const Array<double>& scores, const Ints& offsets, std::size_t beam, bool complete, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+         const Progress& progress) {
         if (offsets.size() == 0) throw Error("offsets must not be empty");
-        const auto report = make_progress(progress);
         std::vector<std::uint16_t> orders(static_cast<std::size_t>(view(offsets).back()));
         std::vector<double> logprobs(offsets.size() - 1);
-        {
-          const nb::gil_scoped_release release;
+        without_gil([&] {
           preorder(view(scores), view(offsets), {.beam = beam, .complete = complete, .n_threads = n_threads}, orders,
-                   logprobs, report);
-        }
-        return nb::make_tuple(to_numpy(std::move(orders)), to_numpy(std::move(logprobs)));
+                   logprobs, progress);
+        });
+        return arrays(std::move(orders), std::move(logprobs));
       },
       "scores"_a, "offsets"_a, nb::kw_only(), "beam"_a, "complete"_a, "n_threads"_a, "progress"_a.none(),
       "The most probable order of each sentence, and its log-probability.");
 
   m.def(
       "complete_orders",
-      [](const Positions& visits, const Ints& visit_offsets, const Ints& offsets) {
+      [](const Shorts& visits, const Ints& visit_offsets, const Ints& offsets) {
         if (offsets.size() == 0 || visit_offsets.size() != offsets.size()) throw Error("every sentence needs an order");
         const auto visited = view(visits);
         const auto starts = view(visit_offsets), ends = view(offsets);

@@ -43,7 +43,7 @@ class Dependencies(SentenceRows[None]):
     @classmethod
     def read(cls, path: AnyPath, text: Text) -> Dependencies:
         """Read the CoNLL-U file of a text and check its words; an empty line of the text has no sentence there."""
-        reader = _core.ConlluReader(*text.columns)
+        reader = _core.ConlluReader(text.core_tokens, text.vocabulary.spelling)
         feed(reader, path)
         return cls._take(reader)
 

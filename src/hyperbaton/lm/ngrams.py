@@ -102,6 +102,6 @@ def arpa_pieces(
     source: _core.NgramModel | _core.NgramTree, vocabulary: Vocabulary, threads: int | None = None
 ) -> Iterator[bytes]:
     """A model in the ARPA format, in pieces; n-grams are sorted by word number."""
-    writer = _core.ArpaWriter(source, vocabulary.bytes, vocabulary.offsets, n_threads(threads))
+    writer = _core.ArpaWriter(source, vocabulary.spelling, n_threads(threads))
     while piece := writer.next():
         yield piece
