@@ -50,12 +50,11 @@ HYPERBATON_BINDINGS(annotations) {
   m.def(
       "head_spans",
       [](const Array<std::int32_t>& heads, const Shorts& relations, const Shorts& tags, const Ints& offsets,
-         std::uint16_t root, std::uint16_t first_relation, std::uint16_t first_tag) {
-        return to_tuple(without_gil([&] {
-          return head_spans({view(heads), view(relations), view(tags), view(offsets)}, {root, first_relation, first_tag});
-        }));
+         std::uint16_t first_tag) {
+        return to_tuple(
+            without_gil([&] { return head_spans({view(heads), view(relations), view(tags), view(offsets)}, first_tag); }));
       },
-      "heads"_a, "relations"_a, "tags"_a, "offsets"_a, nb::kw_only(), "root"_a, "first_relation"_a, "first_tag"_a,
+      "heads"_a, "relations"_a, "tags"_a, "offsets"_a, nb::kw_only(), "first_tag"_a,
       "Dependencies as constituents: labels, begins, ends, parents and sentence offsets.");
 
   nb::class_<ConlluReader> conllu(m, "ConlluReader", "Reads CoNLL-U, with or without a text to check it against.");

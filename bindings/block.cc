@@ -7,7 +7,6 @@
 #include "block/training.hh"
 #include "learn/gaussian_prior.hh"
 #include "minimize.hh"
-#include "texts.hh"
 
 namespace hyperbaton::bindings {
 
@@ -298,8 +297,8 @@ HYPERBATON_BINDINGS(block) {
           "max_targets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def(
           "score_paths",
-          [](const BoundBlockModel& self, const BoundBlockBitext& bitext, unsigned n_threads, const Progress& progress) {
-            auto scores = without_gil([&] { return score_paths(self.model, bitext.bitext, n_threads, progress); });
+          [](const BoundBlockModel& self, const BoundBlockBitext& bitext, unsigned n_threads) {
+            auto scores = without_gil([&] { return score_paths(self.model, bitext.bitext, n_threads, make_progress()); });
             nb::dict columns;
             columns["sentence"] = to_numpy(std::move(scores.sentence));
             columns["begin"] = to_numpy(std::move(scores.begin));
@@ -312,7 +311,7 @@ HYPERBATON_BINDINGS(block) {
             columns["sum"] = to_numpy(std::move(scores.sum));
             return columns;
           },
-          "bitext"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(), "Scores of each step of a bitext's paths.");
+          "bitext"_a, nb::kw_only(), "n_threads"_a, "Scores of each step of a bitext's paths.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -1,5 +1,6 @@
 #include "decode_features.hh"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
 namespace hyperbaton::bindings {
@@ -153,20 +154,17 @@ HYPERBATON_BINDINGS(decode_features) {
       .def(
           "__init__",
           [](BoundOptionScorer* self, Array2<float> scores, std::vector<float> weights, StepRule rule, Side side,
-             std::vector<std::int32_t> cuts, const std::vector<std::uint8_t>& merge, bool times_distance,
+             std::vector<std::int32_t> cuts, const std::array<std::uint8_t, 4>& merge, bool times_distance,
              const GivenCoverage* given) {
-            OptionScorer scorer{.scores = {},
-                                .n_classes = 0,
-                                .weights = std::move(weights),
-                                .rule = rule,
-                                .side = side,
-                                .cuts = std::move(cuts),
-                                .merge = {},
-                                .times_distance = times_distance,
-                                .possible = {}};
-            if (given) scorer.possible = given->possible;
-            if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
-            std::ranges::copy(merge, scorer.merge.begin());
+            const OptionScorer scorer{.scores = {},
+                                      .n_classes = 0,
+                                      .weights = std::move(weights),
+                                      .rule = rule,
+                                      .side = side,
+                                      .cuts = std::move(cuts),
+                                      .merge = merge,
+                                      .times_distance = times_distance,
+                                      .possible = given ? given->possible : std::nullopt};
             new (self) BoundOptionScorer(std::move(scores), scorer, given ? given->weights : std::nullopt);
           },
           nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a,
@@ -176,20 +174,18 @@ HYPERBATON_BINDINGS(decode_features) {
       .def(
           "__init__",
           [](BoundSparseScorer* self, Array2<float> scores, StepRule rule, Side side,
-             const std::vector<std::uint8_t>& merge, Array2<float> between, Ints source_offsets) {
-            OptionScorer scorer{.scores = {},
-                                .n_classes = 0,
-                                .weights = std::vector<float>(scores.shape(1), 1.0F),
-                                .rule = rule,
-                                .side = side,
-                                .cuts = {},
-                                .merge = {},
-                                .times_distance = false,
-                                .possible = {},
-                                .coverage = {},
-                                .is_sparse = true};
-            if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
-            std::ranges::copy(merge, scorer.merge.begin());
+             const std::array<std::uint8_t, 4>& merge, Array2<float> between, Ints source_offsets) {
+            const OptionScorer scorer{.scores = {},
+                                      .n_classes = 0,
+                                      .weights = std::vector<float>(scores.shape(1), 1.0F),
+                                      .rule = rule,
+                                      .side = side,
+                                      .cuts = {},
+                                      .merge = merge,
+                                      .times_distance = false,
+                                      .possible = {},
+                                      .coverage = {},
+                                      .is_sparse = true};
             new (self) BoundSparseScorer(std::move(scores), scorer, std::move(between), std::move(source_offsets));
           },
           nb::kw_only(), "scores"_a, "rule"_a, "side"_a, "merge"_a, "between"_a, "source_offsets"_a);

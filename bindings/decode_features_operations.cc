@@ -2,8 +2,8 @@
 
 #include <unordered_map>
 
+#include "block.hh"
 #include "decode_features.hh"
-#include "phrase_options.hh"
 
 namespace hyperbaton::bindings {
 

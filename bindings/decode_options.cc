@@ -143,9 +143,7 @@ HYPERBATON_BINDINGS(decode_options) {
         input.copies = view(source.copies);
         input.demands = demands.demands();
         input.forced = view_forced(forced, input.source.offsets.size() - 1);
-        BoundOptions bound;
-        without_gil([&] { bound.options = find_options(input, settings, caches.options, {}); });
-        return bound;
+        return without_gil([&] { return BoundOptions{find_options(input, settings, caches.options)}; });
       },
       nb::kw_only(), "table"_a, "cache"_a, "source"_a, "lms"_a, "weights"_a, "demands"_a, "forced"_a.none(), "settings"_a,
       "Translation options of sentences.");

@@ -30,13 +30,13 @@ HYPERBATON_BINDINGS(encoder) {
       .def(
           "jump_logprobs",
           [](const Encoder& self, const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets,
-             unsigned n_threads, const Progress& progress) {
+             unsigned n_threads) {
             const auto text = text_of(words, labels, offsets);
             std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(text.offsets).back()));
-            without_gil([&] { self.jump_logprobs(text, logprobs, n_threads, progress); });
+            without_gil([&] { self.jump_logprobs(text, logprobs, n_threads, make_progress()); });
             return to_numpy(std::move(logprobs));
           },
-          "words"_a, "labels"_a.none(), "offsets"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+          "words"_a, "labels"_a.none(), "offsets"_a, nb::kw_only(), "n_threads"_a,
           "log P(NP | CP) of all jumps, sentence by sentence.");
 
   nb::class_<OrientationEncoder>(m, "OrientationEncoder",
@@ -56,7 +56,7 @@ HYPERBATON_BINDINGS(encoder) {
             if (phrases.shape(1) != 4) throw Error("phrases need begin, end, first and last target word");
             const EncoderPhrases places{view(phrase_offsets), view(phrases)};
             std::vector<float> scores(phrases.shape(0) * self.n_classes());
-            without_gil([&] { self.scores(text, places, scores, n_threads, {}); });
+            without_gil([&] { self.scores(text, places, scores, n_threads); });
             return to_numpy(std::move(scores), self.n_classes());
           },
           "words"_a, "labels"_a.none(), "offsets"_a, "phrase_offsets"_a, "phrases"_a, nb::kw_only(), "n_threads"_a,

@@ -102,7 +102,7 @@ HYPERBATON_BINDINGS(features) {
       "feature_rows",
       [](const Array2<std::int32_t>& rows, const Occurrences& where, const KeyIndex& index, unsigned n_threads) {
         const auto templates = view_templates(rows, where);
-        auto features = without_gil([&] { return feature_rows(templates, where, index, n_threads, {}); });
+        auto features = without_gil([&] { return feature_rows(templates, where, index, n_threads); });
         return arrays(std::move(features.starts), std::move(features.indices));
       },
       "templates"_a, "occurrences"_a, "index"_a, nb::kw_only(), "n_threads"_a, "Rows as offsets and feature numbers.");

@@ -122,17 +122,17 @@ HYPERBATON_BINDINGS(lm) {
   m.def(
       "build_ngram_tables",
       [](const std::vector<std::tuple<Array2<std::uint32_t>, Floats, Floats>>& orders, std::size_t n_words,
-         unsigned n_threads, const Progress& progress) {
+         unsigned n_threads) {
         std::vector<NgramColumns> columns;
         for (const auto& [words, prob, backoff] : orders) columns.push_back({view(words), view(prob), view(backoff)});
-        return to_slots(without_gil([&] { return build_ngram_tables(columns, n_words, n_threads, progress); }));
+        return to_slots(without_gil([&] { return build_ngram_tables(columns, n_words, n_threads, make_progress()); }));
       },
-      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a, "progress"_a.none(),
+      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a,
       "The slots of each order, from (words oldest first, log10 probabilities, log10 back-off weights) of each.");
 
   m.def(
       "build_tree_tables",
-      [](const NgramTree& tree, unsigned n_threads, const Progress& progress) {
+      [](const NgramTree& tree, unsigned n_threads) {
         return to_slots(without_gil([&] {
           const auto words = tree.words();
           std::vector<NgramColumns> columns;
@@ -140,11 +140,10 @@ HYPERBATON_BINDINGS(lm) {
             const auto& level = tree.levels()[k];
             columns.push_back({words[k], level.prob, level.weight, level.context, level.parent});
           }
-          return build_ngram_tables(columns, tree.levels().front().size, n_threads, progress);
+          return build_ngram_tables(columns, tree.levels().front().size, n_threads, make_progress());
         }));
       },
-      "tree"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
-      "The slots of each order, from n-grams that were estimated in memory.");
+      "tree"_a, nb::kw_only(), "n_threads"_a, "The slots of each order, from n-grams that were estimated in memory.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -31,21 +31,21 @@ HYPERBATON_BINDINGS(lm_estimate) {
   m.def(
       "count_ngrams",
       [](const Words& tokens, const Ints& offsets, std::size_t begin, std::size_t end, std::size_t order,
-         unsigned n_threads, const Progress& progress) {
+         unsigned n_threads) {
         auto rows = without_gil(
-            [&] { return count_ngrams({view(tokens), view(offsets)}, begin, end, order, n_threads, progress); });
+            [&] { return count_ngrams({view(tokens), view(offsets)}, begin, end, order, n_threads, make_progress()); });
         return to_numpy(std::move(rows), order + 2);
       },
-      "tokens"_a, "offsets"_a, nb::kw_only(), "begin"_a, "end"_a, "order"_a, "n_threads"_a, "progress"_a.none(),
+      "tokens"_a, "offsets"_a, nb::kw_only(), "begin"_a, "end"_a, "order"_a, "n_threads"_a,
       "Distinct n-grams of some sentences, by suffix: rows of words, newest first, and counts.");
 
   m.def(
       "sort_ngrams",
-      [](const OutRows& rows, bool by_context, unsigned n_threads, const Progress& progress) {
+      [](const OutRows& rows, bool by_context, unsigned n_threads) {
         const nb::gil_scoped_release release;
-        sort_rows(view(rows), order_of(rows), row_order(by_context), n_threads, progress);
+        sort_rows(view(rows), order_of(rows), row_order(by_context), n_threads, make_progress());
       },
-      "rows"_a.noconvert(), nb::kw_only(), "by_context"_a, "n_threads"_a, "progress"_a.none(), "Sort rows in place.");
+      "rows"_a.noconvert(), nb::kw_only(), "by_context"_a, "n_threads"_a, "Sort rows in place.");
 
   m.def(
       "merge_ngrams",

@@ -6,6 +6,7 @@
 #include "next_position/jump_logprobs.hh"
 #include "next_position/jump_training.hh"
 #include "next_position/nine_class.hh"
+#include "next_position/preorder.hh"
 #include "next_position/remaining_rows.hh"
 #include "texts.hh"
 
@@ -34,12 +35,12 @@ struct BoundJumpFeatures {
 // log P(NP | CP) of all jumps, with a weight for each feature and plane.
 template <class Value>
 auto logprobs_of(const JumpText& jumps, const BoundJumpFeatures& features, std::span<const Value> weights,
-                 std::size_t n_features, std::size_t planes, unsigned n_threads, const Progress& progress) {
+                 std::size_t n_features, std::size_t planes, unsigned n_threads) {
   if (n_features != kJumpConstants + features.size || (planes != 1 && planes != 3))
     throw Error("the weights do not match the features");
   if (features.tagged != jumps.tagged) throw Error("tags must be given if and only if the features have tags");
   std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(jumps.text.words.offsets).back()));
-  without_gil([&] { jump_logprobs(jumps.text, features.features, weights, planes, logprobs, n_threads, progress); });
+  without_gil([&] { jump_logprobs(jumps.text, features.features, weights, planes, logprobs, n_threads, make_progress()); });
   return to_numpy(std::move(logprobs));
 }
 
@@ -177,20 +178,19 @@ HYPERBATON_BINDINGS(next_position) {
 
   m.def(
       "jump_logprobs",
-      [](const JumpText& jumps, const BoundJumpFeatures& features, const Array2<double>& weights, unsigned n_threads,
-         const Progress& progress) {
-        return logprobs_of<double>(jumps, features, view(weights), weights.shape(0), weights.shape(1), n_threads, progress);
+      [](const JumpText& jumps, const BoundJumpFeatures& features, const Array2<double>& weights, unsigned n_threads) {
+        return logprobs_of<double>(jumps, features, view(weights), weights.shape(0), weights.shape(1), n_threads);
       },
-      "jumps"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+      "jumps"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a,
       "log P(NP | CP) of all jumps, sentence by sentence; weights in half precision are given by their bits.");
   m.def(
       "jump_logprobs",
-      [](const JumpText& jumps, const BoundJumpFeatures& features, const Array2<std::uint16_t>& weights, unsigned n_threads,
-         const Progress& progress) {
+      [](const JumpText& jumps, const BoundJumpFeatures& features, const Array2<std::uint16_t>& weights,
+         unsigned n_threads) {
         const std::span halves(reinterpret_cast<const Half*>(weights.data()), weights.size());
-        return logprobs_of<Half>(jumps, features, halves, weights.shape(0), weights.shape(1), n_threads, progress);
+        return logprobs_of<Half>(jumps, features, halves, weights.shape(0), weights.shape(1), n_threads);
       },
-      "jumps"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none());
+      "jumps"_a, "features"_a, "weights"_a, nb::kw_only(), "n_threads"_a);
 
   nb::class_<BoundLists>(m, "KeptLists", "Precomputed lists of features, over borrowed arrays.")
       .def(nb::init<Bytes, std::optional<Words>, std::optional<Bytes>, Ints, Ints, Words>(), nb::kw_only(), "counts"_a,
@@ -352,6 +352,37 @@ HYPERBATON_BINDINGS(next_position) {
       },
       "offsets"_a, "outbound"_a.none(), "inbound"_a.none(), nb::kw_only(), "n_threads"_a,
       "log P(NP | CP) of all jumps from the classifiers' log-probabilities.");
+
+  m.def(
+      "preorder",
+      [](const Array<double>& scores, const Ints& offsets, std::size_t beam, bool complete, unsigned n_threads) {
+        if (offsets.size() == 0) throw Error("offsets must not be empty");
+        std::vector<std::uint16_t> orders(static_cast<std::size_t>(view(offsets).back()));
+        std::vector<double> logprobs(offsets.size() - 1);
+        without_gil([&] {
+          preorder(view(scores), view(offsets), {.beam = beam, .complete = complete, .n_threads = n_threads}, orders,
+                   logprobs, make_progress());
+        });
+        return arrays(std::move(orders), std::move(logprobs));
+      },
+      "scores"_a, "offsets"_a, nb::kw_only(), "beam"_a, "complete"_a, "n_threads"_a,
+      "The most probable order of each sentence, and its log-probability.");
+
+  m.def(
+      "complete_orders",
+      [](const Shorts& visits, const Ints& visit_offsets, const Ints& offsets) {
+        if (offsets.size() == 0 || visit_offsets.size() != offsets.size()) throw Error("every sentence needs an order");
+        const auto visited = view(visits);
+        const auto starts = view(visit_offsets), ends = view(offsets);
+        std::vector<std::uint16_t> orders(static_cast<std::size_t>(ends.back()));
+        const std::span<std::uint16_t> all(orders);
+        for (std::size_t s = 0; s + 1 < ends.size(); ++s)
+          attach_unvisited(
+              visited.subspan(static_cast<std::size_t>(starts[s]), static_cast<std::size_t>(starts[s + 1] - starts[s])),
+              all.subspan(static_cast<std::size_t>(ends[s]), static_cast<std::size_t>(ends[s + 1] - ends[s])));
+        return to_numpy(std::move(orders));
+      },
+      "visits"_a, "visit_offsets"_a, "offsets"_a, "Orders of some words as orders of all words of their sentences.");
 }
 
 }  // namespace hyperbaton::bindings

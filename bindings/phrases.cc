@@ -1,3 +1,4 @@
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
@@ -76,14 +77,7 @@ HYPERBATON_BINDINGS(phrases) {
       .def_static(
           "of_distances", [](std::vector<std::int32_t> cuts) { return PossibleClasses(std::move(cuts)); }, "cuts"_a)
       .def_static(
-          "of_orientations",
-          [](const std::vector<std::uint8_t>& merge) {
-            std::array<std::uint8_t, 4> four{};
-            if (merge.size() != four.size()) throw Error("there must be a class for each of the four orientations");
-            std::ranges::copy(merge, four.begin());
-            return PossibleClasses(four);
-          },
-          "merge"_a)
+          "of_orientations", [](const std::array<std::uint8_t, 4>& merge) { return PossibleClasses(merge); }, "merge"_a)
       .def(
           "mask",
           [](const PossibleClasses& self, const Array<bool>& visited, int begin, int end) {

@@ -187,8 +187,8 @@ HYPERBATON_BINDINGS(rules) {
           "link_sets",
           [](BoundRuleMerger& self) {
             const auto& links = self.merger().links();
-            return nb::make_tuple(to_numpy(links.order()), to_numpy(std::vector(links.sets().offsets())),
-                                  rows_to_numpy<std::uint8_t>(std::vector(links.sets().points())));
+            return nb::make_tuple(to_numpy(links.order()), to_numpy(links.sets().offsets()),
+                                  rows_to_numpy<std::uint8_t>(links.sets().points()));
           },
           "The sets of links: their numbers in the order of their first rules; offsets and points of all, by number.");
 

@@ -282,8 +282,7 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "sets",
           [](const LinkSets& self) {
-            return nb::make_tuple(to_numpy(std::vector(self.offsets())),
-                                  rows_to_numpy<std::uint8_t>(std::vector(self.points())));
+            return nb::make_tuple(to_numpy(self.offsets()), rows_to_numpy<std::uint8_t>(self.points()));
           },
           "Offsets and points of all sets, by number.");
 

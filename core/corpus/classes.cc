@@ -232,8 +232,7 @@ WordBigrams::WordBigrams(TokensView text, std::size_t n_words, unsigned n_thread
       visit(left, boundary);
     }
   };
-  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(tokens.size()))
-    throw Error("sentence offsets do not match the tokens");
+  if (!are_offsets(offsets, tokens.size())) throw Error("sentence offsets do not match the tokens");
   for (const auto word : tokens)
     if (word >= n_words) throw Error("token " + std::to_string(word) + " is not in the vocabulary");
 
