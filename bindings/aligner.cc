@@ -13,10 +13,8 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-using Words = Array<std::uint32_t>;
-using Offsets = Array<std::int64_t>;
-using Rows = Array<std::int32_t>;
-using BothWays = std::pair<Array<float>, Array<float>>;  // of generated target words, and of source words
+using Numbers = Array<std::int32_t>;
+using BothWays = std::pair<Floats, Floats>;  // of generated target words, and of source words
 
 BitextView view_bitext(const BoundTokens& source, const BoundTokens& target) {
   if (source.offsets.size() != target.offsets.size()) throw Error("the two texts differ in length");
@@ -25,22 +23,18 @@ BitextView view_bitext(const BoundTokens& source, const BoundTokens& target) {
 
 // Prior counts of word pairs and initial jump weights, with their arrays.
 struct BoundPrior {
-  Offsets starts;
+  Ints starts;
   Words targets;
   Array2<float> counts;
   std::optional<BothWays> jumps;
   AlignerPrior view_prior() const {
-    AlignerPrior prior{view(starts), view(targets), {counts.data(), counts.size()}, {}};
+    AlignerPrior prior{view(starts), view(targets), view(counts), {}};
     if (jumps) prior.jumps = {view(jumps->first), view(jumps->second)};
     return prior;
   }
 };
 
-std::vector<float> copy(const Array<float>& values) { return {values.data(), values.data() + values.size()}; }
-
-nb::tuple as_tuple(LinksBuffer&& links) {
-  return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
-}
+nb::tuple as_tuple(LinksBuffer&& links) { return arrays(std::move(links.points), std::move(links.offsets)); }
 
 // The table without pairs whose probabilities are both below `smallest`, by source and then target word.
 nb::tuple list_pairs(const Lexicon& table, float smallest) {
@@ -76,9 +70,8 @@ HYPERBATON_BINDINGS(aligner) {
   nb::class_<GivenPosteriors, PosteriorCorrection>(m, "GivenPosteriors", "Posteriors of listed links; others are 0.")
       .def(
           "__init__",
-          [](GivenPosteriors* self, const Array2<std::uint16_t>& points, const Offsets& offsets,
-             const Array2<float>& values) {
-            new (self) GivenPosteriors(view_links(points, offsets), {values.data(), values.size()});
+          [](GivenPosteriors* self, const Array2<std::uint16_t>& points, const Ints& offsets, const Array2<float>& values) {
+            new (self) GivenPosteriors(view_links(points, offsets), view(values));
           },
           "points"_a.noconvert(), "offsets"_a.noconvert(), "values"_a.noconvert(), nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "Borrowed arrays: points, offsets, and both posteriors of each.");
@@ -87,9 +80,9 @@ HYPERBATON_BINDINGS(aligner) {
                                                "A network that corrects posteriors of links, over borrowed embeddings.")
       .def(
           "__init__",
-          [](LinkNetwork* self, const std::map<std::string, Halves>& arrays, const Rows& source_words,
-             const Rows& source_stems, const Rows& target_words, const Rows& target_stems, float smallest_posterior,
-             float posterior_floor, float window_scale) {
+          [](LinkNetwork* self, const std::map<std::string, Halves>& arrays, const Numbers& source_words,
+             const Numbers& source_stems, const Numbers& target_words, const Numbers& target_stems,
+             float smallest_posterior, float posterior_floor, float window_scale) {
             if (source_words.size() != source_stems.size() || target_words.size() != target_stems.size())
               throw Error("the arrays of the aligner do not match");
             new (self) LinkNetwork(matrices_of(arrays),
@@ -97,25 +90,25 @@ HYPERBATON_BINDINGS(aligner) {
                                     LinkNetwork::WordRows{view(target_words), view(target_stems)}},
                                    {smallest_posterior, posterior_floor, window_scale});
           },
-          nb::arg("arrays").noconvert(), nb::arg("source_words").noconvert(), nb::arg("source_stems").noconvert(),
-          nb::arg("target_words").noconvert(), nb::arg("target_stems").noconvert(), nb::kw_only(), "smallest_posterior"_a,
-          "posterior_floor"_a, "window_scale"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          "arrays"_a.noconvert(), "source_words"_a.noconvert(), "source_stems"_a.noconvert(), "target_words"_a.noconvert(),
+          "target_stems"_a.noconvert(), nb::kw_only(), "smallest_posterior"_a, "posterior_floor"_a, "window_scale"_a,
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 6>(),
           "Half-precision arrays, as bits, by name, and rows of the embeddings by word; they must not be modified.");
 
   nb::class_<AlignmentModel>(m, "AlignmentModel", "Hidden Markov models of word alignment in both directions.")
       .def(
           "__init__",
-          [](AlignmentModel* self, const Offsets& starts, const Words& targets, const Array2<float>& probabilities,
+          [](AlignmentModel* self, const Ints& starts, const Words& targets, const Array2<float>& probabilities,
              const BothWays& nulls, const BothWays& jumps, float null_probability, int max_length) {
             const auto outside = [&](std::uint32_t word) { return word >= nulls.first.size(); };
             if (starts.size() != nulls.second.size() + 1 || std::ranges::any_of(view(targets), outside))
               throw Error("the arrays of the aligner do not match");
-            new (self) AlignmentModel{
-                .lexicon = Lexicon(view(starts), view(targets), {probabilities.data(), probabilities.size()}),
-                .null_emission = {copy(nulls.first), copy(nulls.second)},
-                .jumps = {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
-                .null_probability = null_probability};
+            new (self)
+                AlignmentModel{.lexicon = Lexicon(view(starts), view(targets), view(probabilities)),
+                               .null_emission = {copied(nulls.first), copied(nulls.second)},
+                               .jumps = {Jumps(max_length, view(jumps.first)), Jumps(max_length, view(jumps.second))},
+                               .null_probability = null_probability};
           },
           "starts"_a, "targets"_a, "probabilities"_a, "nulls"_a, "jumps"_a, "null_probability"_a, "max_length"_a)
       .def(
@@ -139,14 +132,10 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "directed_links",
           [](const AlignmentModel& self, const PosteriorCorrection* correction, const BoundTokens& source,
-             const BoundTokens& target, float confidence, unsigned n_threads, const std::optional<nb::callable>& progress) {
+             const BoundTokens& target, float confidence, unsigned n_threads, const Progress& progress) {
             const auto bitext = view_bitext(source, target);
-            const auto report = make_progress(progress);
-            std::array<LinksBuffer, 2> links;
-            {
-              const nb::gil_scoped_release release;
-              links = directed_links(self, correction, bitext, confidence, n_threads, report);
-            }
+            auto links =
+                without_gil([&] { return directed_links(self, correction, bitext, confidence, n_threads, progress); });
             return nb::make_tuple(as_tuple(std::move(links[kToTarget])), as_tuple(std::move(links[kToSource])));
           },
           "correction"_a.none(), "source"_a, "target"_a, "confidence"_a, "n_threads"_a, "progress"_a.none(),
@@ -154,14 +143,10 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "posteriors",
           [](const AlignmentModel& self, const PosteriorCorrection* correction, const BoundTokens& source,
-             const BoundTokens& target, float threshold, unsigned n_threads, const std::optional<nb::callable>& progress) {
+             const BoundTokens& target, float threshold, unsigned n_threads, const Progress& progress) {
             const auto bitext = view_bitext(source, target);
-            const auto report = make_progress(progress);
-            LinkPosteriors posteriors;
-            {
-              const nb::gil_scoped_release release;
-              posteriors = link_posteriors(self, correction, bitext, threshold, n_threads, report);
-            }
+            auto posteriors =
+                without_gil([&] { return link_posteriors(self, correction, bitext, threshold, n_threads, progress); });
             return nb::make_tuple(to_numpy(std::move(posteriors.links.points)),
                                   to_numpy(std::move(posteriors.links.offsets)), to_numpy(std::move(posteriors.values), 2));
           },
@@ -170,17 +155,12 @@ HYPERBATON_BINDINGS(aligner) {
       .def(
           "score_links",
           [](const AlignmentModel& self, const PosteriorCorrection* correction, const BoundTokens& source,
-             const BoundTokens& target, const Array2<std::uint16_t>& points, const Offsets& offsets, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
+             const BoundTokens& target, const Array2<std::uint16_t>& points, const Ints& offsets, unsigned n_threads,
+             const Progress& progress) {
             const auto bitext = view_bitext(source, target);
             const auto links = view_links(points, offsets);
             check_links(links, bitext, 0, bitext.n_sentences());
-            const auto report = make_progress(progress);
-            LinkScores scores;
-            {
-              const nb::gil_scoped_release release;
-              scores = score_links(self, correction, bitext, links, n_threads, report);
-            }
+            auto scores = without_gil([&] { return score_links(self, correction, bitext, links, n_threads, progress); });
             return nb::make_tuple(to_numpy(std::move(scores.posteriors), 2), to_numpy(std::move(scores.logprobs), 2));
           },
           "correction"_a.none(), "source"_a, "target"_a, "points"_a, "offsets"_a, "n_threads"_a, "progress"_a.none(),
@@ -191,7 +171,7 @@ HYPERBATON_BINDINGS(aligner) {
            "max_length"_a);
 
   nb::class_<BoundPrior>(m, "AlignerPrior", "Prior counts of word pairs.")
-      .def(nb::init<Offsets, Words, Array2<float>, std::optional<BothWays>>(), nb::kw_only(), "starts"_a, "targets"_a,
+      .def(nb::init<Ints, Words, Array2<float>, std::optional<BothWays>>(), nb::kw_only(), "starts"_a, "targets"_a,
            "counts"_a, "jumps"_a.none());
 
   nb::class_<BoundTraining>(m, "AlignerTraining", "Training in rounds.")
@@ -203,20 +183,16 @@ HYPERBATON_BINDINGS(aligner) {
             const auto bitext = view_bitext(source, target);
             const auto belief = prior ? prior->view_prior() : AlignerPrior{};
             std::optional<AlignerTraining> training;
-            {
-              const nb::gil_scoped_release release;
-              training.emplace(bitext, n_source_words, n_target_words, options, belief, n_threads);
-            }
+            without_gil([&] { training.emplace(bitext, n_source_words, n_target_words, options, belief, n_threads); });
             new (self) BoundTraining{source, target, prior, std::move(*training)};
           },
           "source"_a, "target"_a, nb::kw_only(), "n_source_words"_a, "n_target_words"_a, "options"_a, "prior"_a.none(),
           "n_threads"_a)
       .def(
           "count",
-          [](BoundTraining& self, bool chained, const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
+          [](BoundTraining& self, bool chained, const Progress& progress) {
             const nb::gil_scoped_release release;
-            self.training.count(chained, report);
+            self.training.count(chained, progress);
           },
           nb::kw_only(), "chained"_a, "progress"_a.none(), "Collect the expected counts of the corpus.")
       .def(

@@ -39,17 +39,15 @@ struct BoundBlockFeatures {
 
 std::span<const double> rows_of(const Array2<double>& array) {
   if (array.shape(1) != kJumps) throw Error("rows must have eleven values, one for each jump");
-  return {array.data(), array.size()};
+  return view(array);
 }
 
 std::vector<double> checked(const BlockObjective& objective, const Array<double>& weights) {
   if (weights.size() != objective.n_parameters()) throw Error("the weights do not match the features");
-  return {weights.data(), weights.data() + weights.size()};
+  return copied(weights);
 }
 
-nb::tuple to_tuple(Minimum&& minimum) {
-  return nb::make_tuple(to_numpy(std::move(minimum.x)), to_numpy(std::move(minimum.objective)));
-}
+nb::tuple to_tuple(Minimum&& minimum) { return arrays(std::move(minimum.x), std::move(minimum.objective)); }
 
 }  // namespace
 
@@ -95,37 +93,26 @@ HYPERBATON_BINDINGS(block) {
   nb::class_<BoundBlockText>(m, "BlockText", "Source sentences with tags and trees, over borrowed arrays.")
       .def(
           "__init__",
-          [](BoundBlockText* self, const Words& tokens, const Ints& offsets, const std::optional<Words>& tags,
-             const Shorts& labels, const Shorts& begins, const Shorts& ends, const Array<std::int32_t>& parents,
-             const Ints& tree_offsets) {
-            new (self) BoundBlockText{{.words = {view(tokens), view(offsets)},
+          [](BoundBlockText* self, const BoundTokens& tokens, const std::optional<Words>& tags, const BoundTrees* trees) {
+            new (self) BoundBlockText{{.words = tokens.tokens(),
                                        .tags = tags ? view(*tags) : std::span<const std::uint32_t>{},
-                                       .trees = {.labels = view(labels),
-                                                 .begins = view(begins),
-                                                 .ends = view(ends),
-                                                 .parents = view(parents),
-                                                 .offsets = view(tree_offsets)}}};
+                                       .trees = trees ? trees->view_trees() : TreesView{}}};
             self->text.check();
           },
-          nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("tags").noconvert().none(),
-          nb::arg("labels").noconvert(), nb::arg("begins").noconvert(), nb::arg("ends").noconvert(),
-          nb::arg("parents").noconvert(), nb::arg("tree_offsets").noconvert(), nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
-          nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>());
+          "tokens"_a, "tags"_a.noconvert().none(), "trees"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+          nb::keep_alive<1, 4>());
 
   nb::class_<BoundBlockBitext>(m, "BlockBitext", "Source sentences, their translations and links, over borrowed arrays.")
       .def(
           "__init__",
-          [](BoundBlockBitext* self, const BoundBlockText& source, const Words& tokens, const Ints& offsets,
+          [](BoundBlockBitext* self, const BoundBlockText& source, const BoundTokens& target,
              const Array2<std::uint16_t>& points, const Ints& link_offsets) {
-            new (self) BoundBlockBitext{{.source = source.text,
-                                         .target = {view(tokens), view(offsets)},
-                                         .links = view_links(points, link_offsets)}};
+            new (self) BoundBlockBitext{
+                {.source = source.text, .target = target.tokens(), .links = view_links(points, link_offsets)}};
             self->bitext.check();
           },
-          nb::arg("source"), nb::arg("tokens").noconvert(), nb::arg("offsets").noconvert(), nb::arg("points").noconvert(),
-          nb::arg("link_offsets").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+          "source"_a, "target"_a, "points"_a.noconvert(), "link_offsets"_a.noconvert(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
 
   m.def(
       "block_path",
@@ -147,13 +134,8 @@ HYPERBATON_BINDINGS(block) {
   m.def(
       "count_blocks",
       [](const BoundBlockBitext& bitext, std::size_t n_tags, std::size_t n_lengths, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        BlockTable table;
-        {
-          const nb::gil_scoped_release release;
-          table = count_blocks(bitext.bitext, {n_tags, n_lengths, n_threads}, report);
-        }
+         const Progress& progress) {
+        auto table = without_gil([&] { return count_blocks(bitext.bitext, {n_tags, n_lengths, n_threads}, progress); });
         nb::dict columns;
         columns["source_keys"] = to_numpy(std::move(table.source_keys));
         columns["target_keys"] = to_numpy(std::move(table.target_keys));
@@ -193,7 +175,7 @@ HYPERBATON_BINDINGS(block) {
                                        .offsets = view(offsets),
                                        .targets = view(targets),
                                        .counts = view(counts),
-                                       .jumps = {jumps.data(), jumps.size()},
+                                       .jumps = view(jumps),
                                        .target_tags = view(target_tags)};
             table.check();
             new (self) BoundBlockTable{BlockLookup(table),
@@ -202,23 +184,19 @@ HYPERBATON_BINDINGS(block) {
                                         .by_tag = rows_of(prior.by_tag),
                                         .by_length = rows_of(prior.by_length)}};
           },
-          nb::arg("source_keys").noconvert(), nb::arg("target_keys").noconvert(), nb::arg("offsets").noconvert(),
-          nb::arg("targets").noconvert(), nb::arg("counts").noconvert(), nb::arg("jumps").noconvert(),
-          nb::arg("target_tags").noconvert(), nb::kw_only(), "prior"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(),
-          nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>());
+          "source_keys"_a.noconvert(), "target_keys"_a.noconvert(), "offsets"_a.noconvert(), "targets"_a.noconvert(),
+          "counts"_a.noconvert(), "jumps"_a.noconvert(), "target_tags"_a.noconvert(), nb::kw_only(), "prior"_a,
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>());
 
   m.def(
       "find_block_features",
       [](const BoundBlockBitext& bitext, const BoundBlockTable& table, std::uint32_t families, std::uint32_t min_count,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        BlockFeatures features;
-        {
-          const nb::gil_scoped_release release;
-          features = find_block_features(bitext.bitext, table.lookup, families,
-                                         {.min_count = min_count, .bytes = kAnyMemory, .n_threads = n_threads}, report);
-        }
+         unsigned n_threads, const Progress& progress) {
+        auto features = without_gil([&] {
+          return find_block_features(bitext.bitext, table.lookup, families,
+                                     {.min_count = min_count, .bytes = kAnyMemory, .n_threads = n_threads}, progress);
+        });
         nb::dict columns;
         columns["keys"] = to_numpy(std::move(features.keys));
         columns["starts"] = to_numpy(std::move(features.starts));
@@ -249,22 +227,20 @@ HYPERBATON_BINDINGS(block) {
                                            .targets = view(targets)}};
             self->view.check();
           },
-          nb::arg("keys").noconvert(), nb::arg("starts").noconvert(), nb::arg("jumps").noconvert(),
-          nb::arg("asks").noconvert(), nb::arg("sources").noconvert(), nb::arg("a").noconvert(), nb::arg("b").noconvert(),
-          nb::arg("targets").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(),
-          nb::keep_alive<1, 9>());
+          "keys"_a.noconvert(), "starts"_a.noconvert(), "jumps"_a.noconvert(), "asks"_a.noconvert(),
+          "sources"_a.noconvert(), "a"_a.noconvert(), "b"_a.noconvert(), "targets"_a.noconvert(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>());
 
   nb::class_<BoundBlockObjective>(m, "BlockObjective", "-sum log p(t, j | s) over all steps of the paths of a bitext.")
       .def(
           "__init__",
           [](BoundBlockObjective* self, const BoundBlockBitext& bitext, const BoundBlockTable& table,
              const BoundBlockFeatures& features, std::uint32_t families, std::size_t max_targets, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
+             const Progress& progress) {
             const nb::gil_scoped_release release;
             new (self) BoundBlockObjective{BlockObjective(bitext.bitext, table.lookup, table.prior, families, features.view,
-                                                          {max_targets, n_threads}, report)};
+                                                          {max_targets, n_threads}, progress)};
           },
           "bitext"_a, "table"_a, "features"_a, nb::kw_only(), "families"_a, "max_targets"_a, "n_threads"_a,
           "progress"_a.none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
@@ -273,13 +249,8 @@ HYPERBATON_BINDINGS(block) {
           "__call__",
           [](const BoundBlockObjective& self, const Array<double>& weights) {
             const auto w = checked(self.objective, weights);
-            const auto report = make_progress(std::nullopt);
             std::vector<double> gradient(w.size());
-            double value;
-            {
-              const nb::gil_scoped_release release;
-              value = self.objective(w, gradient, report);
-            }
+            const auto value = without_gil([&] { return self.objective(w, gradient, make_progress()); });
             return nb::make_tuple(value, to_numpy(std::move(gradient)));
           },
           "weights"_a, "The sum and its gradient.")
@@ -287,16 +258,13 @@ HYPERBATON_BINDINGS(block) {
           "lbfgs",
           [](const BoundBlockObjective& self, const Array<double>& start, double variance, std::size_t memory,
              std::size_t max_passes, double tolerance, double gain, const nb::object& checkpoint,
-             const std::optional<nb::callable>& progress) {
+             const Progress& progress) {
             auto w = checked(self.objective, start);
-            const auto report = make_progress(progress);
             auto checkpoints = make_checkpoints(checkpoint);
-            Minimum minimum;
-            {
-              const nb::gil_scoped_release release;
-              minimum = minimize_with_prior(self.objective, std::move(w), variance,
-                                            {memory, max_passes, tolerance, 0, gain}, report, std::move(checkpoints));
-            }
+            auto minimum = without_gil([&] {
+              return minimize_with_prior(self.objective, std::move(w), variance, {memory, max_passes, tolerance, 0, gain},
+                                         progress, std::move(checkpoints));
+            });
             return to_tuple(std::move(minimum));
           },
           "start"_a, nb::kw_only(), "variance"_a, "memory"_a, "max_passes"_a, "tolerance"_a, "gain"_a,
@@ -304,14 +272,10 @@ HYPERBATON_BINDINGS(block) {
       .def(
           "iis",
           [](const BoundBlockObjective& self, const Array<double>& start, double variance, std::size_t max_passes,
-             double tolerance, const std::optional<nb::callable>& progress) {
+             double tolerance, const Progress& progress) {
             auto w = checked(self.objective, start);
-            const auto report = make_progress(progress);
-            Minimum minimum;
-            {
-              const nb::gil_scoped_release release;
-              minimum = scale_blocks(self.objective, std::move(w), {variance, max_passes, tolerance}, report);
-            }
+            auto minimum = without_gil(
+                [&] { return scale_blocks(self.objective, std::move(w), {variance, max_passes, tolerance}, progress); });
             return to_tuple(std::move(minimum));
           },
           "start"_a, nb::kw_only(), "variance"_a, "max_passes"_a, "tolerance"_a, "progress"_a.none(),
@@ -329,19 +293,12 @@ HYPERBATON_BINDINGS(block) {
                                                                  .word_tags = view(word_tags),
                                                                  .max_targets = max_targets})};
           },
-          nb::arg("table"), nb::arg("features"), nb::arg("weights").noconvert(), nb::arg("word_tags").noconvert(),
-          nb::kw_only(), "families"_a, "max_targets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+          "table"_a, "features"_a, "weights"_a.noconvert(), "word_tags"_a.noconvert(), nb::kw_only(), "families"_a,
+          "max_targets"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def(
           "score_paths",
-          [](const BoundBlockModel& self, const BoundBlockBitext& bitext, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
-            PathScores scores;
-            {
-              const nb::gil_scoped_release release;
-              scores = score_paths(self.model, bitext.bitext, n_threads, report);
-            }
+          [](const BoundBlockModel& self, const BoundBlockBitext& bitext, unsigned n_threads) {
+            auto scores = without_gil([&] { return score_paths(self.model, bitext.bitext, n_threads, make_progress()); });
             nb::dict columns;
             columns["sentence"] = to_numpy(std::move(scores.sentence));
             columns["begin"] = to_numpy(std::move(scores.begin));
@@ -354,7 +311,7 @@ HYPERBATON_BINDINGS(block) {
             columns["sum"] = to_numpy(std::move(scores.sum));
             return columns;
           },
-          "bitext"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(), "Scores of each step of a bitext's paths.");
+          "bitext"_a, nb::kw_only(), "n_threads"_a, "Scores of each step of a bitext's paths.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -1,20 +1,33 @@
-// Common parts of the bindings of the block model: texts and models over borrowed arrays.
+// Texts, options and models of the block model.
 #pragma once
 
 #include "block/model.hh"
-#include "module.hh"
+#include "decode/block_scorer.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
-
-using Words = Array<std::uint32_t>;
-using Ints = Array<std::int64_t>;
-using Keys = Array<std::uint64_t>;
-using Bytes = Array<std::uint8_t>;
-using Shorts = Array<std::uint16_t>;
 
 // Source sentences with tags and trees; the arrays are kept alive by Python.
 struct BoundBlockText {
   BlockText text;
+};
+
+// Translation options as step models see them, with their arrays.
+struct BoundBlockOptions {
+  Ints offsets;
+  Shorts begin;
+  Bytes length;
+  BoundTokens targets;
+  Array2<std::uint16_t> links;
+  Ints link_offsets;
+
+  BlockOptions options() const {
+    return {.offsets = view(offsets),
+            .begin = view(begin),
+            .length = view(length),
+            .targets = targets.tokens(),
+            .links = view_links(links, link_offsets)};
+  }
 };
 
 // A trained model with its arrays.

@@ -1,7 +1,7 @@
 #include "corpus/classes.hh"
 
 #include "corpus/class_file.hh"
-#include "module.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
 
@@ -11,37 +11,27 @@ HYPERBATON_BINDINGS(classes) {
   nb::class_<WordBigrams>(m, "WordBigrams", "Bigram counts of words, including sentence boundaries.")
       .def(
           "__init__",
-          [](WordBigrams* self, const Array<WordId>& tokens, const Array<std::int64_t>& offsets, std::size_t n_words,
-             unsigned n_threads) {
+          [](WordBigrams* self, const BoundTokens& text, std::size_t n_words, unsigned n_threads) {
             const nb::gil_scoped_release release;
-            new (self) WordBigrams(view(tokens), view(offsets), n_words, n_threads);
+            new (self) WordBigrams(text.tokens(), n_words, n_threads);
           },
-          "tokens"_a, "offsets"_a, "n_words"_a, "n_threads"_a);
+          "text"_a, "n_words"_a, "n_threads"_a);
 
   m.def(
       "exchange_classes",
       [](const WordBigrams& bigrams, const Array<ClassId>& initial, std::size_t n_classes, std::size_t max_sweeps,
-         std::size_t batch_size, unsigned n_threads, const std::optional<nb::callable>& progress) {
+         std::size_t batch_size, unsigned n_threads, const Progress& progress) {
         const ExchangeOptions options{
             .n_classes = n_classes, .max_sweeps = max_sweeps, .batch_size = batch_size, .n_threads = n_threads};
-        const auto report = make_progress(progress);
-        Classes classes;
-        {
-          const nb::gil_scoped_release release;
-          classes = exchange(bigrams, view(initial), options, report);
-        }
-        return nb::make_tuple(to_numpy(std::move(classes.of_word)), to_numpy(std::move(classes.criterion)));
+        auto classes = without_gil([&] { return exchange(bigrams, view(initial), options, progress); });
+        return arrays(std::move(classes.of_word), std::move(classes.criterion));
       },
       "bigrams"_a, "initial"_a, nb::kw_only(), "n_classes"_a, "max_sweeps"_a, "batch_size"_a, "n_threads"_a,
       "progress"_a.none(), "Class of each word, and the criterion before and after each sweep.");
 
-  nb::class_<ClassFileReader>(m, "ClassFileReader", "Reads word classes as mkcls writes them.")
+  nb::class_<ClassFileReader> reader(m, "ClassFileReader", "Reads word classes as mkcls writes them.");
+  def_feed(reader)
       .def(nb::init<Vocabulary>(), "vocabulary"_a)
-      .def(
-          "feed",
-          [](ClassFileReader& self, const nb::bytes& piece) { self.feed(std::string_view(piece.c_str(), piece.size())); },
-          "piece"_a)
-      .def("finish", [](ClassFileReader& self) { self.finish(); })
       .def(
           "take", [](ClassFileReader& self) { return to_numpy(self.take()); },
           "Class of each word of the vocabulary, 0 for words that are not in the file; call once, at the end.");
@@ -49,8 +39,7 @@ HYPERBATON_BINDINGS(classes) {
   m.def(
       "format_classes",
       [](const Vocabulary& vocabulary, const Array<ClassId>& classes) {
-        const auto text = format_classes(vocabulary, view(classes));
-        return nb::bytes(text.data(), text.size());
+        return to_bytes(format_classes(vocabulary, view(classes)));
       },
       "vocabulary"_a, "classes"_a, "word<TAB>class for each word that has a class, sorted by bytes.");
 

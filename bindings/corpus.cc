@@ -30,7 +30,7 @@ HYPERBATON_BINDINGS(corpus) {
       .def(nb::init<>())
       .def(
           "__init__",
-          [](Vocabulary* self, const Array<std::uint8_t>& bytes, const Array<std::int64_t>& offsets) {
+          [](Vocabulary* self, const Bytes& bytes, const Ints& offsets) {
             new (self) Vocabulary(view(bytes), view(offsets));
           },
           "bytes"_a, "offsets"_a)
@@ -58,6 +58,19 @@ HYPERBATON_BINDINGS(corpus) {
             return nb::make_tuple(to_numpy(std::move(bytes)), to_numpy(std::vector<std::int64_t>(self.offsets())));
           },
           "Bytes of all words, and where each starts.");
+
+  nb::class_<BoundTokens>(m, "Tokens", "Sentences of word numbers.")
+      .def(
+          "__init__",
+          [](BoundTokens* self, Words words, Ints offsets) {
+            if (offsets.size() == 0 || view(offsets).back() != static_cast<std::int64_t>(words.size()))
+              throw Error("the offsets of sentences do not match their words");
+            new (self) BoundTokens{std::move(words), std::move(offsets)};
+          },
+          nb::kw_only(), "words"_a, "offsets"_a);
+
+  nb::class_<Spelling>(m, "Spelling", "The words of a vocabulary.")
+      .def(nb::init<Bytes, Ints>(), nb::kw_only(), "bytes"_a, "offsets"_a);
 
   m.def(
       "find_ordered",
@@ -87,7 +100,7 @@ HYPERBATON_BINDINGS(corpus) {
           "take",
           [](TextBuilder& self) {
             auto part = self.take();
-            return nb::make_tuple(to_numpy(std::move(part.tokens)), to_numpy(std::move(part.offsets)));
+            return arrays(std::move(part.tokens), std::move(part.offsets));
           },
           "Token numbers and sentence offsets (from 0) of the text read since the last call.")
       .def("vocabulary", [](const TextBuilder& self) { return self.vocabulary(); })
@@ -100,7 +113,7 @@ HYPERBATON_BINDINGS(corpus) {
               lines.push_back(line);
               kinds.push_back(static_cast<std::uint8_t>(fault));
             }
-            return nb::make_tuple(to_numpy(std::move(lines)), to_numpy(std::move(kinds)));
+            return arrays(std::move(lines), std::move(kinds));
           },
           "0-based lines that repair emptied, and the fault of each, see describe_fault.");
 
@@ -125,34 +138,22 @@ HYPERBATON_BINDINGS(corpus) {
 
   nb::class_<LineFilter>(m, "LineFilter", "Copies selected lines of a file byte for byte.")
       .def(
-          "__init__", [](LineFilter* self, const Array<std::uint8_t>& keep) { new (self) LineFilter(view(keep)); },
-          "keep"_a)
+          "__init__", [](LineFilter* self, const Bytes& keep) { new (self) LineFilter(view(keep)); }, "keep"_a)
       .def(
           "feed",
           [](LineFilter& self, const nb::bytes& piece) {
-            const auto out = self.feed(std::string_view(piece.c_str(), piece.size()));
-            return nb::bytes(out.data(), out.size());
+            return to_bytes(self.feed(std::string_view(piece.c_str(), piece.size())));
           },
           "piece"_a)
-      .def("finish", [](LineFilter& self) {
-        const auto out = self.finish();
-        return nb::bytes(out.data(), out.size());
-      });
+      .def("finish", [](LineFilter& self) { return to_bytes(self.finish()); });
 
   m.def(
       "format_text",
-      [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, const Array<std::uint8_t>& bytes,
-         const Array<std::int64_t>& byte_offsets, const Array<std::int64_t>& sentences) {
-        const SpelledText text{view(tokens), view(offsets), view(bytes), view(byte_offsets)};
-        std::string out;
-        {
-          const nb::gil_scoped_release release;
-          out = format_text(text, view(sentences));
-        }
-        return nb::bytes(out.data(), out.size());
+      [](const BoundTokens& tokens, const Spelling& spelling, const Ints& sentences) {
+        const auto text = spelled(tokens, spelling);
+        return to_bytes(without_gil([&] { return format_text(text, view(sentences)); }));
       },
-      "tokens"_a, "offsets"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "sentences"_a,
-      "The sentences as lines of text.");
+      "tokens"_a, "spelling"_a, "sentences"_a, "The sentences as lines of text.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -11,8 +11,6 @@ namespace hyperbaton::bindings {
 namespace {
 
 nb::dict to_dict(Decoded&& decoded) {
-  std::vector<std::int64_t> counts;
-  for (const auto& count : decoded.counts) counts.insert(counts.end(), {count.hypotheses, count.spans, count.spans_cut});
   std::vector<std::int64_t> places;
   std::vector<double> values;
   for (const auto& row : decoded.graph) {
@@ -26,7 +24,7 @@ nb::dict to_dict(Decoded&& decoded) {
   columns["scores"] = to_numpy(std::move(decoded.scores));
   columns["features"] = to_numpy(std::move(decoded.features), decoded.n_features);
   columns["relaxed"] = to_numpy(std::move(decoded.relaxed));
-  columns["counts"] = to_numpy(std::move(counts), 3);
+  columns["counts"] = rows_to_numpy<std::int64_t>(std::move(decoded.counts));
   columns["graph_offsets"] = to_numpy(std::move(decoded.graph_offsets));
   columns["graph_places"] = to_numpy(std::move(places), 5);
   columns["graph_scores"] = to_numpy(std::move(values), 3);
@@ -41,7 +39,7 @@ HYPERBATON_BINDINGS(decode) {
   nb::class_<BoundInput>(m, "DecodeInput", "Sentences with their options, and the features by which they are searched.")
       .def(nb::init<const BoundOptions&, Ints, const BoundInput::NamedFeatures&, const WallRows&, const SpanRows&,
                     const BoundTokens*>(),
-           nb::kw_only(), "options"_a, "source_offsets"_a, "features"_a, "walls"_a, "zones"_a, nb::arg("forced").none(),
+           nb::kw_only(), "options"_a, "source_offsets"_a, "features"_a, "walls"_a, "zones"_a, "forced"_a.none(),
            nb::keep_alive<1, 2>())
       .def_prop_ro(
           "columns", [](const BoundInput& self) { return self.input().column_names(); },
@@ -107,16 +105,10 @@ HYPERBATON_BINDINGS(decode) {
 
   m.def(
       "decode",
-      [](const BoundInput& input, const DecodeSettings& settings, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        Decoded decoded;
-        {
-          const nb::gil_scoped_release release;
-          decoded = decode(input.input(), settings, report);
-        }
-        return to_dict(std::move(decoded));
+      [](const BoundInput& input, const DecodeSettings& settings, const Progress& progress) {
+        return to_dict(without_gil([&] { return decode(input.input(), settings, progress); }));
       },
-      "input"_a, "settings"_a, nb::arg("progress").none(), "The best translations of sentences, as columns.");
+      "input"_a, "settings"_a, "progress"_a.none(), "The best translations of sentences, as columns.");
 
   nb::class_<BestPhrases>(m, "BestPhrases", "The phrases of the best translation of each sentence.")
       .def(

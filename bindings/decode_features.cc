@@ -1,14 +1,11 @@
 #include "decode_features.hh"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/vector.h>
 
 namespace hyperbaton::bindings {
 
 namespace {
-
-using Floats = Array<float>;
-using Ints = Array<std::int64_t>;
-using Words = Array<std::uint32_t>;
 
 class BoundDistance : public BoundFeature {
  public:
@@ -28,8 +25,8 @@ class BoundOptionScorer : public BoundFeature {
  public:
   BoundOptionScorer(Array2<float> scores, const OptionScorer& scorer, std::optional<Array2<float>> coverage = {})
       : scorer_(scorer), scores_(std::move(scores)), coverage_(std::move(coverage)) {
-    if (coverage_) scorer_.coverage = {coverage_->data(), coverage_->size()};
-    scorer_.scores = {scores_.data(), scores_.size()};
+    if (coverage_) scorer_.coverage = view(*coverage_);
+    scorer_.scores = view(scores_);
     scorer_.n_classes = scores_.shape(1);
     scorer_.check();
   }
@@ -51,7 +48,7 @@ class BoundSparseScorer : public BoundOptionScorer {
  public:
   BoundSparseScorer(Array2<float> scores, OptionScorer scorer, Array2<float> between, Ints source_offsets)
       : BoundOptionScorer(std::move(scores), scorer), between_(std::move(between)), offsets_(std::move(source_offsets)) {
-    scorer_.between = {between_.data(), between_.size()};
+    scorer_.between = view(between_);
     scorer_.source_offsets = view(offsets_);
     scorer_.check();
   }
@@ -107,8 +104,8 @@ class PythonSteps : public BoundSteps {
                   to_numpy(std::vector(steps.previous_begin)), to_numpy(std::vector(steps.previous_end)),
                   to_numpy(std::vector(steps.options))));
     if (result.size() != 2) throw Error("a step scorer must return scores and states");
-    const auto new_scores = nb::cast<Array<float>>(result[0]);
-    const auto new_states = nb::cast<Array<std::int64_t>>(result[1]);
+    const auto new_scores = nb::cast<Floats>(result[0]);
+    const auto new_states = nb::cast<Ints>(result[1]);
     if (new_scores.size() != n || new_states.size() != n)
       throw Error("a step scorer must return as many scores and states as there are steps");
     std::ranges::copy(view(new_scores), scores.begin());
@@ -151,56 +148,51 @@ HYPERBATON_BINDINGS(decode_features) {
             new (self) GivenCoverage{.possible = {}, .weights = std::move(weights)};
             if (possible) self->possible = *possible;
           },
-          nb::kw_only(), nb::arg("possible").none(), nb::arg("weights").none(),
+          nb::kw_only(), "possible"_a.none(), "weights"_a.none(),
           "Over the possible classes or all; with or without added weights (coverage states, classes).");
   nb::class_<BoundOptionScorer, BoundFeature>(m, "OptionScorer", "Scores of the classes of options.")
       .def(
           "__init__",
           [](BoundOptionScorer* self, Array2<float> scores, std::vector<float> weights, StepRule rule, Side side,
-             std::vector<std::int32_t> cuts, const std::vector<std::uint8_t>& merge, bool times_distance,
+             std::vector<std::int32_t> cuts, const std::array<std::uint8_t, 4>& merge, bool times_distance,
              const GivenCoverage* given) {
-            OptionScorer scorer{.scores = {},
-                                .n_classes = 0,
-                                .weights = std::move(weights),
-                                .rule = rule,
-                                .side = side,
-                                .cuts = std::move(cuts),
-                                .merge = {},
-                                .times_distance = times_distance,
-                                .possible = {}};
-            if (given) scorer.possible = given->possible;
-            if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
-            std::ranges::copy(merge, scorer.merge.begin());
+            const OptionScorer scorer{.scores = {},
+                                      .n_classes = 0,
+                                      .weights = std::move(weights),
+                                      .rule = rule,
+                                      .side = side,
+                                      .cuts = std::move(cuts),
+                                      .merge = merge,
+                                      .times_distance = times_distance,
+                                      .possible = given ? given->possible : std::nullopt};
             new (self) BoundOptionScorer(std::move(scores), scorer, given ? given->weights : std::nullopt);
           },
           nb::kw_only(), "scores"_a, "weights"_a, "rule"_a, "side"_a, "cuts"_a, "merge"_a, "times_distance"_a,
-          nb::arg("given").none());
+          "given"_a.none());
 
   nb::class_<BoundSparseScorer, BoundFeature>(m, "SparseScorer", "Weighted sums over sparse features of steps.")
       .def(
           "__init__",
           [](BoundSparseScorer* self, Array2<float> scores, StepRule rule, Side side,
-             const std::vector<std::uint8_t>& merge, Array2<float> between, Ints source_offsets) {
-            OptionScorer scorer{.scores = {},
-                                .n_classes = 0,
-                                .weights = std::vector<float>(scores.shape(1), 1.0F),
-                                .rule = rule,
-                                .side = side,
-                                .cuts = {},
-                                .merge = {},
-                                .times_distance = false,
-                                .possible = {},
-                                .coverage = {},
-                                .is_sparse = true};
-            if (merge.size() != scorer.merge.size()) throw Error("there must be a class for each of the four orientations");
-            std::ranges::copy(merge, scorer.merge.begin());
+             const std::array<std::uint8_t, 4>& merge, Array2<float> between, Ints source_offsets) {
+            const OptionScorer scorer{.scores = {},
+                                      .n_classes = 0,
+                                      .weights = std::vector<float>(scores.shape(1), 1.0F),
+                                      .rule = rule,
+                                      .side = side,
+                                      .cuts = {},
+                                      .merge = merge,
+                                      .times_distance = false,
+                                      .possible = {},
+                                      .coverage = {},
+                                      .is_sparse = true};
             new (self) BoundSparseScorer(std::move(scores), scorer, std::move(between), std::move(source_offsets));
           },
           nb::kw_only(), "scores"_a, "rule"_a, "side"_a, "merge"_a, "between"_a, "source_offsets"_a);
 
   nb::class_<BoundJumpScorer, BoundFeature>(m, "JumpScorer", "Scores of jumps from the last source word to the next one.")
       .def(nb::init<Floats, Ints, float, bool, bool, std::optional<Floats>>(), nb::kw_only(), "matrices"_a, "offsets"_a,
-           "weight"_a, "inside"_a, "remaining"_a, nb::arg("classes").none());
+           "weight"_a, "inside"_a, "remaining"_a, "classes"_a.none());
 
   nb::class_<BoundSteps, BoundFeature>(m, "StepScorer", "Scores of steps.");
   nb::class_<PythonSteps, BoundSteps>(m, "PythonSteps", "Scores of steps by a Python callable.")

@@ -17,12 +17,12 @@ class BoundFeature {
 // A language model with its arrays.
 class BoundLm : public BoundFeature {
  public:
-  BoundLm(const NgramModel& model, float weight, Array<std::uint32_t> words, Array<std::uint32_t> new_words);
+  BoundLm(const NgramModel& model, float weight, Words words, Words new_words);
   FeatureInput input() const override { return lm_; }
   const WeightedLm& lm() const { return lm_; }
 
  private:
-  Array<std::uint32_t> words_, new_words_;
+  Words words_, new_words_;
   WeightedLm lm_;
 };
 

@@ -2,7 +2,6 @@
 #include "decode/block_scorer.hh"
 #include "decode_features.hh"
 #include "decode_options.hh"
-#include "phrase_options.hh"
 
 namespace hyperbaton::bindings {
 

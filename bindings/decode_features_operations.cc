@@ -2,14 +2,12 @@
 
 #include <unordered_map>
 
+#include "block.hh"
 #include "decode_features.hh"
-#include "phrase_options.hh"
 
 namespace hyperbaton::bindings {
 
 namespace {
-
-using Floats = Array<float>;
 
 // Sentences and options in the units of an operation model, with their arrays.
 struct BoundOperationUnits {

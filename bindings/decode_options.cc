@@ -9,8 +9,6 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-using Floats = Array<float>;
-
 // The input of the look-up of options, with its arrays.
 struct LookupTable {
   TableArrays table;
@@ -141,31 +139,20 @@ HYPERBATON_BINDINGS(decode_options) {
         input.copies = view(source.copies);
         input.demands = demands.demands();
         input.forced = view_forced(forced, input.source.offsets.size() - 1);
-        BoundOptions bound;
-        {
-          const nb::gil_scoped_release release;
-          bound.options = find_options(input, settings, caches.options, {});
-        }
-        return bound;
+        return without_gil([&] { return BoundOptions{find_options(input, settings, caches.options)}; });
       },
-      nb::kw_only(), "table"_a, "cache"_a, "source"_a, "lms"_a, "weights"_a, "demands"_a, nb::arg("forced").none(),
-      "settings"_a, "Translation options of sentences.");
+      nb::kw_only(), "table"_a, "cache"_a, "source"_a, "lms"_a, "weights"_a, "demands"_a, "forced"_a.none(), "settings"_a,
+      "Translation options of sentences.");
 
   m.def(
       "best_pairs",
       [](const LookupTable& table, const std::vector<const BoundLm*>& lms, const Floats& weights,
-         const LookupSettings& settings, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+         const LookupSettings& settings, const Progress& progress) {
         const auto views = views_of(lms, table);
         const auto input = input_of(table, views, weights);
-        std::vector<std::uint8_t> best;
-        {
-          const nb::gil_scoped_release release;
-          best = best_pairs(input, settings, report);
-        }
-        return to_numpy(std::move(best));
+        return to_numpy(without_gil([&] { return best_pairs(input, settings, progress); }));
       },
-      nb::kw_only(), "table"_a, "lms"_a, "weights"_a, "settings"_a, nb::arg("progress").none(),
+      nb::kw_only(), "table"_a, "lms"_a, "weights"_a, "settings"_a, "progress"_a.none(),
       "For each pair, 1 if it is among the best of its source phrase within the table limit.");
 }
 

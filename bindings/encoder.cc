@@ -9,7 +9,6 @@ namespace hyperbaton::bindings {
 namespace {
 
 using Numbers = Array<std::int32_t>;
-using Ints = Array<std::int64_t>;
 
 EncoderText text_of(const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets) {
   if (offsets.size() == 0) throw Error("offsets must not be empty");
@@ -26,22 +25,18 @@ HYPERBATON_BINDINGS(encoder) {
       .def(
           "__init__",
           [](Encoder* self, const std::map<std::string, Halves>& arrays) { new (self) Encoder(matrices_of(arrays)); },
-          nb::arg("arrays").noconvert(), nb::keep_alive<1, 2>(),
+          "arrays"_a.noconvert(), nb::keep_alive<1, 2>(),
           "Half-precision arrays, as bits, by name; they must not be converted or modified.")
       .def(
           "jump_logprobs",
           [](const Encoder& self, const Numbers& words, const std::optional<Numbers>& labels, const Ints& offsets,
-             unsigned n_threads, const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
+             unsigned n_threads) {
             const auto text = text_of(words, labels, offsets);
             std::vector<double> logprobs(static_cast<std::size_t>(jump_starts(text.offsets).back()));
-            {
-              const nb::gil_scoped_release release;
-              self.jump_logprobs(text, logprobs, n_threads, report);
-            }
+            without_gil([&] { self.jump_logprobs(text, logprobs, n_threads, make_progress()); });
             return to_numpy(std::move(logprobs));
           },
-          "words"_a, "labels"_a.none(), "offsets"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+          "words"_a, "labels"_a.none(), "offsets"_a, nb::kw_only(), "n_threads"_a,
           "log P(NP | CP) of all jumps, sentence by sentence.");
 
   nb::class_<OrientationEncoder>(m, "OrientationEncoder",
@@ -51,7 +46,7 @@ HYPERBATON_BINDINGS(encoder) {
           [](OrientationEncoder* self, const std::map<std::string, Halves>& arrays) {
             new (self) OrientationEncoder(matrices_of(arrays));
           },
-          nb::arg("arrays").noconvert(), nb::keep_alive<1, 2>(),
+          "arrays"_a.noconvert(), nb::keep_alive<1, 2>(),
           "Half-precision arrays, as bits, by name; they must not be converted or modified.")
       .def(
           "class_scores",
@@ -59,12 +54,9 @@ HYPERBATON_BINDINGS(encoder) {
              const Ints& offsets, const Ints& phrase_offsets, const Array2<std::int32_t>& phrases, unsigned n_threads) {
             const auto text = text_of(words, labels, offsets);
             if (phrases.shape(1) != 4) throw Error("phrases need begin, end, first and last target word");
-            const EncoderPhrases places{view(phrase_offsets), {phrases.data(), phrases.size()}};
+            const EncoderPhrases places{view(phrase_offsets), view(phrases)};
             std::vector<float> scores(phrases.shape(0) * self.n_classes());
-            {
-              const nb::gil_scoped_release release;
-              self.scores(text, places, scores, n_threads, {});
-            }
+            without_gil([&] { self.scores(text, places, scores, n_threads); });
             return to_numpy(std::move(scores), self.n_classes());
           },
           "words"_a, "labels"_a.none(), "offsets"_a, "phrase_offsets"_a, "phrases"_a, nb::kw_only(), "n_threads"_a,

@@ -23,9 +23,8 @@ class BoundChartInput {
  public:
   using NamedFeatures = std::vector<std::pair<std::string, nb::handle_t<BoundFeature>>>;
 
-  BoundChartInput(const BoundGrammar& grammar, const SourceTokens& source, const NamedFeatures& features,
-                  Array<float> weights, const BoundDemands& demands, const WallRows& walls, const SpanRows& zones,
-                  const BoundTokens* forced)
+  BoundChartInput(const BoundGrammar& grammar, const SourceTokens& source, const NamedFeatures& features, Floats weights,
+                  const BoundDemands& demands, const WallRows& walls, const SpanRows& zones, const BoundTokens* forced)
       : source_(source),
         weights_(std::move(weights)),
         demands_(demands),
@@ -66,7 +65,7 @@ class BoundChartInput {
 
  private:
   SourceTokens source_;
-  Array<float> weights_;
+  Floats weights_;
   BoundDemands demands_;
   std::vector<Wall> walls_;
   std::vector<Zone> zones_;
@@ -82,11 +81,10 @@ struct BoundCandidates {
   std::size_t n_values, n_rescored = 0;  // values of the chart's features, and of those that rescore
 
   BoundOptions phrases() { return {candidates.phrases}; }
-  void rescore(const BoundInput& input, unsigned n_threads, const std::optional<nb::callable>& progress) {
+  void rescore(const BoundInput& input, unsigned n_threads, const Progress& progress) {
     n_rescored = input.input().features.n_values();
-    const auto report = make_progress(progress);
     const nb::gil_scoped_release release;
-    hyperbaton::rescore(candidates, input.input(), n_threads, report);
+    hyperbaton::rescore(candidates, input.input(), n_threads, progress);
   }
 };
 
@@ -131,11 +129,7 @@ HYPERBATON_BINDINGS(hierarchical) {
   m.def(
       "build_rule_trie",
       [](const PhraseArrays& sources, WordId gap) {
-        RuleTrieArrays trie;
-        {
-          const nb::gil_scoped_release release;
-          trie = build_rule_trie(sources.phrases(), gap);
-        }
+        auto trie = without_gil([&] { return build_rule_trie(sources.phrases(), gap); });
         return std::tuple(to_numpy(std::move(trie.symbols)), to_numpy(std::move(trie.children)),
                           to_numpy(std::move(trie.ends)));
       },
@@ -183,36 +177,29 @@ HYPERBATON_BINDINGS(hierarchical) {
           "graph"_a);
 
   nb::class_<BoundChartInput>(m, "ChartInput", "Sentences, the rules that translate them, and the features of derivations.")
-      .def(nb::init<const BoundGrammar&, const SourceTokens&, const BoundChartInput::NamedFeatures&, Array<float>,
+      .def(nb::init<const BoundGrammar&, const SourceTokens&, const BoundChartInput::NamedFeatures&, Floats,
                     const BoundDemands&, const WallRows&, const SpanRows&, const BoundTokens*>(),
            nb::kw_only(), "grammar"_a, "source"_a, "features"_a, "weights"_a, "demands"_a, "walls"_a, "zones"_a,
-           nb::arg("forced").none(), nb::keep_alive<1, 2>())
+           "forced"_a.none(), nb::keep_alive<1, 2>())
       .def("add", &BoundChartInput::add, "features"_a, "Add features.")
       .def("find_blocks", &BoundChartInput::find_blocks, "cache"_a, "settings"_a,
            "The phrase pairs that orientation models see in derivations: they have a row of scores for each. Language "
-           "models "
-           "are added before, such models after.")
+           "models are added before, such models after.")
       .def_prop_ro(
           "columns", [](const BoundChartInput& self) { return self.input().column_names(); },
           "The feature name of each column of values.");
 
   m.def(
       "best_rules",
-      [](const BoundChartInput& input, const ChartSettings& settings, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        std::vector<std::uint8_t> best;
-        {
-          const nb::gil_scoped_release release;
-          best = best_rules(input.input(), settings, report);
-        }
-        return to_numpy(std::move(best));
+      [](const BoundChartInput& input, const ChartSettings& settings, const Progress& progress) {
+        return to_numpy(without_gil([&] { return best_rules(input.input(), settings, progress); }));
       },
-      "input"_a, "settings"_a, nb::arg("progress").none(),
+      "input"_a, "settings"_a, "progress"_a.none(),
       "For each rule, 1 if it is among the best of its source side within the table limit.");
 
   nb::class_<BoundCandidates>(m, "ChartCandidates", "Derivations of sentences, from which the best are chosen.")
       .def_prop_ro("phrases", &BoundCandidates::phrases, "The phrases that derivations are read as.")
-      .def("rescore", &BoundCandidates::rescore, "input"_a, "n_threads"_a, nb::arg("progress").none(),
+      .def("rescore", &BoundCandidates::rescore, "input"_a, "n_threads"_a, "progress"_a.none(),
            "Score all derivations by features of their phrases.")
       .def(
           "choose",
@@ -223,13 +210,11 @@ HYPERBATON_BINDINGS(hierarchical) {
 
   m.def(
       "decode_chart",
-      [](const BoundChartInput& input, RankCaches& caches, const ChartSettings& settings,
-         const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+      [](const BoundChartInput& input, RankCaches& caches, const ChartSettings& settings, const Progress& progress) {
         const nb::gil_scoped_release release;
-        return BoundCandidates{decode_chart(input.input(), settings, caches.rules, report), input.input().n_values()};
+        return BoundCandidates{decode_chart(input.input(), settings, caches.rules, progress), input.input().n_values()};
       },
-      "input"_a, "cache"_a, "settings"_a, nb::arg("progress").none(), "The best derivations of sentences by rules.");
+      "input"_a, "cache"_a, "settings"_a, "progress"_a.none(), "The best derivations of sentences by rules.");
 }
 
 }  // namespace hyperbaton::bindings

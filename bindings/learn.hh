@@ -13,7 +13,7 @@ struct BoundTrainer {
 
 inline ClassMatrix class_matrix(const Array2<double>& matrix) {
   if (matrix.shape(0) != matrix.shape(1)) throw Error("a matrix over classes must be square");
-  return {std::vector<double>(matrix.data(), matrix.data() + matrix.size()), matrix.shape(0)};
+  return {copied(matrix), matrix.shape(0)};
 }
 
 }  // namespace hyperbaton::bindings

@@ -29,8 +29,8 @@ HYPERBATON_BINDINGS(learn_dual_eg) {
              double dual, double removed_gap) {
             self.drop = true;
             self.from = {.n_passes = n_passes,
-                         .weights = {weights.data(), weights.data() + weights.size()},
-                         .log_alpha = {log_alpha.data(), log_alpha.data() + log_alpha.size()},
+                         .weights = copied(weights),
+                         .log_alpha = copied(log_alpha),
                          .dual = dual,
                          .removed_gap = removed_gap};
           },

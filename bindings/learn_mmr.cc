@@ -36,19 +36,16 @@ HYPERBATON_BINDINGS(learn_mmr) {
   m.def(
       "score_kernel",
       [](const Rows& rows, const Rows& support, const Array2<double>& coefficients, const InputKernel& kernel,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
+         unsigned n_threads, const Progress& progress) {
         if (coefficients.shape(0) != support.size() || rows.width() != support.width())
           throw Error("support rows, coefficients and rows do not match");
-        const Progress report = make_progress(progress);
-        std::vector<double> scores;
-        {
-          const nb::gil_scoped_release release;
-          scores = score_kernel(rows, support, {coefficients.data(), coefficients.size()}, coefficients.shape(1), kernel,
-                                n_threads, report);
-        }
-        return to_numpy(std::move(scores), coefficients.shape(1));
+        return to_numpy(without_gil([&] {
+                          return score_kernel(rows, support, view(coefficients), coefficients.shape(1), kernel, n_threads,
+                                              progress);
+                        }),
+                        coefficients.shape(1));
       },
-      "rows"_a, "support"_a, "coefficients"_a, nb::kw_only(), "kernel"_a, "n_threads"_a, nb::arg("progress").none(),
+      "rows"_a, "support"_a, "coefficients"_a, nb::kw_only(), "kernel"_a, "n_threads"_a, "progress"_a.none(),
       "Scores (rows, classes) by a kernel.");
 }
 

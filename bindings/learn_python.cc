@@ -55,8 +55,7 @@ Fit ask(const nb::callable& function, const Problem& problem) {
   const auto objective = numbers<Array<double>>(answer[1], passes);
   if (weights.shape(0) != problem.rows.width() || weights.shape(1) != problem.n_classes) throw Error(shape);
   if (objective.size() == 0) throw Error(passes);
-  return {std::vector<double>(weights.data(), weights.data() + weights.size()),
-          {{"objective", std::vector<double>(objective.data(), objective.data() + objective.size())}}};
+  return {copied(weights), {{"objective", copied(objective)}}};
 }
 
 }  // namespace
@@ -75,8 +74,7 @@ HYPERBATON_BINDINGS(learn_python) {
       },
       "function"_a,
       "A trainer that calls function(indptr=, indices=, values=, labels=, log_prior=, n_features=, n_classes=, seed=), "
-      "which "
-      "returns weights (n_features, n_classes) and the objective by pass.");
+      "which returns weights (n_features, n_classes) and the objective by pass.");
 }
 
 }  // namespace hyperbaton::bindings

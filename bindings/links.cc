@@ -1,5 +1,6 @@
 #include "align/links.hh"
 
+#include "align/symmetrize.hh"
 #include "module.hh"
 
 namespace hyperbaton::bindings {
@@ -7,7 +8,7 @@ namespace hyperbaton::bindings {
 namespace {
 
 // None if the text is unknown.
-using MaybeOffsets = std::optional<Array<std::int64_t>>;
+using MaybeOffsets = std::optional<Ints>;
 SentenceLengths lengths(const MaybeOffsets& offsets) {
   return offsets ? SentenceLengths{view(*offsets)} : SentenceLengths{};
 }
@@ -19,7 +20,7 @@ void def_reader(nb::class_<Reader>& reader) {
       "take",
       [](Reader& self) {
         auto links = self.take();
-        return nb::make_tuple(to_numpy(std::move(links.points)), to_numpy(std::move(links.offsets)));
+        return arrays(std::move(links.points), std::move(links.offsets));
       },
       "Points of shape (n, 2) and sentence offsets; call once, at the end.");
 }
@@ -53,43 +54,43 @@ HYPERBATON_BINDINGS(links) {
 
   m.def(
       "format_links",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, const Array<std::int64_t>& sentences) {
-        std::string text;
-        {
-          const nb::gil_scoped_release release;
-          text = format_links(view_links(points, offsets), view(sentences));
-        }
-        return nb::bytes(text.data(), text.size());
+      [](const Array2<std::uint16_t>& points, const Ints& offsets, const Ints& sentences) {
+        return to_bytes(without_gil([&] { return format_links(view_links(points, offsets), view(sentences)); }));
       },
       "points"_a, "offsets"_a, "sentences"_a, "Pharaoh text of the sentences' links.");
 
   m.def(
       "visit_orders",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, unsigned n_threads) {
+      [](const Array2<std::uint16_t>& points, const Ints& offsets, unsigned n_threads) {
         const auto links = view_links(points, offsets);
-        VisitOrders orders;
-        {
-          const nb::gil_scoped_release release;
-          orders = visit_orders(links, n_threads);
-        }
-        return nb::make_tuple(to_numpy(std::move(orders.positions)), to_numpy(std::move(orders.offsets)));
+        auto orders = without_gil([&] { return visit_orders(links, n_threads); });
+        return arrays(std::move(orders.positions), std::move(orders.offsets));
       },
       "points"_a, "offsets"_a, "n_threads"_a, "Source positions in the order the target visits them.");
 
   m.def(
       "count_crossings",
-      [](const Array2<std::uint16_t>& points, const Array<std::int64_t>& offsets, unsigned n_threads) {
+      [](const Array2<std::uint16_t>& points, const Ints& offsets, unsigned n_threads) {
         const auto links = view_links(points, offsets);
-        std::vector<std::int64_t> rows;
-        {
-          const nb::gil_scoped_release release;
-          for (const auto& [n_crossings, n_straight] : count_crossings(links, n_threads))
-            rows.insert(rows.end(), {n_crossings, n_straight});
-        }
-        return to_numpy(std::move(rows), 2);
+        return rows_to_numpy<std::int64_t>(without_gil([&] { return count_crossings(links, n_threads); }));
       },
       "points"_a, "offsets"_a, "n_threads"_a,
       "For each sentence pair, the number of crossing pairs of links, and of links that cross none.");
+
+  m.def(
+      "symmetrize",
+      [](const Array2<std::uint16_t>& forward_points, const Ints& forward_offsets,
+         const Array2<std::uint16_t>& backward_points, const Ints& backward_offsets, const std::string& method,
+         unsigned n_threads, const Progress& progress) {
+        const auto forward = view_links(forward_points, forward_offsets);
+        const auto backward = view_links(backward_points, backward_offsets);
+        if (forward.offsets.size() != backward.offsets.size()) throw Error("the two directions differ in length");
+        auto joined =
+            without_gil([&] { return symmetrize(forward, backward, Symmetrization::named(method), n_threads, progress); });
+        return arrays(std::move(joined.points), std::move(joined.offsets));
+      },
+      "forward_points"_a, "forward_offsets"_a, "backward_points"_a, "backward_offsets"_a, "method"_a, "n_threads"_a,
+      "progress"_a.none(), "The links of two directions as one set.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -8,17 +8,13 @@
 #include "lm/packed_ngrams.hh"
 #include "lm/quantize.hh"
 #include "lm/score.hh"
-#include "module.hh"
+#include "texts.hh"
 
 namespace hyperbaton::bindings {
 
 namespace {
 
-using Bytes = Array<std::uint8_t>;
 using Bytes2 = Array2<std::uint8_t>;
-using Floats = Array<float>;
-using Ints = Array<std::int64_t>;
-using Words = Array<std::uint32_t>;
 
 // The slots of each order, of tables without bins.
 nb::list to_slots(std::vector<NgramArrays>&& tables) {
@@ -44,7 +40,7 @@ NgramModel view_model(const nb::tuple& orders) {
     const auto parts = nb::cast<nb::tuple>(order);
     const auto bytes = nb::cast<Bytes2>(parts[0], false);
     const auto prob_bins = nb::cast<Floats>(parts[1], false), backoff_bins = nb::cast<Floats>(parts[2], false);
-    slots.push_back({{bytes.data(), bytes.size()}, bytes.shape(1), view(prob_bins), view(backoff_bins)});
+    slots.push_back({view(bytes), bytes.shape(1), view(prob_bins), view(backoff_bins)});
   }
   return NgramModel(slots);
 }
@@ -70,48 +66,30 @@ HYPERBATON_BINDINGS(lm) {
           "The number of n-grams of each order.")
       .def(
           "score_words",
-          [](const NgramModel& self, const Words& tokens, const Ints& offsets, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
-            std::vector<float> logprobs;
-            {
-              const nb::gil_scoped_release release;
-              logprobs = score_words(self, {view(tokens), view(offsets)}, n_threads, report);
-            }
-            return to_numpy(std::move(logprobs));
+          [](const NgramModel& self, const BoundTokens& text, unsigned n_threads, const Progress& progress) {
+            return to_numpy(without_gil([&] { return score_words(self, text.tokens(), n_threads, progress); }));
           },
-          "tokens"_a, "offsets"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
+          "text"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
           "Natural log of the probability of each word and of each sentence's end.")
       .def(
           "quantize",
           [](const NgramModel& self, std::size_t n_bins) {
-            std::vector<NgramArrays> tables;
-            {
-              const nb::gil_scoped_release release;
-              tables = quantize(self, n_bins);
-            }
-            return to_tables(std::move(tables));
+            return to_tables(without_gil([&] { return quantize(self, n_bins); }));
           },
           "n_bins"_a, "The slots, probability bins and back-off bins of each order of the quantised model.")
       .def_prop_ro("is_packed", &NgramModel::is_packed)
       .def(
           "pack",
-          [](const NgramModel& self, const std::optional<std::tuple<Bytes, Bytes, Array<std::uint64_t>>>& pairs) {
-            std::vector<NgramArrays> tables;
+          [](const NgramModel& self, const std::optional<std::tuple<Bytes, Bytes, Keys>>& pairs) {
             const auto words = pairs ? std::optional(WordPairs{.last = view(std::get<0>(*pairs)),
                                                                .first = view(std::get<1>(*pairs)),
                                                                .inside = view(std::get<2>(*pairs))})
                                      : std::nullopt;
-            {
-              const nb::gil_scoped_release release;
-              tables = pack_ngrams(self, words ? &*words : nullptr);
-            }
-            return to_tables(std::move(tables));
+            return to_tables(without_gil([&] { return pack_ngrams(self, words ? &*words : nullptr); }));
           },
-          nb::arg("pairs").none(),
+          "pairs"_a.none(),
           "The slots and bins of each order of the packed model; with `pairs` (a flag for each word that can be the last "
-          "of "
-          "a phrase, one that can be the first, and increasing pairs of words inside phrases, the first in the upper 32 "
+          "of a phrase, one that can be the first, and increasing pairs of words inside phrases, the first in the upper 32 "
           "bits) only with n-grams of words that can follow each other.");
 
   nb::class_<ArpaReader> reader(m, "ArpaReader", "Reads a language model in the ARPA format.");
@@ -125,69 +103,47 @@ HYPERBATON_BINDINGS(lm) {
   nb::class_<ArpaWriter>(m, "ArpaWriter", "Writes a language model in the ARPA format, in pieces.")
       .def(
           "__init__",
-          [](ArpaWriter* self, const NgramModel& model, const Bytes& bytes, const Ints& offsets, unsigned n_threads) {
+          [](ArpaWriter* self, const NgramModel& model, const Spelling& spelling, unsigned n_threads) {
             const nb::gil_scoped_release release;
-            new (self) ArpaWriter(model, view(bytes), view(offsets), n_threads);
+            new (self) ArpaWriter(model, spelling.words(), n_threads);
           },
-          "model"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+          "model"_a, "spelling"_a, "n_threads"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
           "__init__",
-          [](ArpaWriter* self, const NgramTree& tree, const Bytes& bytes, const Ints& offsets, unsigned n_threads) {
+          [](ArpaWriter* self, const NgramTree& tree, const Spelling& spelling, unsigned n_threads) {
             const nb::gil_scoped_release release;
-            new (self) ArpaWriter(tree, view(bytes), view(offsets), n_threads);
+            new (self) ArpaWriter(tree, spelling.words(), n_threads);
           },
-          "tree"_a, "vocabulary_bytes"_a, "vocabulary_offsets"_a, "n_threads"_a, nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+          "tree"_a, "spelling"_a, "n_threads"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
-          "next",
-          [](ArpaWriter& self) {
-            std::string piece;
-            {
-              const nb::gil_scoped_release release;
-              piece = self.next();
-            }
-            return nb::bytes(piece.data(), piece.size());
-          },
+          "next", [](ArpaWriter& self) { return to_bytes(without_gil([&] { return self.next(); })); },
           "The next piece of text, empty at the end.");
 
   m.def(
       "build_ngram_tables",
       [](const std::vector<std::tuple<Array2<std::uint32_t>, Floats, Floats>>& orders, std::size_t n_words,
-         unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+         unsigned n_threads) {
         std::vector<NgramColumns> columns;
-        for (const auto& [words, prob, backoff] : orders)
-          columns.push_back({{words.data(), words.size()}, view(prob), view(backoff)});
-        std::vector<NgramArrays> tables;
-        {
-          const nb::gil_scoped_release release;
-          tables = build_ngram_tables(columns, n_words, n_threads, report);
-        }
-        return to_slots(std::move(tables));
+        for (const auto& [words, prob, backoff] : orders) columns.push_back({view(words), view(prob), view(backoff)});
+        return to_slots(without_gil([&] { return build_ngram_tables(columns, n_words, n_threads, make_progress()); }));
       },
-      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a, "progress"_a.none(),
+      "orders"_a, nb::kw_only(), "n_words"_a, "n_threads"_a,
       "The slots of each order, from (words oldest first, log10 probabilities, log10 back-off weights) of each.");
 
   m.def(
       "build_tree_tables",
-      [](const NgramTree& tree, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        std::vector<NgramArrays> tables;
-        {
-          const nb::gil_scoped_release release;
+      [](const NgramTree& tree, unsigned n_threads) {
+        return to_slots(without_gil([&] {
           const auto words = tree.words();
           std::vector<NgramColumns> columns;
           for (std::size_t k = 0; k < words.size(); ++k) {
             const auto& level = tree.levels()[k];
             columns.push_back({words[k], level.prob, level.weight, level.context, level.parent});
           }
-          tables = build_ngram_tables(columns, tree.levels().front().size, n_threads, report);
-        }
-        return to_slots(std::move(tables));
+          return build_ngram_tables(columns, tree.levels().front().size, n_threads, make_progress());
+        }));
       },
-      "tree"_a, nb::kw_only(), "n_threads"_a, "progress"_a.none(),
-      "The slots of each order, from n-grams that were estimated in memory.");
+      "tree"_a, nb::kw_only(), "n_threads"_a, "The slots of each order, from n-grams that were estimated in memory.");
 }
 
 }  // namespace hyperbaton::bindings

@@ -16,14 +16,7 @@ std::size_t order_of(const auto& rows) {
   if (rows.shape(1) < 3) throw Error("rows of n-grams must have words and two numbers");
   return rows.shape(1) - 2;
 }
-std::span<const std::uint32_t> numbers(const Rows& rows) { return {rows.data(), rows.size()}; }
-std::span<std::uint32_t> numbers(const OutRows& rows) { return {rows.data(), rows.size()}; }
-template <class T>
-std::span<T> out_view(const OutArray<T>& array) {
-  return {array.data(), array.size()};
-}
-
-Discounts to_discounts(const Array<float>& values) {
+Discounts to_discounts(const Floats& values) {
   if (values.size() != 3) throw Error("there must be three discounts");
   return {0, values.data()[0], values.data()[1], values.data()[2]};
 }
@@ -37,35 +30,30 @@ HYPERBATON_BINDINGS(lm_estimate) {
 
   m.def(
       "count_ngrams",
-      [](const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, std::size_t begin, std::size_t end,
-         std::size_t order, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        std::vector<std::uint32_t> rows;
-        {
-          const nb::gil_scoped_release release;
-          rows = count_ngrams({view(tokens), view(offsets)}, begin, end, order, n_threads, report);
-        }
+      [](const Words& tokens, const Ints& offsets, std::size_t begin, std::size_t end, std::size_t order,
+         unsigned n_threads) {
+        auto rows = without_gil(
+            [&] { return count_ngrams({view(tokens), view(offsets)}, begin, end, order, n_threads, make_progress()); });
         return to_numpy(std::move(rows), order + 2);
       },
-      "tokens"_a, "offsets"_a, nb::kw_only(), "begin"_a, "end"_a, "order"_a, "n_threads"_a, "progress"_a.none(),
+      "tokens"_a, "offsets"_a, nb::kw_only(), "begin"_a, "end"_a, "order"_a, "n_threads"_a,
       "Distinct n-grams of some sentences, by suffix: rows of words, newest first, and counts.");
 
   m.def(
       "sort_ngrams",
-      [](const OutRows& rows, bool by_context, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+      [](const OutRows& rows, bool by_context, unsigned n_threads) {
         const nb::gil_scoped_release release;
-        sort_rows(numbers(rows), order_of(rows), row_order(by_context), n_threads, report);
+        sort_rows(view(rows), order_of(rows), row_order(by_context), n_threads, make_progress());
       },
-      "rows"_a.noconvert(), nb::kw_only(), "by_context"_a, "n_threads"_a, "progress"_a.none(), "Sort rows in place.");
+      "rows"_a.noconvert(), nb::kw_only(), "by_context"_a, "n_threads"_a, "Sort rows in place.");
 
   m.def(
       "merge_ngrams",
       [](const std::vector<Rows>& runs, const OutRows& out, bool by_context) {
         const nb::gil_scoped_release release;
         std::vector<std::span<const std::uint32_t>> views;
-        for (const auto& run : runs) views.push_back(numbers(run));
-        return merge_rows(views, order_of(out), numbers(out), row_order(by_context));
+        for (const auto& run : runs) views.push_back(view(run));
+        return merge_rows(views, order_of(out), view(out), row_order(by_context));
       },
       "runs"_a, "out"_a.noconvert(), nb::kw_only(), "by_context"_a,
       "Merge sorted runs, adding up counts; returns the number of rows.");
@@ -74,7 +62,7 @@ HYPERBATON_BINDINGS(lm_estimate) {
       "count_orders",
       [](const Rows& full) {
         const nb::gil_scoped_release release;
-        return count_orders(numbers(full), order_of(full));
+        return count_orders(view(full), order_of(full));
       },
       "full"_a, "The number of n-grams of each order.");
 
@@ -84,34 +72,28 @@ HYPERBATON_BINDINGS(lm_estimate) {
         std::vector<std::span<std::uint32_t>> views;
         for (std::size_t k = 0; k < orders.size(); ++k) {
           if (order_of(orders[k]) != k + 1) throw Error("the rows have a different order");
-          views.push_back(numbers(orders[k]));
+          views.push_back(view(orders[k]));
         }
         if (order_of(full) != orders.size()) throw Error("the rows have a different order");
-        std::vector<std::uint64_t> flat;
-        {
-          const nb::gil_scoped_release release;
-          for (const auto& counts : adjust_counts(numbers(full), thresholds, views))
-            flat.insert(flat.end(), counts.begin(), counts.end());
-        }
-        return to_numpy(std::move(flat), 4);
+        return rows_to_numpy<std::uint64_t>(without_gil([&] { return adjust_counts(view(full), thresholds, views); }));
       },
       "full"_a, "thresholds"_a, "orders"_a.noconvert(),
       "Fill the rows of all orders; returns how many n-grams of each have an adjusted count of 1, 2, 3, 4.");
 
   m.def(
       "estimate_unigrams",
-      [](const OutRows& rows, const Array<float>& discounts) {
+      [](const OutRows& rows, const Floats& discounts) {
         if (order_of(rows) != 1 || rows.shape(0) <= NgramModel::kBos) throw Error("the rows have a different order");
-        estimate_unigrams(numbers(rows), to_discounts(discounts));
+        estimate_unigrams(view(rows), to_discounts(discounts));
       },
       "rows"_a.noconvert(), "discounts"_a, "Convert counts into probabilities.");
 
   m.def(
       "estimate_order",
-      [](const OutRows& rows, const Array<float>& discounts, const Rows& lower, const OutArray<float>& weights) {
+      [](const OutRows& rows, const Floats& discounts, const Rows& lower, const OutArray<float>& weights) {
         if (order_of(rows) != order_of(lower) + 1) throw Error("the rows have a different order");
         const nb::gil_scoped_release release;
-        return estimate_order(numbers(rows), order_of(rows), to_discounts(discounts), numbers(lower), out_view(weights));
+        return estimate_order(view(rows), order_of(rows), to_discounts(discounts), view(lower), view(weights));
       },
       "rows"_a.noconvert(), "discounts"_a, "lower"_a, "weights"_a.noconvert(),
       "Convert counts, by context, into the terms of probabilities; returns the number of rows after pruning.");
@@ -121,7 +103,7 @@ HYPERBATON_BINDINGS(lm_estimate) {
       [](const OutRows& rows, const Rows& lower) {
         if (order_of(rows) != order_of(lower) + 1) throw Error("the rows have a different order");
         const nb::gil_scoped_release release;
-        interpolate(numbers(rows), order_of(rows), numbers(lower));
+        interpolate(view(rows), order_of(rows), view(lower));
       },
       "rows"_a.noconvert(), "lower"_a, "Finish the probabilities of an order by those of the order below.");
 
@@ -129,7 +111,7 @@ HYPERBATON_BINDINGS(lm_estimate) {
       "finish_order",
       [](const Rows& rows, const OutRows& words, const OutArray<float>& log10_prob, const OutArray<float>& weights) {
         const nb::gil_scoped_release release;
-        finish_order(numbers(rows), order_of(rows), numbers(words), out_view(log10_prob), out_view(weights));
+        finish_order(view(rows), order_of(rows), view(words), view(log10_prob), view(weights));
       },
       "rows"_a, "words"_a.noconvert(), "log10_prob"_a.noconvert(), "weights"_a.noconvert(),
       "Finished rows as columns; weights become back-off weights in place.");
@@ -137,7 +119,7 @@ HYPERBATON_BINDINGS(lm_estimate) {
   nb::class_<NgramTree>(m, "NgramTree", "The n-grams of a text in memory, counted and estimated order by order.")
       .def(
           "__init__",
-          [](NgramTree* self, const Array<std::uint32_t>& tokens, const Array<std::int64_t>& offsets, std::size_t n_words,
+          [](NgramTree* self, const Words& tokens, const Ints& offsets, std::size_t n_words,
              const std::vector<std::uint64_t>& thresholds) {
             const nb::gil_scoped_release release;
             new (self) NgramTree({view(tokens), view(offsets)}, n_words, thresholds);
@@ -146,9 +128,8 @@ HYPERBATON_BINDINGS(lm_estimate) {
       .def(
           "add_level",
           [](NgramTree& self) {
-            const auto report = make_progress(std::nullopt);  // checks for Ctrl-C
             const nb::gil_scoped_release release;
-            self.add_level(report);
+            self.add_level(make_progress());
           },
           "Count the n-grams of the next order.")
       .def(
@@ -160,7 +141,7 @@ HYPERBATON_BINDINGS(lm_estimate) {
           "order"_a, "How many n-grams of an order have an adjusted count of 1, 2, 3, 4.")
       .def(
           "estimate",
-          [](NgramTree& self, std::size_t order, const Array<float>& discounts, unsigned n_threads) {
+          [](NgramTree& self, std::size_t order, const Floats& discounts, unsigned n_threads) {
             const auto amounts = to_discounts(discounts);
             const nb::gil_scoped_release release;
             self.estimate(order, amounts, n_threads);

@@ -12,8 +12,7 @@ namespace minimize_states {
 
 template <class T = double>
 std::vector<T> copied(const nb::dict& state, const std::string& name) {
-  const auto values = nb::cast<Array<T>>(state[name.c_str()]);
-  return {values.data(), values.data() + values.size()};
+  return bindings::copied(nb::cast<Array<T>>(state[name.c_str()]));
 }
 
 inline MinimizeState read(const nb::dict& state) {

@@ -16,8 +16,7 @@ using Halves = Array2<std::uint16_t>;
 
 inline HalfMatrices matrices_of(const std::map<std::string, Halves>& arrays) {
   HalfMatrices matrices;
-  for (const auto& [name, array] : arrays)
-    matrices.emplace(name, HalfMatrix{{array.data(), array.size()}, array.shape(0), array.shape(1)});
+  for (const auto& [name, array] : arrays) matrices.emplace(name, HalfMatrix{view(array), array.shape(0), array.shape(1)});
   return matrices;
 }
 

@@ -13,7 +13,7 @@ struct BoundBitext {
   BoundTokens target;
   Spelling target_words;
   Array2<std::uint16_t> links;
-  Array<std::int64_t> link_offsets;
+  Ints link_offsets;
 
   SpelledBitext bitext() const {
     SpelledBitext made{spelled(source, source_words), spelled(target, target_words), view_links(links, link_offsets)};
@@ -28,8 +28,8 @@ HYPERBATON_BINDINGS(operations) {
   using namespace nb::literals;
 
   nb::class_<BoundBitext>(m, "SpelledBitext", "A bitext with links and the spelling of its words.")
-      .def(nb::init<BoundTokens, Spelling, BoundTokens, Spelling, Array2<std::uint16_t>, Array<std::int64_t>>(),
-           nb::kw_only(), "source"_a, "source_words"_a, "target"_a, "target_words"_a, "links"_a, "link_offsets"_a);
+      .def(nb::init<BoundTokens, Spelling, BoundTokens, Spelling, Array2<std::uint16_t>, Ints>(), nb::kw_only(), "source"_a,
+           "source_words"_a, "target"_a, "target_words"_a, "links"_a, "link_offsets"_a);
 
   m.def(
       "find_singletons", [](const BoundBitext& bitext) { return to_numpy(find_singletons(bitext.bitext())); }, "bitext"_a,
@@ -37,12 +37,11 @@ HYPERBATON_BINDINGS(operations) {
 
   m.def(
       "write_operations",
-      [](const BoundBitext& bitext, const Array<std::uint8_t>& singletons, const std::optional<nb::callable>& progress) {
+      [](const BoundBitext& bitext, const Bytes& singletons, const Progress& progress) {
         const auto view_of_bitext = bitext.bitext();
         if (singletons.size() + 1 != bitext.source_words.offsets.size())
           throw Error("there must be a flag for each source word");
-        const auto report = make_progress(progress);
-        auto text = write_operations(view_of_bitext, view(singletons), report);
+        auto text = write_operations(view_of_bitext, view(singletons), progress);
         return nb::make_tuple(to_numpy(std::move(text.tokens)), to_numpy(std::move(text.offsets)),
                               std::move(text.vocabulary));
       },

@@ -1,3 +1,4 @@
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/vector.h>
 
@@ -35,16 +36,12 @@ HYPERBATON_BINDINGS(phrases) {
   m.attr("MAX_PAIRED_LENGTH") = kMaxPairedLength;
   m.def(
       "extract_samples",
-      [](const Array<std::int64_t>& source_offsets, const Array<std::int64_t>& target_offsets,
-         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets, int max_length, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
+      [](const Ints& source_offsets, const Ints& target_offsets, const Array2<std::uint16_t>& points,
+         const Ints& link_offsets, int max_length, unsigned n_threads, const Progress& progress) {
         const auto links = view_links(points, link_offsets);
-        const auto report = make_progress(progress);
-        Samples samples;
-        {
-          const nb::gil_scoped_release release;
-          samples = extract_samples({view(source_offsets)}, {view(target_offsets)}, links, {max_length, n_threads}, report);
-        }
+        auto samples = without_gil([&] {
+          return extract_samples({view(source_offsets)}, {view(target_offsets)}, links, {max_length, n_threads}, progress);
+        });
         nb::dict columns;
         columns["sentence"] = to_numpy(std::move(samples.sentence));
         columns["source_begin"] = to_numpy(std::move(samples.source_begin));
@@ -80,14 +77,7 @@ HYPERBATON_BINDINGS(phrases) {
       .def_static(
           "of_distances", [](std::vector<std::int32_t> cuts) { return PossibleClasses(std::move(cuts)); }, "cuts"_a)
       .def_static(
-          "of_orientations",
-          [](const std::vector<std::uint8_t>& merge) {
-            std::array<std::uint8_t, 4> four{};
-            if (merge.size() != four.size()) throw Error("there must be a class for each of the four orientations");
-            std::ranges::copy(merge, four.begin());
-            return PossibleClasses(four);
-          },
-          "merge"_a)
+          "of_orientations", [](const std::array<std::uint8_t, 4>& merge) { return PossibleClasses(merge); }, "merge"_a)
       .def(
           "mask",
           [](const PossibleClasses& self, const Array<bool>& visited, int begin, int end) {
@@ -107,10 +97,8 @@ HYPERBATON_BINDINGS(phrases) {
       nb::kw_only(), "visited"_a, "begin"_a, "end"_a, "The coverage state of a phrase, as a number.");
   m.def(
       "coverage_states_of_samples",
-      [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,
-         const Array<std::uint8_t>& source_length, const Array<std::uint16_t>& target_begin,
-         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets,
-         const Array<std::int64_t>& source_offsets) {
+      [](const Words& sentence, const Shorts& source_begin, const Bytes& source_length, const Shorts& target_begin,
+         const Array2<std::uint16_t>& points, const Ints& link_offsets, const Ints& source_offsets) {
         const SamplePlaces samples{view(sentence), view(source_begin), view(source_length), view(target_begin)};
         return to_numpy(coverage_states_of_samples(samples, view_links(points, link_offsets), {view(source_offsets)}));
       },
@@ -118,10 +106,9 @@ HYPERBATON_BINDINGS(phrases) {
       "source_offsets"_a, "The coverage state of each sample.");
   m.def(
       "possible_of_samples",
-      [](const Array<std::uint32_t>& sentence, const Array<std::uint16_t>& source_begin,
-         const Array<std::uint8_t>& source_length, const Array<std::uint16_t>& target_begin,
-         const Array2<std::uint16_t>& points, const Array<std::int64_t>& link_offsets,
-         const Array<std::int64_t>& source_offsets, const PossibleClasses& classes) {
+      [](const Words& sentence, const Shorts& source_begin, const Bytes& source_length, const Shorts& target_begin,
+         const Array2<std::uint16_t>& points, const Ints& link_offsets, const Ints& source_offsets,
+         const PossibleClasses& classes) {
         const SamplePlaces samples{view(sentence), view(source_begin), view(source_length), view(target_begin)};
         return to_numpy(possible_of_samples(samples, view_links(points, link_offsets), {view(source_offsets)}, classes));
       },

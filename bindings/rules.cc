@@ -13,12 +13,6 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-template <class Make>
-auto without_gil(const Make& make) {
-  const nb::gil_scoped_release release;
-  return make();
-}
-
 // An aligned text, with its arrays.
 struct RuleTextArrays {
   BoundTokens source, target;
@@ -30,17 +24,17 @@ struct RuleTextArrays {
 // A merger with the arrays that it reads.
 class BoundRuleMerger {
  public:
-  BoundRuleMerger(const std::vector<Array<std::uint8_t>>& runs, const RuleSymbols& symbols, const HashSet* sources)
+  BoundRuleMerger(const std::vector<Bytes>& runs, const RuleSymbols& symbols, const HashSet* sources)
       : runs_(runs), merger_(views(runs_), symbols, sources) {}
   RuleMerger& merger() { return merger_; }
 
  private:
-  static std::vector<BytesView> views(const std::vector<Array<std::uint8_t>>& runs) {
+  static std::vector<BytesView> views(const std::vector<Bytes>& runs) {
     std::vector<BytesView> result;
     for (const auto& run : runs) result.push_back(view(run));
     return result;
   }
-  std::vector<Array<std::uint8_t>> runs_;
+  std::vector<Bytes> runs_;
   RuleMerger merger_;
 };
 
@@ -93,7 +87,7 @@ HYPERBATON_BINDINGS(rules) {
   nb::class_<HashSet>(m, "RuleSides", "A set of source or target sides of rules.")
       .def(
           "__init__",
-          [](HashSet* self, const Array<std::uint64_t>& hashes) {
+          [](HashSet* self, const Keys& hashes) {
             new (self) HashSet();
             for (const auto hash : view(hashes)) self->add(hash);
           },
@@ -108,10 +102,9 @@ HYPERBATON_BINDINGS(rules) {
   m.def(
       "matching_sources",
       [](const BoundTokens& text, const RuleLimits& limits, int max_span, const RuleSymbols& symbols, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+         const Progress& progress) {
         return without_gil(
-            [&] { return matching_sources(text.tokens(), limits, max_span, symbols.gaps.source, n_threads, report); });
+            [&] { return matching_sources(text.tokens(), limits, max_span, symbols.gaps.source, n_threads, progress); });
       },
       "text"_a, "limits"_a, nb::kw_only(), "max_span"_a, "symbols"_a, "n_threads"_a, "progress"_a.none(),
       "The source sides that match a sentence of a text.");
@@ -119,11 +112,9 @@ HYPERBATON_BINDINGS(rules) {
   m.def(
       "targets_of_sources",
       [](const RuleTextArrays& text, const RuleLimits& limits, std::size_t first, std::size_t last,
-         const RuleSymbols& symbols, const HashSet& sources, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+         const RuleSymbols& symbols, const HashSet& sources, unsigned n_threads, const Progress& progress) {
         return without_gil([&] {
-          return targets_of_sources(text.view(), {first, last}, limits, symbols.gaps, sources, n_threads, report);
+          return targets_of_sources(text.view(), {first, last}, limits, symbols.gaps, sources, n_threads, progress);
         });
       },
       "text"_a, "limits"_a, nb::kw_only(), "first"_a, "last"_a, "symbols"_a, "sources"_a, "n_threads"_a,
@@ -132,10 +123,9 @@ HYPERBATON_BINDINGS(rules) {
   m.def(
       "extract_rules",
       [](const RuleTextArrays& text, const Ints& bounds, const RuleLimits& limits, const RuleSymbols& symbols,
-         const HashSet* targets, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+         const HashSet* targets, unsigned n_threads, const Progress& progress) {
         auto runs = without_gil(
-            [&] { return extract_rules(text.view(), view(bounds), limits, symbols, targets, n_threads, report); });
+            [&] { return extract_rules(text.view(), view(bounds), limits, symbols, targets, n_threads, progress); });
         nb::list arrays;
         for (auto& run : runs) arrays.append(to_numpy(std::move(run)));
         return arrays;
@@ -145,7 +135,7 @@ HYPERBATON_BINDINGS(rules) {
 
   m.def(
       "read_rules",
-      [](const Array<std::uint8_t>& run, const RuleSymbols& symbols) {
+      [](const Bytes& run, const RuleSymbols& symbols) {
         std::vector<std::int64_t> source_offsets{0}, target_offsets{0}, link_offsets{0};
         std::vector<WordId> source, target;
         std::vector<InnerLink> links;
@@ -179,7 +169,7 @@ HYPERBATON_BINDINGS(rules) {
       "run"_a, "symbols"_a, "The rules of a run as columns, with their numbers of occurrences.");
 
   nb::class_<BoundRuleMerger>(m, "RuleMerger", "Merges runs of rules and scores them.")
-      .def(nb::init<const std::vector<Array<std::uint8_t>>&, const RuleSymbols&, const HashSet*>(), "runs"_a, "symbols"_a,
+      .def(nb::init<const std::vector<Bytes>&, const RuleSymbols&, const HashSet*>(), "runs"_a, "symbols"_a,
            "sources"_a.none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
       .def(
           "n_read", [](BoundRuleMerger& self) { return self.merger().n_read(); },
@@ -222,8 +212,8 @@ HYPERBATON_BINDINGS(rules) {
           "link_sets",
           [](BoundRuleMerger& self) {
             const auto& links = self.merger().links();
-            return nb::make_tuple(to_numpy(links.order()), to_numpy(std::vector(links.sets().offsets())),
-                                  rows_to_numpy<std::uint8_t>(std::vector(links.sets().points())));
+            return nb::make_tuple(to_numpy(links.order()), to_numpy(links.sets().offsets()),
+                                  rows_to_numpy<std::uint8_t>(links.sets().points()));
           },
           "The sets of links: their numbers in the order of their first rules; offsets and points of all, by number.");
 

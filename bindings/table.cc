@@ -18,12 +18,10 @@ namespace hyperbaton::bindings {
 
 namespace {
 
-using Bytes = Array<std::uint8_t>;
-
 // The sentence pairs of samples, where their phrases begin, and the links of the text, with their arrays.
 struct SampleArrays {
   Words sentence;
-  Array<std::uint16_t> source_begin, target_begin;
+  Shorts source_begin, target_begin;
   Array2<std::uint16_t> points;
   Ints link_offsets;
 
@@ -61,8 +59,6 @@ class BoundPairMerger {
 
 Digits digits(bool exact) { return exact ? Digits::Exact : Digits::Six; }
 
-nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
-
 class BoundPairRows {
  public:
   BoundPairRows(const TableArrays& table, const Spelling& source, const Spelling& target, std::size_t n_scores, bool exact,
@@ -79,12 +75,7 @@ class BoundPairRows {
       throw Error("scores do not match the pairs");
     if (counts.size() != 0 && (counts.shape(0) != scores.shape(0) || counts.shape(1) != 3))
       throw Error("counts do not match the pairs");
-    std::string_view text;
-    {
-      const nb::gil_scoped_release release;
-      text = rows_.format({{scores.data(), scores.size()}, {counts.data(), counts.size()}}, first, last);
-    }
-    return to_bytes(text);
+    return to_bytes(without_gil([&] { return rows_.format({view(scores), view(counts)}, first, last); }));
   }
 
  private:
@@ -104,12 +95,7 @@ class BoundSourceRows {
   nb::bytes format(const Array2<double>& scores, std::size_t first, std::size_t last) {
     if (last > phrases_.phrases().size() || first > last) throw Error("source phrases are out of range");
     if (scores.shape(0) != last - first || scores.shape(1) != n_scores_) throw Error("scores do not match the phrases");
-    std::string_view text;
-    {
-      const nb::gil_scoped_release release;
-      text = rows_.format({scores.data(), scores.size()}, first, last);
-    }
-    return to_bytes(text);
+    return to_bytes(without_gil([&] { return rows_.format(view(scores), first, last); }));
   }
 
  private:
@@ -126,19 +112,12 @@ HYPERBATON_BINDINGS(table) {
 
   m.def(
       "pack_numbers",
-      [](const Words& numbers) {
-        std::vector<std::uint64_t> words;
-        {
-          const nb::gil_scoped_release release;
-          words = pack_numbers(view(numbers));
-        }
-        return to_numpy(std::move(words));
-      },
-      "numbers"_a, "Whole numbers in the fewest bits.");
+      [](const Words& numbers) { return to_numpy(without_gil([&] { return pack_numbers(view(numbers)); })); }, "numbers"_a,
+      "Whole numbers in the fewest bits.");
 
   nb::class_<NumberColumn>(m, "Numbers", "A column of whole numbers: 64-bit words are packed numbers.")
-      .def(nb::init<Array<std::uint64_t>>(), "packed"_a.noconvert())
-      .def(nb::init<Array<std::uint8_t>>(), "plain"_a.noconvert())
+      .def(nb::init<Keys>(), "packed"_a.noconvert())
+      .def(nb::init<Bytes>(), "plain"_a.noconvert())
       .def(nb::init<Words>(), "plain"_a.noconvert())
       .def(nb::init<Ints>(), "plain"_a.noconvert())
       .def("__len__", [](const NumberColumn& self) { return self.view().size(); })
@@ -215,14 +194,11 @@ HYPERBATON_BINDINGS(table) {
       "lexical_counts",
       [](const BoundTokens& source, const BoundTokens& target, const Array2<std::uint16_t>& points,
          const Ints& link_offsets, std::size_t n_source_words, std::size_t n_target_words, unsigned n_threads) {
-        LexicalCounts table;
-        {
-          const nb::gil_scoped_release release;
-          table = lexical_counts(source.tokens(), target.tokens(), view_links(points, link_offsets),
-                                 {n_source_words, n_target_words}, n_threads);
-        }
-        return nb::make_tuple(to_numpy(std::move(table.offsets)), to_numpy(std::move(table.targets)),
-                              to_numpy(std::move(table.counts)));
+        auto table = without_gil([&] {
+          return lexical_counts(source.tokens(), target.tokens(), view_links(points, link_offsets),
+                                {n_source_words, n_target_words}, n_threads);
+        });
+        return arrays(std::move(table.offsets), std::move(table.targets), std::move(table.counts));
       },
       "source"_a, "target"_a, "points"_a, "link_offsets"_a, "n_source_words"_a, "n_target_words"_a, "n_threads"_a,
       "Row offsets by source word, target words and counts of linked word pairs.");
@@ -230,12 +206,7 @@ HYPERBATON_BINDINGS(table) {
   m.def(
       "phrase_ranks",
       [](const PhraseArrays& phrases, const Spelling& spelling) {
-        std::vector<std::uint32_t> ranks;
-        {
-          const nb::gil_scoped_release release;
-          ranks = phrase_ranks(phrases.phrases(), byte_order(spelling.words()));
-        }
-        return to_numpy(std::move(ranks));
+        return to_numpy(without_gil([&] { return phrase_ranks(phrases.phrases(), byte_order(spelling.words())); }));
       },
       "phrases"_a, "spelling"_a,
       "The rank of each word in the byte order of lines that start with a phrase, and last that of a phrase's end. The "
@@ -243,18 +214,12 @@ HYPERBATON_BINDINGS(table) {
 
   m.def(
       "number_phrases",
-      [](const BoundTokens& text, const Spelling& spelling, const Words& sentence, const Array<std::uint16_t>& begin,
-         const Bytes& length, unsigned n_threads, const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
+      [](const BoundTokens& text, const Spelling& spelling, const Words& sentence, const Shorts& begin, const Bytes& length,
+         unsigned n_threads, const Progress& progress) {
         const auto spans = spans_of(text.tokens(), sentence, begin, length);
-        NumberedPhrases numbered;
-        {
-          const nb::gil_scoped_release release;
-          const auto order = byte_order(spelling.words());
-          numbered = number_phrases(text.tokens(), order, spans, n_threads, report);
-        }
-        return nb::make_tuple(to_numpy(std::move(numbered.begins)), to_numpy(std::move(numbered.lengths)),
-                              to_numpy(std::move(numbered.ids)));
+        auto numbered = without_gil(
+            [&] { return number_phrases(text.tokens(), byte_order(spelling.words()), spans, n_threads, progress); });
+        return arrays(std::move(numbered.begins), std::move(numbered.lengths), std::move(numbered.ids));
       },
       "text"_a, "spelling"_a, "sentence"_a, "begin"_a, "length"_a, "n_threads"_a, "progress"_a.none(),
       "Places in the text and lengths of the distinct phrases in byte order, and each sample's.");
@@ -262,15 +227,11 @@ HYPERBATON_BINDINGS(table) {
   m.def(
       "pair_phrases",
       [](const Words& source_ids, const Words& target_ids, std::size_t n_source_phrases, unsigned n_threads,
-         const std::optional<nb::callable>& progress) {
-        const auto report = make_progress(progress);
-        PhrasePairs pairs;
-        {
-          const nb::gil_scoped_release release;
-          pairs = pair_phrases(view(source_ids), view(target_ids), n_source_phrases, n_threads, report);
-        }
-        return nb::make_tuple(to_numpy(std::move(pairs.offsets)), to_numpy(std::move(pairs.targets)),
-                              to_numpy(std::move(pairs.sample_offsets)), to_numpy(std::move(pairs.sample_order)));
+         const Progress& progress) {
+        auto pairs = without_gil(
+            [&] { return pair_phrases(view(source_ids), view(target_ids), n_source_phrases, n_threads, progress); });
+        return arrays(std::move(pairs.offsets), std::move(pairs.targets), std::move(pairs.sample_offsets),
+                      std::move(pairs.sample_order));
       },
       "source_ids"_a, "target_ids"_a, "n_source_phrases"_a, "n_threads"_a, "progress"_a.none(),
       "Pair offsets by source phrase, target phrases, sample offsets by pair, samples in that order.");
@@ -292,7 +253,7 @@ HYPERBATON_BINDINGS(table) {
         if (begins.size() < n_phrases || lengths.size() < n_phrases) throw Error("there is no room for the phrases");
         const nb::gil_scoped_release release;
         const auto order = byte_order(spelling.words());
-        return merge_phrases(runs, order, {{begins.data(), begins.size()}, {lengths.data(), lengths.size()}}, number_views);
+        return merge_phrases(runs, order, {view(begins), view(lengths)}, number_views);
       },
       nb::kw_only(), "phrases"_a, "spelling"_a, "begins"_a.noconvert(), "lengths"_a.noconvert(), "numbers"_a,
       "Merge runs of phrases in byte order, numbering those of each run; returns the number of distinct ones.");
@@ -301,12 +262,8 @@ HYPERBATON_BINDINGS(table) {
       "encode_pairs",
       [](const Ints& offsets, const Words& targets, const Ints& sample_offsets, const Words& sample_order) {
         if (sample_offsets.size() != targets.size() + 1) throw Error("the samples do not match the pairs");
-        std::vector<std::uint8_t> bytes;
-        {
-          const nb::gil_scoped_release release;
-          bytes = encode_pairs({view(offsets), view(targets), view(sample_offsets), view(sample_order)});
-        }
-        return to_numpy(std::move(bytes));
+        return to_numpy(without_gil(
+            [&] { return encode_pairs({view(offsets), view(targets), view(sample_offsets), view(sample_order)}); }));
       },
       "offsets"_a, "targets"_a, "sample_offsets"_a, "sample_order"_a, "The sorted pairs of a run in few bytes.");
 
@@ -318,20 +275,16 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "next",
           [](BoundPairMerger& self, std::size_t n_samples) {
-            PairMerger::Batch batch;
-            {
-              const nb::gil_scoped_release release;
-              batch = self.next(n_samples);
-            }
-            return nb::make_tuple(to_numpy(std::move(batch.sources)), to_numpy(std::move(batch.targets)),
-                                  to_numpy(std::move(batch.counts)), to_numpy(std::move(batch.sample_order)));
+            auto batch = without_gil([&] { return self.next(n_samples); });
+            return arrays(std::move(batch.sources), std::move(batch.targets), std::move(batch.counts),
+                          std::move(batch.sample_order));
           },
           "n_samples"_a, "The next pairs, with about that many samples: source phrases, target phrases, counts, samples.")
       .def("n_read", &BoundPairMerger::n_read, "The number of bytes of each run that are no longer needed.");
 
   nb::class_<SampleArrays>(m, "SampleArrays", "The places of samples in the text, and its links.")
-      .def(nb::init<Words, Array<std::uint16_t>, Array<std::uint16_t>, Array2<std::uint16_t>, Ints>(), nb::kw_only(),
-           "sentence"_a, "source_begin"_a, "target_begin"_a, "points"_a, "link_offsets"_a);
+      .def(nb::init<Words, Shorts, Shorts, Array2<std::uint16_t>, Ints>(), nb::kw_only(), "sentence"_a, "source_begin"_a,
+           "target_begin"_a, "points"_a, "link_offsets"_a);
 
   nb::class_<LexicalArrays>(m, "LexicalArrays", "The arrays of a lexical table.")
       .def(
@@ -358,11 +311,8 @@ HYPERBATON_BINDINGS(table) {
          unsigned n_threads) {
         std::vector<std::span<const std::uint8_t>> views;
         for (const auto& block : classes) views.push_back(view(block));
-        std::vector<double> probabilities;
-        {
-          const nb::gil_scoped_release release;
-          probabilities = class_probabilities(view(offsets), views, n_classes, smoothing, n_threads);
-        }
+        auto probabilities =
+            without_gil([&] { return class_probabilities(view(offsets), views, n_classes, smoothing, n_threads); });
         return to_numpy(std::move(probabilities), n_classes * classes.size());
       },
       "offsets"_a, "classes"_a, "n_classes"_a, "smoothing"_a, "n_threads"_a,
@@ -373,19 +323,13 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "add",
           [](LinkSets& self, const Ints& offsets, const Array2<std::uint8_t>& points) {
-            std::vector<std::uint32_t> numbers;
-            {
-              const nb::gil_scoped_release release;
-              numbers = self.add(view(offsets), view_inner(points));
-            }
-            return to_numpy(std::move(numbers));
+            return to_numpy(without_gil([&] { return self.add(view(offsets), view_inner(points)); }));
           },
           "offsets"_a, "points"_a, "The numbers of sets of links.")
       .def(
           "sets",
           [](const LinkSets& self) {
-            return nb::make_tuple(to_numpy(std::vector(self.offsets())),
-                                  rows_to_numpy<std::uint8_t>(std::vector(self.points())));
+            return nb::make_tuple(to_numpy(self.offsets()), rows_to_numpy<std::uint8_t>(self.points()));
           },
           "Offsets and points of all sets, by number.");
 
@@ -396,12 +340,8 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "lexical_weights",
           [](const TableArrays& self, const LexicalArrays& lexical, unsigned n_threads) {
-            std::vector<LexicalWeights> weights;
-            {
-              const nb::gil_scoped_release release;
-              weights = lexical_weights(self.pairs(), lexical.table(), n_threads);
-            }
-            return rows_to_numpy<double>(std::move(weights));
+            return rows_to_numpy<double>(
+                without_gil([&] { return lexical_weights(self.pairs(), lexical.table(), n_threads); }));
           },
           "lexical"_a, "n_threads"_a, "(lex(source|target), lex(target|source)) of every pair.")
       .def(
@@ -422,14 +362,11 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "lexical_scores",
           [](const TableArrays& self, const Ints& sample_offsets, const Words& sample_order, const SampleArrays& samples,
-             const LexicalArrays& lexical, unsigned n_threads, const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
-            LexicalScores scores;
-            {
-              const nb::gil_scoped_release release;
-              scores = lexical_scores(self.pairs(), {view(sample_offsets), view(sample_order)}, samples.samples(),
-                                      lexical.table(), n_threads, report);
-            }
+             const LexicalArrays& lexical, unsigned n_threads, const Progress& progress) {
+            auto scores = without_gil([&] {
+              return lexical_scores(self.pairs(), {view(sample_offsets), view(sample_order)}, samples.samples(),
+                                    lexical.table(), n_threads, progress);
+            });
             return nb::make_tuple(rows_to_numpy<double>(std::move(scores.weights)),
                                   to_numpy(std::move(scores.links.offsets)),
                                   rows_to_numpy<std::uint8_t>(std::move(scores.links.points)));
@@ -439,30 +376,19 @@ HYPERBATON_BINDINGS(table) {
       .def(
           "count_occurring",
           [](const TableArrays& self, const BoundTokens& source, const BoundTokens& target, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
-            Occurring counts;
-            {
-              const nb::gil_scoped_release release;
-              counts = count_occurring(self.pairs(), source.tokens(), target.tokens(), n_threads, report);
-            }
-            return nb::make_tuple(to_numpy(std::move(counts.source)), to_numpy(std::move(counts.target)),
-                                  to_numpy(std::move(counts.pairs)));
+             const Progress& progress) {
+            auto counts = without_gil(
+                [&] { return count_occurring(self.pairs(), source.tokens(), target.tokens(), n_threads, progress); });
+            return arrays(std::move(counts.source), std::move(counts.target), std::move(counts.pairs));
           },
           "source"_a, "target"_a, "n_threads"_a, "progress"_a.none(),
           "The number of sentence pairs in which each source phrase, each target phrase, and both phrases of each pair "
           "occur.")
       .def(
           "composed_logprobs",
-          [](const TableArrays& self, const Array<double>& logprobs, unsigned n_threads,
-             const std::optional<nb::callable>& progress) {
-            const auto report = make_progress(progress);
-            std::vector<double> composed;
-            {
-              const nb::gil_scoped_release release;
-              composed = composed_logprobs(self.pairs(), view(logprobs), n_threads, report);
-            }
-            return to_numpy(std::move(composed));
+          [](const TableArrays& self, const Array<double>& logprobs, unsigned n_threads, const Progress& progress) {
+            return to_numpy(
+                without_gil([&] { return composed_logprobs(self.pairs(), view(logprobs), n_threads, progress); }));
           },
           "logprobs"_a, "n_threads"_a, "progress"_a.none(),
           "The best sum of log-probabilities of composing each pair from shorter ones; -inf for none.");

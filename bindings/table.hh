@@ -7,17 +7,13 @@
 
 namespace hyperbaton::bindings {
 
-using Ints = Array<std::int64_t>;
-using Words = Array<std::uint32_t>;
-
-inline SpansView view_spans(const Words& sentence, const Array<std::uint16_t>& begin, const Array<std::uint8_t>& length) {
+inline SpansView view_spans(const Words& sentence, const Shorts& begin, const Bytes& length) {
   if (begin.size() != sentence.size() || length.size() != sentence.size()) throw Error("span columns differ in length");
   return {view(sentence), view(begin), view(length)};
 }
 
 // Spans that must be inside a text.
-inline SpansView spans_of(TokensView text, const Words& sentence, const Array<std::uint16_t>& begin,
-                          const Array<std::uint8_t>& length) {
+inline SpansView spans_of(TokensView text, const Words& sentence, const Shorts& begin, const Bytes& length) {
   const auto spans = view_spans(sentence, begin, length);
   for (std::size_t i = 0; i < spans.size(); ++i)
     if (spans.sentence[i] >= text.n_sentences() || spans.begin[i] + spans.length[i] > text[spans.sentence[i]].size())
@@ -35,7 +31,7 @@ class NumberColumn {
  public:
   template <class T>
   explicit NumberColumn(const Array<T>& plain) : array_(nb::cast(plain)), view_(bindings::view(plain)) {}
-  explicit NumberColumn(const Array<std::uint64_t>& packed)
+  explicit NumberColumn(const Keys& packed)
       : array_(nb::cast(packed)), view_(NumbersView::packed(bindings::view(packed))) {}
   const NumbersView& view() const { return view_; }
 
@@ -112,14 +108,5 @@ struct ScoreArrays {
                                                      counts->target.view().size() == pairs.target.size()));
   }
 };
-
-// Structs of two numbers as rows of an array.
-template <class Number, class Struct>
-OutArray2<Number> rows_to_numpy(std::vector<Struct>&& rows) {
-  static_assert(sizeof(Struct) == 2 * sizeof(Number));
-  auto* kept = new std::vector<Struct>(std::move(rows));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<Struct>*>(p); });
-  return OutArray2<Number>(reinterpret_cast<Number*>(kept->data()), {kept->size(), 2}, owner);
-}
 
 }  // namespace hyperbaton::bindings

@@ -1,22 +1,23 @@
-// Texts and vocabularies from Python, with their arrays.
+// Texts, vocabularies and trees from Python, with their arrays.
 #pragma once
 
 #include "corpus/text.hh"
+#include "corpus/trees.hh"
 #include "module.hh"
 
 namespace hyperbaton::bindings {
 
 // Sentences of word numbers.
 struct BoundTokens {
-  Array<std::uint32_t> words;
-  Array<std::int64_t> offsets;
+  Words words;
+  Ints offsets;
   TokensView tokens() const { return {.tokens = view(words), .offsets = view(offsets)}; }
 };
 
 // The words of a vocabulary: word i is bytes[offsets[i] .. offsets[i + 1]).
 struct Spelling {
-  Array<std::uint8_t> bytes;
-  Array<std::int64_t> offsets;
+  Bytes bytes;
+  Ints offsets;
   SpelledWords words() const { return {view(bytes), view(offsets)}; }
 };
 
@@ -43,5 +44,19 @@ inline std::string_view word_of(const SpelledWords& words, std::size_t number) {
   const auto bytes = slice(words.bytes, words.offsets, number);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
+
+// The nodes of trees, with their arrays.
+struct BoundTrees {
+  Shorts labels, begins, ends;
+  Array<std::int32_t> parents;
+  Ints offsets;
+  TreesView view_trees() const {
+    return {.labels = view(labels),
+            .begins = view(begins),
+            .ends = view(ends),
+            .parents = view(parents),
+            .offsets = view(offsets)};
+  }
+};
 
 }  // namespace hyperbaton::bindings

@@ -32,21 +32,20 @@ Objective python_objective(const nb::callable& callable) {
 
 // Candidates as rows of a sparse matrix, by sentence.
 struct SparseCandidates {
-  SparseCandidates(Array<double> own_values, Array<std::int32_t> own_columns, Array<std::int64_t> own_offsets,
-                   Array<std::int64_t> own_lists)
+  SparseCandidates(Array<double> own_values, Array<std::int32_t> own_columns, Ints own_offsets, Ints own_lists)
       : values(std::move(own_values)),
         columns(std::move(own_columns)),
         row_offsets(std::move(own_offsets)),
         lists(std::move(own_lists)) {}
   Array<double> values;
   Array<std::int32_t> columns;
-  Array<std::int64_t> row_offsets, lists;
+  Ints row_offsets, lists;
 };
 
 // N-best lists of sentences, with their arrays.
 class NBestLists {
  public:
-  NBestLists(Array2<double> features, Array2<double> statistics, Array<std::int64_t> offsets)
+  NBestLists(Array2<double> features, Array2<double> statistics, Ints offsets)
       : features_(std::move(features)), statistics_(std::move(statistics)), offsets_(std::move(offsets)) {
     const NBestView lists = nbest();
     if (lists.offsets.empty() || lists.offsets.front() != 0 || lists.n_candidates() != features_.shape(0) ||
@@ -57,16 +56,12 @@ class NBestLists {
       if (lists.offsets[s] >= lists.offsets[s + 1]) throw Error("a sentence has no candidates");
   }
   NBestView nbest() const {
-    return {{features_.data(), features_.size()},
-            features_.shape(1),
-            {statistics_.data(), statistics_.size()},
-            statistics_.shape(1),
-            view(offsets_)};
+    return {view(features_), features_.shape(1), view(statistics_), statistics_.shape(1), view(offsets_)};
   }
 
  private:
   Array2<double> features_, statistics_;
-  Array<std::int64_t> offsets_;
+  Ints offsets_;
 };
 
 }  // namespace
@@ -86,8 +81,7 @@ HYPERBATON_BINDINGS(tune) {
       "callable"_a, "An objective that calls Python with rows of sums, and expects a float64 score for each.");
 
   nb::class_<NBestLists>(m, "NBestLists", "Features and statistics of the candidates of sentences.")
-      .def(nb::init<Array2<double>, Array2<double>, Array<std::int64_t>>(), nb::kw_only(), "features"_a, "statistics"_a,
-           "offsets"_a);
+      .def(nb::init<Array2<double>, Array2<double>, Ints>(), nb::kw_only(), "features"_a, "statistics"_a, "offsets"_a);
 
   m.def(
       "line_search",
@@ -118,9 +112,8 @@ HYPERBATON_BINDINGS(tune) {
 
   m.def(
       "mert",
-      [](const NBestLists& lists, const BoundObjective& objective, const Array2<double>& starts,
-         const Array<std::uint32_t>& axes, const Array<double>& scales, const Array<double>& constant,
-         const MertOptions& options, const std::optional<nb::callable>& progress) {
+      [](const NBestLists& lists, const BoundObjective& objective, const Array2<double>& starts, const Words& axes,
+         const Array<double>& scales, const Array<double>& constant, const MertOptions& options, const Progress& progress) {
         const NBestView nbest = lists.nbest();
         if (starts.shape(1) != nbest.n_features || scales.size() != nbest.n_features)
           throw Error("starts and scales need one value for each feature");
@@ -128,13 +121,9 @@ HYPERBATON_BINDINGS(tune) {
           if (axis >= nbest.n_features) throw Error("there is no such feature");
         if (constant.size() != 0 && constant.size() != nbest.n_candidates())
           throw Error("constant needs one value for each candidate, or none");
-        const Progress report = make_progress(progress);
-        Climbed climbed;
-        {
-          const nb::gil_scoped_release release;
-          climbed = mert(nbest, objective.function, {starts.data(), starts.size()}, view(axes), view(scales),
-                         view(constant), options, report);
-        }
+        auto climbed = without_gil([&] {
+          return mert(nbest, objective.function, view(starts), view(axes), view(scales), view(constant), options, progress);
+        });
         return nb::make_tuple(to_numpy(std::move(climbed.weights), nbest.n_features), to_numpy(std::move(climbed.scores)));
       },
       nb::kw_only(), "lists"_a, "objective"_a, "starts"_a, "axes"_a, "scales"_a, "constant"_a, "options"_a,
@@ -144,30 +133,28 @@ HYPERBATON_BINDINGS(tune) {
   m.def(
       "mira",
       [](const NBestLists& lists, const Array<double>& gains, const Array<double>& start, std::size_t n_passes,
-         double max_step, std::uint64_t seed, const std::optional<nb::callable>& progress) {
+         double max_step, std::uint64_t seed, const Progress& progress) {
         const NBestView nbest = lists.nbest();
         if (gains.size() != nbest.n_candidates() || start.size() != nbest.n_features)
           throw Error("MIRA needs a gain for each candidate and a weight for each feature");
-        const Progress report = make_progress(progress);
         std::vector<double> averages;
-        {
-          const nb::gil_scoped_release release;
+        without_gil([&] {
           averages =
-              mira(nbest, view(gains), view(start), {.n_passes = n_passes, .max_step = max_step, .seed = seed}, report);
-        }
+              mira(nbest, view(gains), view(start), {.n_passes = n_passes, .max_step = max_step, .seed = seed}, progress);
+        });
         return to_numpy(std::move(averages), nbest.n_features);
       },
       nb::kw_only(), "lists"_a, "gains"_a, "start"_a, "n_passes"_a, "max_step"_a, "seed"_a, "progress"_a.none(),
       "Averaged weights after each pass, (n_passes, n_features).");
 
   nb::class_<SparseCandidates>(m, "SparseCandidates", "N-best lists whose candidates are rows of a sparse matrix.")
-      .def(nb::init<Array<double>, Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>>(), nb::kw_only(),
-           "values"_a, "columns"_a, "row_offsets"_a, "lists"_a);
+      .def(nb::init<Array<double>, Array<std::int32_t>, Ints, Ints>(), nb::kw_only(), "values"_a, "columns"_a,
+           "row_offsets"_a, "lists"_a);
 
   m.def(
       "sparse_mira",
-      [](const SparseCandidates& candidates, const Array<double>& gains, const Array<double>& start,
-         const Array<std::uint32_t>& orders, double max_step, const std::optional<nb::callable>& progress) {
+      [](const SparseCandidates& candidates, const Array<double>& gains, const Array<double>& start, const Words& orders,
+         double max_step, const Progress& progress) {
         const SparseMiraInput input{
             .rows = {view(candidates.values), view(candidates.columns), view(candidates.row_offsets), start.size()},
             .lists = view(candidates.lists),
@@ -175,13 +162,7 @@ HYPERBATON_BINDINGS(tune) {
             .start = view(start),
             .orders = view(orders),
             .max_step = max_step};
-        const Progress report = make_progress(progress);
-        std::vector<double> averages;
-        {
-          const nb::gil_scoped_release release;
-          averages = sparse_mira(input, report);
-        }
-        return to_numpy(std::move(averages), start.size());
+        return to_numpy(without_gil([&] { return sparse_mira(input, progress); }), start.size());
       },
       nb::kw_only(), "candidates"_a, "gains"_a, "start"_a, "orders"_a, "max_step"_a, "progress"_a.none(),
       "Averaged weights after each pass, for candidates that are rows of a sparse matrix, in given orders of the "

@@ -27,8 +27,8 @@ MAKERS: list[Callable[[], Any]] = [
     lambda: _core.PharaohReader(TEXT.offsets, TEXT.offsets),
     lambda: _core.GizaReader(TEXT.offsets, TEXT.offsets, True),
     lambda: _core.GizaReader(TEXT.offsets, TEXT.offsets, False),
-    lambda: _core.TreeReader(*TEXT.columns),
-    lambda: _core.ConlluReader(*TEXT.columns),
+    lambda: _core.TreeReader(TEXT.core_tokens, TEXT.vocabulary.spelling),
+    lambda: _core.ConlluReader(TEXT.core_tokens, TEXT.vocabulary.spelling),
     lambda: _core.ConlluReader(),
     lambda: _core.ArpaReader(1),
 ]

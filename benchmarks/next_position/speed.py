@@ -66,7 +66,7 @@ def measure_model(
     tell(
         f"core, {threads} threads, features computed again", partial(model.core_objective(training, cached=False), weights)
     )
-    scored = partial(_core.jump_logprobs, jumps, training.features(keys), weights, n_threads=threads, progress=None)
+    scored = partial(_core.jump_logprobs, jumps, training.features(keys), weights, n_threads=threads)
     tell(f"jump_logprobs, {threads} threads", scored)
     return rows
 

@@ -2,12 +2,29 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace hyperbaton {
 
 template <auto... kColumns, class T>
 void append_columns(T& all, const T& part) {
   ((all.*kColumns).insert((all.*kColumns).end(), (part.*kColumns).begin(), (part.*kColumns).end()), ...);
+}
+
+// The columns of all parts, which are freed one by one.
+template <auto... kColumns, class T>
+void join_columns(T& all, std::vector<T>& parts) {
+  const auto join = [&](auto column) {
+    std::size_t n = 0;
+    for (const T& part : parts) n += (part.*column).size();
+    (all.*column).reserve(n);
+    for (T& part : parts) {
+      const auto own = std::exchange(part.*column, {});
+      (all.*column).insert((all.*column).end(), own.begin(), own.end());
+    }
+  };
+  (join(kColumns), ...);
 }
 
 // Offsets begin with 0; those of the part continue from the last ones.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 namespace hyperbaton {
@@ -46,6 +47,12 @@ inline std::uint64_t hash_bytes(std::string_view text) {
   std::uint64_t tail = 0;
   if (!text.empty()) std::memcpy(&tail, text.data(), text.size());
   return combine(h, tail);
+}
+
+inline std::uint64_t hash_words(std::span<const std::uint32_t> words) {
+  std::uint64_t h = words.size();
+  for (const auto word : words) h = combine(h, word);
+  return h;
 }
 
 }  // namespace hyperbaton

@@ -58,4 +58,27 @@ void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_thr
   if (progress && reported < n_items && !progress(n_items, n_items)) throw Cancelled();
 }
 
+double sum_parts(const Parts& parts, std::span<double> sum, const Progress& progress,
+                 const std::function<double(std::size_t, std::span<double>, Poll&)>& work) {
+  std::ranges::fill(sum, 0.0);
+  std::vector<double> losses(parts.n);
+  std::vector<std::vector<double>> own(parts.n == 1 ? 0 : std::min(parts.n_at_once, parts.n));
+  const std::size_t together = std::max<std::size_t>(own.size(), 1);
+  // Parts take about the same time, so threads hardly wait for each other.
+  for (std::size_t first = 0; first < parts.n; first += together) {
+    const std::size_t n_here = std::min(together, parts.n - first);
+    const Progress report = [&](std::size_t done, std::size_t) { return !progress || progress(first + done, parts.n); };
+    parallel_chunks(n_here, 1, parts.n_threads, report, [&](std::size_t at, std::size_t, Poll& poll) {
+      if (!own.empty()) own[at].assign(sum.size(), 0.0);
+      losses[first + at] = work(first + at, own.empty() ? sum : std::span(own[at]), poll);
+    });
+    if (own.empty()) break;
+    parallel_chunks(sum.size(), kVectorChunk, parts.n_threads, {}, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = 0; at < n_here; ++at)
+        for (std::size_t j = begin; j < end; ++j) sum[j] += own[at][j];
+    });
+  }
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
+}
+
 }  // namespace hyperbaton

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -67,6 +68,15 @@ class ChunkWork {
 // all items, whichever thread finishes last.
 void parallel_chunks(std::size_t n_items, std::size_t chunk_size, unsigned n_threads, const Progress& progress,
                      ChunkWork work);
+
+// Sums by parts that depend only on the data: each part adds to a separate vector and returns a loss, and the vectors are
+// added up in the order of the parts. Returns the sum of the losses.
+struct Parts {
+  std::size_t n, n_at_once;  // a vector in memory for each part at once; none if there is one part
+  unsigned n_threads;
+};
+double sum_parts(const Parts& parts, std::span<double> sum, const Progress& progress,
+                 const std::function<double(std::size_t part, std::span<double> sum, Poll& poll)>& work);
 
 // The numbers of the ranges between offsets, the longest first: threads that take them in this order finish at about the
 // same time.

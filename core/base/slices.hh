@@ -4,6 +4,7 @@
 // damage raises an error and never causes an out-of-range access.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +35,20 @@ std::span<const T> slice(std::span<const T> values, std::span<const std::int64_t
 template <class Values>
 auto valid_slice(const Values& values, std::span<const std::int64_t> offsets, std::size_t i) {
   return std::span(values).subspan(to_size(offsets[i]), to_size(offsets[i + 1] - offsets[i]));
+}
+
+// Such rows.
+template <class T>
+struct SlicesView {
+  std::span<const T> values;
+  std::span<const std::int64_t> offsets;
+  std::size_t size() const { return offsets.size() - 1; }
+  std::span<const T> operator[](std::size_t i) const { return valid_slice(values, offsets, i); }
+};
+
+// Whether offsets divide this many values into rows.
+inline bool are_offsets(std::span<const std::int64_t> offsets, std::size_t n_values) {
+  return !offsets.empty() && offsets.front() == 0 && std::ranges::is_sorted(offsets) && to_size(offsets.back()) == n_values;
 }
 
 }  // namespace hyperbaton

@@ -42,9 +42,8 @@ struct BlockFeaturesView {
   }
   void check() const {
     const auto as_many = [&](const auto&... columns) { return ((columns.size() == keys.size()) && ...); };
-    if (!as_many(asks, sources, as, bs, targets) || starts.size() != keys.size() + 1 || starts.front() != 0 ||
-        starts.back() != static_cast<std::int64_t>(jumps.size()) || !std::ranges::is_sorted(starts) ||
-        std::ranges::any_of(jumps, [](std::uint8_t j) { return j >= kJumps; }) ||
+    if (!as_many(asks, sources, as, bs, targets) || starts.size() != keys.size() + 1 ||
+        !are_offsets(starts, jumps.size()) || std::ranges::any_of(jumps, [](std::uint8_t j) { return j >= kJumps; }) ||
         std::ranges::any_of(asks, [](std::uint8_t ask) { return ask >= kAsks; }))
       throw Error("the arrays of the features do not match: train the model again");
   }

@@ -184,9 +184,8 @@ PathScores score_paths(const BlockModel& model, const BlockBitext& bitext, unsig
   });
   PathScores all;
   using S = PathScores;
-  for (const auto& part : parts)
-    append_columns<&S::sentence, &S::begin, &S::end, &S::jump, &S::logprob, &S::jump_logprob, &S::right, &S::jump_right,
-                   &S::sum>(all, part);
+  join_columns<&S::sentence, &S::begin, &S::end, &S::jump, &S::logprob, &S::jump_logprob, &S::right, &S::jump_right,
+               &S::sum>(all, parts);
   return all;
 }
 

@@ -192,25 +192,6 @@ double BlockObjective::pass(const Part& part, std::span<const double> weights, c
   return loss;
 }
 
-double BlockObjective::sum_parts(std::span<double> sum, const Progress& progress,
-                                 const std::function<double(const Part&, std::span<double>)>& work) const {
-  std::ranges::fill(sum, 0.0);
-  if (parts_.size() == 1) return work(parts_[0], sum);
-  std::vector<std::vector<double>> sums(parts_.size());
-  std::vector<double> losses(parts_.size());
-  parallel_chunks(parts_.size(), 1, options_.n_threads, progress, [&](std::size_t i, std::size_t) {
-    sums[i].assign(sum.size(), 0.0);
-    losses[i] = work(parts_[i], sums[i]);
-  });
-  parallel_chunks(sum.size(), kVectorChunk, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (const auto& part : sums)
-      for (std::size_t p = begin; p < end; ++p) sum[p] += part[p];
-  });
-  double loss = 0;
-  for (const double one : losses) loss += one;
-  return loss;
-}
-
 std::vector<double> BlockObjective::by_term(std::span<const double> by_feature) const {
   std::vector<double> terms;
   terms.reserve(by_feature.size());
@@ -226,8 +207,8 @@ double BlockObjective::operator()(std::span<const double> weights, std::span<dou
                                   const Progress& progress) const {
   const auto own = by_term(weights);
   std::vector<double> expected(own.size());
-  const double loss = sum_parts(expected, progress, [&](const Part& part, std::span<double> sum) {
-    return pass(part, own, [&](const Scores& scores) {
+  const double loss = sum_parts(parts(), expected, progress, [&](std::size_t p, std::span<double> sum, Poll&) {
+    return pass(parts_[p], own, [&](const Scores& scores) {
       scores.each_term([&](Cell cell, std::size_t i) { sum[i] += scores.candidate(cell); },
                        [&](Cell cell, std::size_t i) { sum[i] += scores.group(cell); });
     });
@@ -270,9 +251,9 @@ double BlockObjective::expectations(std::span<const double> weights, std::size_t
   const std::size_t width = most + 1;
   const auto own = by_term(weights);
   const auto features = index_.features();
-  return sum_parts(sums, progress, [&](const Part& part, std::span<double> sum) {
+  return sum_parts(parts(), sums, progress, [&](std::size_t p, std::span<double> sum, Poll&) {
     std::vector<std::uint32_t> of_groups, counts;
-    return pass(part, own, [&](const Scores& scores) {
+    return pass(parts_[p], own, [&](const Scores& scores) {
       count_features(scores, of_groups, counts);
       const auto add = [&](std::size_t i, Cell cell) { sum[features[i] * width + counts[cell]] += scores.candidate(cell); };
       scores.each_term([&](Cell cell, std::size_t i) { add(i, cell); },
@@ -288,9 +269,9 @@ std::vector<double> BlockObjective::curvature(const Progress& progress) const {
   constexpr double kTogether = 5;  // approximate number of features of a (t, j)
   const std::vector<double> weights(n_parameters(), 0.0);
   std::vector<double> sum(n_parameters()), curvatures(n_parameters());
-  sum_parts(sum, progress, [&](const Part& part, std::span<double> own) {
-    const auto variance = [](double p) { return kTogether * p * (1 - p); };
-    return pass(part, weights, [&](const Scores& scores) {
+  sum_parts(parts(), sum, progress, [&](std::size_t p, std::span<double> own, Poll&) {
+    const auto variance = [](double probability) { return kTogether * probability * (1 - probability); };
+    return pass(parts_[p], weights, [&](const Scores& scores) {
       scores.each_term([&](Cell cell, std::size_t i) { own[i] += variance(scores.candidate(cell)); },
                        [&](Cell cell, std::size_t i) { own[i] += variance(scores.group(cell)); });
     });

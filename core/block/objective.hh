@@ -7,8 +7,6 @@
 // would learn nothing. Steps are split into blocks whose number depends only on the data; their sums are added in order.
 #pragma once
 
-#include <functional>
-
 #include "block/prior.hh"
 #include "block/question_index.hh"
 
@@ -68,8 +66,7 @@ class BlockObjective {
   // Call use(scores) after each step and return the sum of all -log p.
   template <class Use>
   double pass(const Part& part, std::span<const double> weights, const Use& use) const;
-  double sum_parts(std::span<double> sum, const Progress& progress,
-                   const std::function<double(const Part&, std::span<double>)>& work) const;
+  Parts parts() const { return {parts_.size(), parts_.size(), options_.n_threads}; }
   // Map features to the order of terms, and back.
   std::vector<double> by_term(std::span<const double> by_feature) const;
   void by_feature(std::span<const double> by_term, std::span<double> features) const;

@@ -49,8 +49,8 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
     for (std::size_t s = first; s < last; ++s) {
       reader.read(s, [&](const BlockSentence& sentence, SourceSpan span, Words words, std::size_t jump, const History&) {
         const auto begin = to_size(span.begin), end = to_size(span.end);
-        events.push_back({.source = phrase_hash(sentence.words.subspan(begin, end - begin)),
-                          .target = phrase_hash(words),
+        events.push_back({.source = hash_words(sentence.words.subspan(begin, end - begin)),
+                          .target = hash_words(words),
                           .sentence = static_cast<std::uint32_t>(s),
                           .begin = static_cast<std::uint16_t>(begin),
                           .end = static_cast<std::uint16_t>(end),
@@ -122,8 +122,7 @@ BlockTable count_blocks(const BlockBitext& bitext, const TableOptions& options, 
 }
 
 void BlockTableView::check() const {
-  if (offsets.size() != source_keys.size() + 1 || offsets.front() != 0 ||
-      offsets.back() != static_cast<std::int64_t>(targets.size()) || !std::ranges::is_sorted(offsets) ||
+  if (offsets.size() != source_keys.size() + 1 || !are_offsets(offsets, targets.size()) ||
       counts.size() != targets.size() || jumps.size() != targets.size() * kJumps ||
       target_tags.size() != target_keys.size() ||
       std::ranges::any_of(targets, [&](std::uint32_t t) { return t >= target_keys.size(); }))

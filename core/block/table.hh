@@ -54,12 +54,6 @@ class PathReader {
   std::vector<WordId> words_;
 };
 
-inline std::uint64_t phrase_hash(std::span<const WordId> words) {
-  std::uint64_t h = words.size();
-  for (const auto word : words) h = combine(h, word);
-  return h;
-}
-
 // Source phrases, targets and pairs. Phrases are numbered by their hashes; pairs are sorted by source phrase, frequent
 // ones first.
 struct BlockTable {
@@ -110,8 +104,8 @@ class BlockLookup {
   }
 
   const BlockTableView& table() const { return table_; }
-  std::uint32_t source(std::span<const WordId> words) const { return number(sources_.find(phrase_hash(words))); }
-  std::uint32_t target(std::span<const WordId> words) const { return number(targets_.find(phrase_hash(words))); }
+  std::uint32_t source(std::span<const WordId> words) const { return number(sources_.find(hash_words(words))); }
+  std::uint32_t target(std::span<const WordId> words) const { return number(targets_.find(hash_words(words))); }
   // The pairs of a source phrase; none if it is unknown.
   struct Rows {
     std::uint32_t first, last;

@@ -11,11 +11,7 @@ namespace hyperbaton {
 void ClassFileReader::add_line(std::string_view line) {
   ++n_lines_;
   const auto fail = [&](const std::string& what) { throw LineError(n_lines_, what); };
-  for (std::string_view rest = line; !rest.empty();) {
-    const auto length = utf8_length(rest);
-    if (length == 0) fail(describe(LineFault::NotUtf8));
-    rest.remove_prefix(length);
-  }
+  if (find_sentence_fault(line, true) == LineFault::NotUtf8) fail(describe(LineFault::NotUtf8));
   if (line.ends_with('\r')) fail(describe(LineFault::CarriageReturn));
   const auto blank = line.find_first_of("\t ");
   const auto number = blank == std::string_view::npos ? std::string_view() : line.substr(blank + 1);

@@ -217,9 +217,9 @@ std::vector<ClassId> final_numbers(const ClassCounts& counts) {
 
 }  // namespace
 
-WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::int64_t> offsets, std::size_t n_words,
-                         unsigned n_threads)
+WordBigrams::WordBigrams(TokensView text, std::size_t n_words, unsigned n_threads)
     : n_words_(n_words), counts_(n_words + 1) {
+  const auto [tokens, offsets] = text;
   const auto boundary = static_cast<WordId>(n_words);
   const auto each_bigram = [&](const auto& visit) {
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
@@ -232,8 +232,7 @@ WordBigrams::WordBigrams(std::span<const WordId> tokens, std::span<const std::in
       visit(left, boundary);
     }
   };
-  if (offsets.empty() || offsets.front() != 0 || offsets.back() != static_cast<std::int64_t>(tokens.size()))
-    throw Error("sentence offsets do not match the tokens");
+  if (!are_offsets(offsets, tokens.size())) throw Error("sentence offsets do not match the tokens");
   for (const auto word : tokens)
     if (word >= n_words) throw Error("token " + std::to_string(word) + " is not in the vocabulary");
 

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/parallel.hh"
-#include "base/slices.hh"
-#include "corpus/vocabulary.hh"
+#include "corpus/text.hh"
 
 namespace hyperbaton {
 
@@ -29,8 +28,7 @@ class WordBigrams {
     std::uint32_t count;
   };
 
-  WordBigrams(std::span<const WordId> tokens, std::span<const std::int64_t> offsets, std::size_t n_words,
-              unsigned n_threads);
+  WordBigrams(TokensView text, std::size_t n_words, unsigned n_threads);
 
   std::size_t n_words() const { return n_words_; }  // without the boundary
   std::int64_t count(WordId word) const { return counts_[word]; }

@@ -39,7 +39,7 @@ void make_projective(std::vector<std::int32_t>& heads) {
 
 class Builder {
  public:
-  Builder(const DependenciesView& all, const HeadSpanLabels& labels) : all_(all), labels_(labels) {}
+  Builder(const DependenciesView& all, std::uint16_t first_tag) : all_(all), first_tag_(first_tag) {}
 
   void add(std::size_t s) {
     first_word_ = to_size(all_.offsets[s]);
@@ -52,7 +52,7 @@ class Builder {
       dependents_.assign(n + 1, {});  // the last are the roots
       for (std::size_t i = 0; i < n; ++i)
         dependents_[heads[i] < 0 ? n : to_size(heads[i])].push_back(static_cast<std::uint32_t>(i));
-      const auto root = open(labels_.root, 0, -1);
+      const auto root = open(0, 0, -1);
       for (const auto word : dependents_[n]) add_word(word, root);
       trees_.ends[first_node_] = static_cast<std::uint16_t>(n);
     }
@@ -70,10 +70,10 @@ class Builder {
   }
   void add_word(std::uint32_t word, std::int32_t parent) {
     const auto& own = dependents_[word];
-    const auto node = open(std::size_t{labels_.first_relation} + all_.relations[first_word_ + word], word, parent);
+    const auto node = open(std::size_t{1} + all_.relations[first_word_ + word], word, parent);
     const auto right = std::ranges::lower_bound(own, word);
     for (auto left = own.begin(); left != right; ++left) add_word(*left, node);
-    open(std::size_t{labels_.first_tag} + all_.tags[first_word_ + word], word, node);
+    open(std::size_t{first_tag_} + all_.tags[first_word_ + word], word, node);
     for (auto next = right; next != own.end(); ++next) add_word(*next, node);
     const auto at = first_node_ + to_size(node);
     if (at + 1 < trees_.begins.size()) trees_.begins[at] = trees_.begins[at + 1];  // that of the first child
@@ -82,7 +82,7 @@ class Builder {
   }
 
   const DependenciesView& all_;
-  const HeadSpanLabels labels_;
+  const std::uint16_t first_tag_;
   TreesBuffer trees_;
   std::size_t first_word_ = 0, first_node_ = 0;
   std::vector<std::vector<std::uint32_t>> dependents_;
@@ -90,12 +90,12 @@ class Builder {
 
 }  // namespace
 
-TreesBuffer head_spans(const DependenciesView& dependencies, const HeadSpanLabels& labels) {
+TreesBuffer head_spans(const DependenciesView& dependencies, std::uint16_t first_tag) {
   const std::size_t n = dependencies.heads.size();
   if (dependencies.relations.size() != n || dependencies.tags.size() != n || dependencies.offsets.empty() ||
       dependencies.offsets.back() != static_cast<std::int64_t>(n))
     throw Error("the columns of the dependencies do not match");
-  Builder builder(dependencies, labels);
+  Builder builder(dependencies, first_tag);
   for (std::size_t s = 0; s + 1 < dependencies.offsets.size(); ++s) builder.add(s);
   return builder.take();
 }

@@ -11,13 +11,10 @@ struct DependenciesView {
   std::span<const std::int64_t> offsets;
 };
 
-// Labels of the nodes: `relation` + a word's relation over the word and its descendants, `tag` + its tag over the word
-// alone, and `root` over the sentence.
-struct HeadSpanLabels {
-  std::uint16_t root, first_relation, first_tag;
-};
-
+// Labels of the nodes: 1 + a word's relation over the word and its descendants, `first_tag` + its tag over the word alone,
+// and 0 over the sentence.
+//
 // The end of a non-projective arc is reattached to its head's head until the arc is projective.
-TreesBuffer head_spans(const DependenciesView& dependencies, const HeadSpanLabels& labels);
+TreesBuffer head_spans(const DependenciesView& dependencies, std::uint16_t first_tag);
 
 }  // namespace hyperbaton

@@ -147,12 +147,8 @@ std::string in_quotes(std::string_view token) {
 }
 
 void SpelledText::check() const {
-  const auto fits = [](std::span<const std::int64_t> starts, std::size_t size) {
-    return !starts.empty() && starts.front() == 0 && starts.back() == static_cast<std::int64_t>(size) &&
-           std::is_sorted(starts.begin(), starts.end());
-  };
-  if (!fits(offsets, tokens.size())) throw Error("sentence offsets do not match the tokens");
-  if (!fits(word_offsets, bytes.size())) throw Error("vocabulary offsets do not match its bytes");
+  if (!are_offsets(offsets, tokens.size())) throw Error("sentence offsets do not match the tokens");
+  if (!are_offsets(word_offsets, bytes.size())) throw Error("vocabulary offsets do not match its bytes");
   const auto n_words = static_cast<WordId>(word_offsets.size() - 1);
   if (std::any_of(tokens.begin(), tokens.end(), [&](WordId id) { return id >= n_words; }))
     throw Error("there are tokens that are not in the vocabulary");

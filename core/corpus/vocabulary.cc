@@ -1,5 +1,8 @@
 #include "corpus/vocabulary.hh"
 
+#include <algorithm>
+#include <ranges>
+
 #include "base/errors.hh"
 #include "base/hash.hh"
 #include "corpus/text.hh"
@@ -7,24 +10,19 @@
 namespace hyperbaton {
 
 WordId find_ordered(SpelledWords words, const NumbersView& order, std::string_view wanted) {
-  std::size_t first = 0, last = order.size();
-  while (first < last) {
-    const auto middle = first + (last - first) / 2;
-    const auto id = order[middle];
+  const auto word = [&](std::size_t place) {
+    const auto id = order[place];
     if (id >= words.size()) throw_damaged("the order of a vocabulary has an unknown word");
-    const auto compared = words[id].compare(wanted);
-    if (compared == 0) return static_cast<WordId>(id);
-    (compared < 0 ? first : last) = compared < 0 ? middle + 1 : middle;
-  }
-  return kUnknownWord;
+    return words[id];
+  };
+  const auto places = std::views::iota(std::size_t{0}, order.size());
+  const auto found = std::ranges::lower_bound(places, wanted, {}, word);
+  return found != places.end() && word(*found) == wanted ? static_cast<WordId>(order[*found]) : kUnknownWord;
 }
 
 Vocabulary::Vocabulary(std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets)
     : bytes_(bytes.begin(), bytes.end()), offsets_(offsets.begin(), offsets.end()) {
-  if (offsets_.empty() || offsets_.front() != 0 || offsets_.back() != static_cast<std::int64_t>(bytes_.size()))
-    throw Error("vocabulary offsets do not match its bytes");
-  for (std::size_t i = 1; i < offsets_.size(); ++i)
-    if (offsets_[i] < offsets_[i - 1]) throw Error("vocabulary offsets decrease");
+  if (!are_offsets(offsets_, bytes_.size())) throw Error("vocabulary offsets do not match its bytes");
   grow();
 }
 

@@ -8,9 +8,9 @@
 
 #include <memory>
 
+#include "base/u64_map.hh"
 #include "block/model.hh"
 #include "decode/features/step.hh"
-#include "decode/u64_map.hh"
 
 namespace hyperbaton {
 

@@ -81,8 +81,7 @@ class Chart {
   [[noreturn]] static void refuse() {
     throw Error(
         "the hypotheses of one sentence need more than 4 GiB: choose a smaller --stack (0 keeps all), --distortion-limit "
-        "or "
-        "--max-words");
+        "or --max-words");
   }
 
   std::size_t stride_;

@@ -66,12 +66,10 @@ struct Step {
   std::uint32_t first_option = 0, last_option = 0;   // of the span
 };
 
-// A step of the search graph: the state before it, an option that leads to that state (any option at the start), and the
-// state after it if the sentence ends there.
+// A step of the search graph: the state before it, and an option that leads to that state (any option at the start).
 struct GraphStep {
   const std::uint32_t* state;
   std::uint32_t before, option;
-  const std::uint32_t* end = nullptr;
 };
 
 // A step for batched features; they fill in their part of the state after it.

@@ -11,7 +11,6 @@ struct GraphRow {
   std::int64_t back;        // the previous hypothesis, -1 at the start
   std::int64_t recombined;  // the hypothesis that this path was recombined into, -1 if it is a hypothesis
   std::int64_t option;      // of the step
-  std::uint32_t from, to;   // the hypotheses joined by the step, by chart index; kNone at the start
   double score;             // so far
   double transition;        // of the step
   double best;              // of the best complete translation through here, -infinity if there is none

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "base/interner.hh"
 #include "base/parallel.hh"
 #include "base/size.hh"
 #include "decode/chart.hh"
-#include "decode/interner.hh"
 #include "decode/space.hh"
 
 namespace hyperbaton {

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "base/hash.hh"
-#include "decode/interner.hh"
+#include "base/interner.hh"
+#include "base/u64_map.hh"
 #include "decode/phrase_operations.hh"
 #include "decode/score_map.hh"
-#include "decode/u64_map.hh"
 #include "phrases/coverage.hh"
 
 namespace hyperbaton {

@@ -249,12 +249,11 @@ std::vector<std::uint8_t> best_pairs(const LookupInput& input, const LookupSetti
   return mark_best(input.table, settings, progress, [&] { return Ranker{Collector(input, settings, nullptr)}; });
 }
 
-TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, OptionCache& cache,
-                                const Progress& progress) {
+TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, OptionCache& cache) {
   const std::size_t n = input.source.offsets.size() - 1;
   std::vector<TranslationOptions> parts(n);
   const auto order = longest_first(input.source.offsets);
-  parallel_chunks(n, 1, settings.n_threads, progress, [&](std::size_t at, std::size_t) {
+  parallel_chunks(n, 1, settings.n_threads, {}, [&](std::size_t at, std::size_t) {
     Collector collector(input, settings, &cache);
     collector.add_sentence(order[at]);
     parts[order[at]] = collector.take();

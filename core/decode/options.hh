@@ -64,9 +64,7 @@ struct ForcedView {
   std::span<const WordId> words;
   std::span<const std::int64_t> offsets;
   bool any() const { return !offsets.empty(); }
-  std::span<const WordId> operator[](std::size_t s) const {
-    return words.subspan(to_size(offsets[s]), to_size(offsets[s + 1] - offsets[s]));
-  }
+  std::span<const WordId> operator[](std::size_t s) const { return valid_slice(words, offsets, s); }
 };
 
 struct LookupInput {
@@ -108,14 +106,8 @@ struct TranslationOptions {
   std::vector<float> estimate;  // weighted features plus the language models' scores inside the phrase
 
   std::size_t size() const { return pair.size(); }
-  std::span<const WordId> target(std::size_t option) const {
-    return std::span(target_words)
-        .subspan(to_size(target_offsets[option]), to_size(target_offsets[option + 1] - target_offsets[option]));
-  }
-  std::span<const Link> links_of(std::size_t option) const {
-    return std::span(links).subspan(to_size(link_offsets[option]),
-                                    to_size(link_offsets[option + 1] - link_offsets[option]));
-  }
+  std::span<const WordId> target(std::size_t option) const { return valid_slice(target_words, target_offsets, option); }
+  std::span<const Link> links_of(std::size_t option) const { return valid_slice(links, link_offsets, option); }
 };
 
 // A cache of what was ranked for frequent source phrases, some of which have thousands of pairs, kept from sentence to
@@ -168,7 +160,6 @@ std::vector<std::uint8_t> mark_best(const PairsView& table, const LookupSettings
 }
 std::vector<std::uint8_t> best_pairs(const LookupInput& input, const LookupSettings& settings, const Progress& progress);
 
-TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, OptionCache& cache,
-                                const Progress& progress);
+TranslationOptions find_options(const LookupInput& input, const LookupSettings& settings, OptionCache& cache);
 
 }  // namespace hyperbaton

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/size.hh"
+#include "base/u64_map.hh"
 #include "corpus/text.hh"
 #include "decode/block_scorer.hh"
-#include "decode/u64_map.hh"
 #include "lm/ngram_model.hh"
 #include "operations/plan.hh"
 #include "operations/walk.hh"

@@ -165,8 +165,13 @@ TEST("the bound on remaining jumps is never below a hypothesis' score") {
       Search search(space, options, true, poll);
       CHECK(search.run());
       std::vector<double> slacks;
-      for (const auto& row : search_graph(search))
-        if (row.recombined < 0) slacks.push_back(search.chart()[row.to].estimate - row.best);
+      const auto graph = search_graph(search);
+      auto row = graph.begin();
+      for (const auto& stack : search.stacks())
+        for (const auto id : stack.ids()) {
+          while (row->recombined >= 0) ++row;
+          slacks.push_back(search.chart()[id].estimate - row++->best);
+        }
       return slacks;
     };
     const auto none = estimates(FutureJumps::None), bound = estimates(FutureJumps::Bound);

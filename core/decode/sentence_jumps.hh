@@ -11,10 +11,10 @@
 #include <span>
 #include <vector>
 
+#include "base/interner.hh"
 #include "base/size.hh"
-#include "decode/interner.hh"
+#include "base/u64_map.hh"
 #include "decode/options.hh"
-#include "decode/u64_map.hh"
 #include "phrases/remaining.hh"
 
 namespace hyperbaton {

@@ -258,19 +258,4 @@ std::vector<std::uint8_t> Space::path_classes(std::span<const std::uint32_t> pat
   return classes;
 }
 
-std::vector<float> Space::way_values(std::span<const GraphStep> ways) {
-  const std::size_t n = input_.n_values();
-  std::vector<float> values(ways.size() * n, 0.0F);
-  std::vector<BatchedStep> steps;
-  Move move;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    prepare(ways[i].state, 0, span_of(ways[i].option), move);
-    add_values(ways[i], move, &values[i * n]);
-    if (ways[i].end) add_end_values(ways[i].end, &values[i * n]);
-    steps.push_back({ways[i].state, ways[i].option, nullptr});
-  }
-  add_batched_values(steps, values.data());
-  return values;
-}
-
 }  // namespace hyperbaton

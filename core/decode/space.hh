@@ -111,8 +111,6 @@ class Space {
   double add_path_values(std::span<const std::uint32_t> path, std::vector<float>& values);
   // The class of each step of a path by each feature with classes: (steps, features).
   std::vector<std::uint8_t> path_classes(std::span<const std::uint32_t> path);
-  // Unweighted values of single steps, including the end of the sentence: (ways, n_values).
-  std::vector<float> way_values(std::span<const GraphStep> ways);
 
  private:
   // Call visit(i, state, move, score) for each step of a path, with the state before it.

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "decode/u64_map.hh"
+#include "base/u64_map.hh"
 #include "phrases/coverage.hh"
 #include "phrases/orientation.hh"
 

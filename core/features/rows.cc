@@ -51,8 +51,8 @@ FeatureRows joined_rows(std::size_t n_rows, unsigned n_threads, const Progress& 
 }
 
 FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
-                         unsigned n_threads, const Progress& progress) {
-  return joined_rows(where.size(), n_threads, progress, [&](std::size_t begin, RowsPart part) {
+                         unsigned n_threads) {
+  return joined_rows(where.size(), n_threads, {}, [&](std::size_t begin, RowsPart part) {
     RowKeys row_keys(templates, where);
     for (std::size_t r = 0; r < part.lengths.size(); ++r) {
       const auto& wanted = row_keys.of(begin + r);

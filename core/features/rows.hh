@@ -18,7 +18,7 @@ struct FeatureRows {
 
 // The features of each occurrence; features that are not among the keys are dropped.
 FeatureRows feature_rows(std::span<const Template> templates, const Occurrences& where, const KeyIndex& index,
-                         unsigned n_threads, const Progress& progress);
+                         unsigned n_threads);
 
 // A range of consecutive rows to fill: entries are appended, and row lengths set.
 struct RowsPart {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "decode/interner.hh"
+#include "base/interner.hh"
 #include "decode/options.hh"
 #include "decode/score_map.hh"
 

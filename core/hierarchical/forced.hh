@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "decode/interner.hh"
+#include "base/interner.hh"
 
 namespace hyperbaton {
 

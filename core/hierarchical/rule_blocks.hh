@@ -13,7 +13,7 @@
 
 #include <vector>
 
-#include "decode/interner.hh"
+#include "base/interner.hh"
 #include "decode/options.hh"
 
 namespace hyperbaton {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "decode/u64_map.hh"
+#include "base/u64_map.hh"
 #include "hierarchical/chart_lm.hh"
 #include "hierarchical/forced.hh"
 #include "hierarchical/grammar.hh"

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/columns.hh"
 #include "base/hash.hh"
 #include "base/size.hh"
 #include "learn/alike_features.hh"
@@ -167,24 +168,12 @@ class LocalProblem {
   std::vector<double> prior_;
 };
 
-// The result of one chunk of consecutive clusters.
-struct Part {
-  std::vector<FeatureId> features;
-  std::vector<float> weights;
-};
-
 std::vector<std::size_t> cut_chunks(const RowGroups& groups, std::size_t n_clusters) {
   std::vector<std::size_t> chunks{0};
   for (std::size_t c = 0; c < n_clusters; ++c)
     if (groups.starts[c + 1] - groups.starts[chunks.back()] >= kRowsTogether || c + 1 == n_clusters)
       chunks.push_back(c + 1);
   return chunks;
-}
-
-template <class T>
-void append(std::vector<T>& all, std::vector<T>&& part) {
-  all.insert(all.end(), part.begin(), part.end());
-  std::vector<T>().swap(part);
 }
 
 }  // namespace
@@ -198,7 +187,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
   ClusterWeights all;
   all.offsets.assign(n_clusters + 1, 0);
   all.objective.assign(n_clusters, std::numeric_limits<double>::quiet_NaN());
-  std::vector<Part> parts(chunks.size() - 1);
+  std::vector<ClusterWeights> parts(chunks.size() - 1);  // without offsets
   // Workers borrow a local problem, so that its arrays need not grow again for every chunk.
   std::mutex mutex;
   std::vector<std::unique_ptr<LocalProblem>> idle;
@@ -218,7 +207,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
       const Fit fit = local->train(trainer, members, members_of(judges, c), combine(problem.seed, first_cluster + c), poll);
       const auto& objective = fit.history.at("objective");
       if (!objective.empty()) all.objective[c] = objective.back();
-      Part& part = parts[p];
+      ClusterWeights& part = parts[p];
       part.features.insert(part.features.end(), local->ids().begin(), local->ids().end());
       if (problem.rows.options().constant) part.features.push_back(static_cast<FeatureId>(problem.rows.n_features()));
       part.weights.insert(part.weights.end(), fit.weights.begin(), fit.weights.end());
@@ -228,12 +217,7 @@ ClusterWeights fit_clusters(const Trainer& trainer, const Problem& problem, std:
     idle.push_back(std::move(local));
   });
   for (std::size_t c = 0; c < n_clusters; ++c) all.offsets[c + 1] += all.offsets[c];
-  all.features.reserve(to_size(all.offsets.back()));
-  all.weights.reserve(to_size(all.offsets.back()) * problem.n_classes);
-  for (Part& part : parts) {
-    append(all.features, std::move(part.features));
-    append(all.weights, std::move(part.weights));
-  }
+  join_columns<&ClusterWeights::features, &ClusterWeights::weights>(all, parts);
   return all;
 }
 

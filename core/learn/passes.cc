@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/size.hh"
 
@@ -18,6 +19,18 @@ std::size_t count_chunks(const Rows& rows, std::size_t n_parameters) {
   const std::size_t by_work = rows.n_entries() / (4 * rows.width() + 1024);
   const std::size_t by_memory = kMaxBufferBytes / (n_parameters * sizeof(double) + 1);
   return std::clamp<std::size_t>(std::min(by_work, by_memory), 1, kMaxChunks);
+}
+
+// Σ of n values, chunk by chunk.
+template <class Value>
+double sum_chunks(std::size_t n, std::size_t chunk, unsigned n_threads, const Value& value) {
+  std::vector<double> sums((n + chunk - 1) / chunk);
+  parallel_chunks(n, chunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += value(i);
+    sums[begin / chunk] = sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 double pass_over(const Rows& rows, const PassShape& shape, const double* weights, const RowLoss& loss, std::size_t begin,
@@ -39,22 +52,13 @@ double pass_over(const Rows& rows, const PassShape& shape, const double* weights
 double loss_and_gradient(const Rows& rows, const PassShape& shape, const double* weights, const RowLoss& loss,
                          std::span<double> gradient, unsigned n_threads) {
   const std::size_t n_chunks = count_chunks(rows, gradient.size());
-  std::fill(gradient.begin(), gradient.end(), 0.0);
-  if (n_chunks == 1) return pass_over(rows, shape, weights, loss, 0, rows.size(), gradient);
-  std::vector<std::vector<double>> parts(n_chunks);
-  std::vector<double> losses(n_chunks);
-  parallel_chunks(n_chunks, 1, n_threads, {}, [&](std::size_t b, std::size_t) {
-    parts[b].assign(gradient.size(), 0.0);
-    losses[b] =
-        pass_over(rows, shape, weights, loss, rows.size() * b / n_chunks, rows.size() * (b + 1) / n_chunks, parts[b]);
+  if (n_chunks == 1) {  // many clusters are small
+    std::ranges::fill(gradient, 0.0);
+    return pass_over(rows, shape, weights, loss, 0, rows.size(), gradient);
+  }
+  return sum_parts({n_chunks, n_chunks, n_threads}, gradient, {}, [&](std::size_t b, std::span<double> sum, Poll&) {
+    return pass_over(rows, shape, weights, loss, rows.size() * b / n_chunks, rows.size() * (b + 1) / n_chunks, sum);
   });
-  parallel_chunks(gradient.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    for (const auto& part : parts)
-      for (std::size_t j = begin; j < end; ++j) gradient[j] += part[j];
-  });
-  double total = 0;
-  for (const double one : losses) total += one;
-  return total;
 }
 
 std::vector<double> score_rows(const Rows& rows, std::span<const double> weights, std::size_t n_outputs, unsigned n_threads,
@@ -68,15 +72,7 @@ std::vector<double> score_rows(const Rows& rows, std::span<const double> weights
 }
 
 double sum_over_rows(std::size_t n_rows, unsigned n_threads, const std::function<double(std::size_t)>& value) {
-  std::vector<double> sums((n_rows + kRowChunk - 1) / kRowChunk);
-  parallel_chunks(n_rows, kRowChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
-    for (std::size_t i = begin; i < end; ++i) sum += value(i);
-    sums[begin / kRowChunk] = sum;
-  });
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
+  return sum_chunks(n_rows, kRowChunk, n_threads, value);
 }
 
 std::vector<double> squared_columns(const Rows& rows) {
@@ -90,15 +86,8 @@ namespace {
 
 template <class A, class B>
 double sum_products(std::span<const A> a, std::span<const B> b, unsigned n_threads) {
-  std::vector<double> sums((a.size() + kVectorChunk - 1) / kVectorChunk);
-  parallel_chunks(a.size(), kVectorChunk, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    double sum = 0;
-    for (std::size_t j = begin; j < end; ++j) sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
-    sums[begin / kVectorChunk] = sum;
-  });
-  double total = 0;
-  for (const double sum : sums) total += sum;
-  return total;
+  return sum_chunks(a.size(), kVectorChunk, n_threads,
+                    [&](std::size_t j) { return static_cast<double>(a[j]) * static_cast<double>(b[j]); });
 }
 
 template <class X>

@@ -76,21 +76,17 @@ class ArpaSource {
 class ArpaWriter {
  public:
   // The n-grams and the vocabulary must outlive the writer.
-  ArpaWriter(const NgramModel& model, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
-             unsigned n_threads);
-  ArpaWriter(const NgramTree& tree, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
-             unsigned n_threads);
+  ArpaWriter(const NgramModel& model, SpelledWords words, unsigned n_threads);
+  ArpaWriter(const NgramTree& tree, SpelledWords words, unsigned n_threads);
   // The next piece of text; empty at the end.
   std::string next();
 
  private:
-  ArpaWriter(std::unique_ptr<ArpaSource> source, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
-             unsigned n_threads);
+  ArpaWriter(std::unique_ptr<ArpaSource> source, SpelledWords words, unsigned n_threads);
   std::string ngram_lines(std::size_t begin, std::size_t end) const;
 
   std::unique_ptr<ArpaSource> source_;
-  std::span<const std::uint8_t> bytes_;
-  std::span<const std::int64_t> offsets_;
+  SpelledWords words_;
   unsigned n_threads_;
   std::uint32_t order_ = 0;
   std::size_t count_ = 0, done_ = 0;  // n-grams of this order

@@ -174,18 +174,15 @@ class TreeSource : public ArpaSource {
 
 }  // namespace
 
-ArpaWriter::ArpaWriter(const NgramModel& model, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
-                       unsigned n_threads)
-    : ArpaWriter(std::make_unique<ModelSource>(model, n_threads), bytes, offsets, n_threads) {}
+ArpaWriter::ArpaWriter(const NgramModel& model, SpelledWords words, unsigned n_threads)
+    : ArpaWriter(std::make_unique<ModelSource>(model, n_threads), words, n_threads) {}
 
-ArpaWriter::ArpaWriter(const NgramTree& tree, std::span<const std::uint8_t> bytes, std::span<const std::int64_t> offsets,
-                       unsigned n_threads)
-    : ArpaWriter(std::make_unique<TreeSource>(tree), bytes, offsets, n_threads) {}
+ArpaWriter::ArpaWriter(const NgramTree& tree, SpelledWords words, unsigned n_threads)
+    : ArpaWriter(std::make_unique<TreeSource>(tree), words, n_threads) {}
 
-ArpaWriter::ArpaWriter(std::unique_ptr<ArpaSource> source, std::span<const std::uint8_t> bytes,
-                       std::span<const std::int64_t> offsets, unsigned n_threads)
-    : source_(std::move(source)), bytes_(bytes), offsets_(offsets), n_threads_(n_threads) {
-  if (offsets.size() != source_->n_words() + 1U) throw Error("the vocabulary does not match the language model");
+ArpaWriter::ArpaWriter(std::unique_ptr<ArpaSource> source, SpelledWords words, unsigned n_threads)
+    : source_(std::move(source)), words_(words), n_threads_(n_threads) {
+  if (words.size() != source_->n_words()) throw Error("the vocabulary does not match the language model");
 }
 
 std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
@@ -196,7 +193,7 @@ std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
   std::string text, context;  // the text between the probability and the newest word
   std::size_t size = 0;
   const auto append_word = [&](std::string& to, WordId word) {
-    const auto spelled = slice(bytes_, offsets_, word);
+    const auto spelled = slice(words_.bytes, words_.offsets, word);
     to.append(reinterpret_cast<const char*>(spelled.data()), spelled.size());
   };
   const auto* last = static_cast<const std::uint32_t*>(nullptr);
@@ -208,7 +205,7 @@ std::string ArpaWriter::ngram_lines(std::size_t begin, std::size_t end) const {
         context.push_back(' ');
       }
     }
-    const auto newest = slice(bytes_, offsets_, row[order_ - 1]);
+    const auto newest = slice(words_.bytes, words_.offsets, row[order_ - 1]);
     const auto most = context.size() + newest.size() + 2 * (kMaxFloatText + 1);
     if (text.size() < size + most) text.resize(std::max(2 * text.size(), size + most + (end - begin) * 32));
     auto* at = write_float(text.data() + size, std::bit_cast<float>(row[order_]));

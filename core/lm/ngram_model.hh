@@ -181,7 +181,6 @@ class NgramModel {
     return count;
   }
 
-  std::uint32_t unk() const { return kUnk; }
   std::uint32_t eos() const { return kEos; }
   // log10 p(word), without context.
   float log10_prob(std::uint32_t word) const { return is_packed_ ? packed_table(1)[word].prob() : table(1).prob(word); }

@@ -1,6 +1,5 @@
 #include "lm/ngram_rows.hh"
 
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -16,66 +15,19 @@ bool is_before(const WordId* a, const WordId* b, std::size_t order) {
   return by == RowOrder::ByContext && a[0] < b[0];
 }
 
-template <class T, class Less>
-void sort_in_parallel(std::span<T> values, const Less& less, unsigned n_threads, const Progress& progress) {
-  constexpr std::size_t chunk = 1 << 16;
-  const auto at = [&](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
-  parallel_chunks(values.size(), chunk, n_threads, progress,
-                  [&](std::size_t begin, std::size_t end) { std::sort(at(begin), at(end), less); });
-  for (std::size_t width = chunk; width < values.size(); width *= 2) {
-    parallel_chunks(values.size(), 2 * width, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-      if (begin + width < end) std::inplace_merge(at(begin), at(begin + width), at(end), less);
-    });
-  }
-}
-
 template <std::size_t N, RowOrder by>
-void sort_fixed(std::span<std::uint32_t> numbers, unsigned n_threads, const Progress& progress) {
+void sort_fixed(std::span<NgramRow<N>> rows, unsigned n_threads, const Progress& progress) {
+  constexpr std::size_t chunk = 1 << 16;
   const auto less = [](const NgramRow<N>& a, const NgramRow<N>& b) {
     return is_before<by>(a.words.data(), b.words.data(), N);
   };
-  sort_in_parallel(as_rows<N>(numbers), less, n_threads, progress);
-}
-
-// Rows of any order: their numbers are sorted, then the rows are moved to their places.
-template <RowOrder by>
-void sort_any(std::span<std::uint32_t> numbers, std::size_t order, unsigned n_threads, const Progress& progress) {
-  const std::size_t width = order + 2;
-  if (numbers.size() % width != 0) throw Error("the rows have a different order");
-  const auto row = [&](std::size_t i) { return numbers.data() + i * width; };
-  std::vector<std::size_t> from(numbers.size() / width);
-  std::iota(from.begin(), from.end(), 0);
-  sort_in_parallel(
-      std::span(from), [&](std::size_t a, std::size_t b) { return is_before<by>(row(a), row(b), order); }, n_threads,
-      progress);
-  std::vector<std::uint32_t> first(width);
-  for (std::size_t start = 0; start < from.size(); ++start) {  // each cycle of the permutation once
-    if (from[start] == start) continue;
-    std::copy_n(row(start), width, first.begin());
-    std::size_t to = start;
-    while (from[to] != start) {
-      std::copy_n(row(from[to]), width, row(to));
-      to = std::exchange(from[to], to);
-    }
-    std::copy(first.begin(), first.end(), row(to));
-    from[to] = to;
-  }
-}
-
-// The usual orders are compile-time constants, which makes sorting faster.
-template <RowOrder by>
-void sort_rows_by(std::span<std::uint32_t> numbers, std::size_t order, unsigned n_threads, const Progress& progress) {
-  switch (order) {
-    case 2:
-      return sort_fixed<2, by>(numbers, n_threads, progress);
-    case 3:
-      return sort_fixed<3, by>(numbers, n_threads, progress);
-    case 4:
-      return sort_fixed<4, by>(numbers, n_threads, progress);
-    case 5:
-      return sort_fixed<5, by>(numbers, n_threads, progress);
-    default:
-      return sort_any<by>(numbers, order, n_threads, progress);
+  const auto at = [&](std::size_t i) { return rows.begin() + static_cast<std::ptrdiff_t>(i); };
+  parallel_chunks(rows.size(), chunk, n_threads, progress,
+                  [&](std::size_t begin, std::size_t end) { std::sort(at(begin), at(end), less); });
+  for (std::size_t width = chunk; width < rows.size(); width *= 2) {
+    parallel_chunks(rows.size(), 2 * width, n_threads, progress, [&](std::size_t begin, std::size_t end) {
+      if (begin + width < end) std::inplace_merge(at(begin), at(begin + width), at(end), less);
+    });
   }
 }
 
@@ -117,8 +69,11 @@ std::size_t merge_fixed(std::span<const std::span<const std::uint32_t>> runs, st
 
 void sort_rows(std::span<std::uint32_t> numbers, std::size_t order, RowOrder by, unsigned n_threads,
                const Progress& progress) {
-  by == RowOrder::ByContext ? sort_rows_by<RowOrder::ByContext>(numbers, order, n_threads, progress)
-                            : sort_rows_by<RowOrder::BySuffix>(numbers, order, n_threads, progress);
+  with_order(order, [&]<std::size_t N>() {
+    const auto rows = as_rows<N>(numbers);
+    by == RowOrder::ByContext ? sort_fixed<N, RowOrder::ByContext>(rows, n_threads, progress)
+                              : sort_fixed<N, RowOrder::BySuffix>(rows, n_threads, progress);
+  });
 }
 
 std::size_t merge_rows(std::span<const std::span<const std::uint32_t>> runs, std::size_t order,

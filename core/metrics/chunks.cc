@@ -112,13 +112,9 @@ class Chunker {
 std::vector<ChunkCounts> count_chunks(const WordsView& hypotheses, const WordsView& references,
                                       std::span<const std::int64_t> line, const MatchesView& matches, unsigned n_threads,
                                       const Progress& progress) {
-  std::vector<ChunkCounts> counts(hypotheses.size());
-  parallel_chunks(hypotheses.size(), kFewSentences, n_threads, progress,
-                  [&](std::size_t begin, std::size_t end, Poll& poll) {
-                    for (std::size_t h = begin; h < end; ++h)
-                      counts[h] = Chunker(hypotheses[h], references[to_size(line[h])], matches).count(poll);
-                  });
-  return counts;
+  return count_pairs(
+      hypotheses, references, line, kFewSentences, n_threads, progress,
+      [&](auto hypothesis, auto reference, Poll& poll) { return Chunker(hypothesis, reference, matches).count(poll); });
 }
 
 }  // namespace hyperbaton

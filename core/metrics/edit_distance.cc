@@ -7,10 +7,9 @@ namespace hyperbaton {
 
 namespace {
 
-// `row` is scratch space. Row j after word i: edits between the first i words of one and the first j of the other.
-std::int64_t distance(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to,
-                      std::vector<std::int64_t>& row, Poll& poll) {
-  row.resize(to.size() + 1);
+// Row j after word i: edits between the first i words of one and the first j of the other.
+std::int64_t distance(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to, Poll& poll) {
+  std::vector<std::int64_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::int64_t{0});
   for (std::size_t i = 0; i < from.size(); ++i) {
     poll();
@@ -29,14 +28,7 @@ std::int64_t distance(std::span<const std::uint32_t> from, std::span<const std::
 
 std::vector<std::int64_t> edit_distances(const WordsView& hypotheses, const WordsView& references,
                                          std::span<const std::int64_t> line, unsigned n_threads, const Progress& progress) {
-  std::vector<std::int64_t> edits(hypotheses.size());
-  parallel_chunks(hypotheses.size(), kManySentences, n_threads, progress,
-                  [&](std::size_t begin, std::size_t end, Poll& poll) {
-                    std::vector<std::int64_t> row;
-                    for (std::size_t h = begin; h < end; ++h)
-                      edits[h] = distance(hypotheses[h], references[line[h]], row, poll);
-                  });
-  return edits;
+  return count_pairs(hypotheses, references, line, kManySentences, n_threads, progress, distance);
 }
 
 }  // namespace hyperbaton

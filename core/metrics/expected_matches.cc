@@ -86,7 +86,7 @@ class ListMatches {
 std::vector<double> expected_matches(const WordsView& candidates, std::span<const std::int64_t> lists,
                                      std::span<const double> probabilities, std::size_t max_order, unsigned n_threads,
                                      const Progress& progress) {
-  if (candidates.words.size() >= kNone || candidates.size() >= kNone) throw Error("too many translations at once");
+  if (candidates.values.size() >= kNone || candidates.size() >= kNone) throw Error("too many translations at once");
   std::vector<double> rows(candidates.size() * max_order, 0);
   parallel_chunks(lists.size() - 1, 1, n_threads, progress, [&](std::size_t begin, std::size_t end, Poll& poll) {
     ListMatches matches(candidates, probabilities, max_order);

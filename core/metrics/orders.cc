@@ -13,10 +13,10 @@ namespace {
 using Order = std::span<const std::uint16_t>;
 
 // The number of steps of `reference` that also occur in `hypothesis`. Position -1 is the sentence start.
-void count_steps(Order hypothesis, Order reference, std::vector<int>& before, OrderAgreement& agreement) {
+void count_steps(Order hypothesis, Order reference, OrderAgreement& agreement) {
   constexpr int kNoPosition = -2;
   const auto width = [](Order order) { return order.empty() ? 0 : *std::max_element(order.begin(), order.end()) + 1; };
-  before.assign(std::max(width(hypothesis), width(reference)), kNoPosition);
+  std::vector<int> before(to_size(std::max(width(hypothesis), width(reference))), kNoPosition);
   int previous = -1;
   for (const int position : reference) {
     before[position] = previous;
@@ -64,17 +64,14 @@ void compare_permutations(Order hypothesis, Order reference, OrderAgreement& agr
 
 std::vector<OrderAgreement> compare_orders(const OrdersView& hypotheses, const OrdersView& references,
                                            std::span<const std::int64_t> line, unsigned n_threads) {
-  std::vector<OrderAgreement> agreements(hypotheses.size(), OrderAgreement{});
-  parallel_chunks(hypotheses.size(), kManySentences, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    std::vector<int> before;
-    for (std::size_t h = begin; h < end; ++h) {
-      const Order hypothesis = hypotheses[h], reference = references[line[h]];
-      agreements[h].n_reference = static_cast<std::int64_t>(reference.size());
-      count_steps(hypothesis, reference, before, agreements[h]);
-      compare_permutations(hypothesis, reference, agreements[h]);
-    }
-  });
-  return agreements;
+  return count_pairs(hypotheses, references, line, kManySentences, n_threads, {},
+                     [](Order hypothesis, Order reference, Poll&) {
+                       OrderAgreement agreement{};
+                       agreement.n_reference = static_cast<std::int64_t>(reference.size());
+                       count_steps(hypothesis, reference, agreement);
+                       compare_permutations(hypothesis, reference, agreement);
+                       return agreement;
+                     });
 }
 
 }  // namespace hyperbaton

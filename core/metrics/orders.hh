@@ -9,17 +9,11 @@
 #include <span>
 #include <vector>
 
+#include "base/slices.hh"
+
 namespace hyperbaton {
 
-struct OrdersView {
-  std::span<const std::uint16_t> positions;
-  std::span<const std::int64_t> offsets;
-
-  std::size_t size() const { return offsets.size() - 1; }
-  std::span<const std::uint16_t> operator[](std::size_t s) const {
-    return positions.subspan(offsets[s], offsets[s + 1] - offsets[s]);
-  }
-};
+using OrdersView = SlicesView<std::uint16_t>;
 
 struct OrderAgreement {
   std::int64_t n_reference;   // positions of the reference order

@@ -171,15 +171,12 @@ std::vector<std::uint32_t> matched_places(WordSpan hypothesis, WordSpan referenc
 std::vector<SharedWords> count_shared_words(const WordsView& hypotheses, const WordsView& references,
                                             std::span<const std::int64_t> line, unsigned n_threads,
                                             const Progress& progress) {
-  std::vector<SharedWords> counts(hypotheses.size());
-  parallel_chunks(hypotheses.size(), kFewSentences, n_threads, progress, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t h = begin; h < end; ++h) {
-      auto places = matched_places(hypotheses[h], references[to_size(line[h])]);
-      const auto n = static_cast<std::int64_t>(places.size());
-      counts[h] = {n, count_increasing_pairs(std::move(places))};
-    }
-  });
-  return counts;
+  return count_pairs(hypotheses, references, line, kFewSentences, n_threads, progress,
+                     [](WordSpan hypothesis, WordSpan reference, Poll&) -> SharedWords {
+                       auto places = matched_places(hypothesis, reference);
+                       const auto n = static_cast<std::int64_t>(places.size());
+                       return {n, count_increasing_pairs(std::move(places))};
+                     });
 }
 
 }  // namespace hyperbaton

@@ -209,12 +209,7 @@ std::int64_t edits_of(std::span<const std::uint32_t> hypothesis, std::span<const
 std::vector<std::int64_t> translation_edits(const WordsView& hypotheses, const WordsView& references,
                                             std::span<const std::int64_t> line, unsigned n_threads,
                                             const Progress& progress) {
-  std::vector<std::int64_t> edits(hypotheses.size());
-  parallel_chunks(hypotheses.size(), kFewSentences, n_threads, progress,
-                  [&](std::size_t begin, std::size_t end, Poll& poll) {
-                    for (std::size_t h = begin; h < end; ++h) edits[h] = edits_of(hypotheses[h], references[line[h]], poll);
-                  });
-  return edits;
+  return count_pairs(hypotheses, references, line, kFewSentences, n_threads, progress, edits_of);
 }
 
 }  // namespace hyperbaton

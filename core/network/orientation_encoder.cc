@@ -12,23 +12,20 @@ namespace {
 constexpr std::size_t kPlaces = 4;
 
 HalfMatrix table_of(const HalfMatrices& arrays, const std::string& name, std::size_t size) {
-  const auto place = arrays.find(name);
-  if (place == arrays.end()) throw Error("the network has no array " + name);
-  if (place->second.n_columns != size || place->second.n_rows == 0)
-    throw Error("the arrays of the network do not match: " + name);
-  return place->second;
+  const auto& table = find_matrix(arrays, name);
+  if (table.n_columns != size || table.n_rows == 0) throw Error("the arrays of the network do not match: " + name);
+  return table;
 }
 
 }  // namespace
 
 OrientationEncoder::OrientationEncoder(const HalfMatrices& arrays) : encoder_(arrays) {
-  const auto out = arrays.find("out.weight");
-  if (out == arrays.end()) throw Error("the network has no array out.weight");
-  n_classes_ = out->second.n_rows;
-  size_ = out->second.n_columns;
+  const auto& out = find_matrix(arrays, "out.weight");
+  n_classes_ = out.n_rows;
+  size_ = out.n_columns;
   if (n_classes_ == 0 || size_ == 0) throw Error("the arrays of the network do not match: out.weight");
   out_ = LinearLayer(n_classes_, size_);
-  out_.put_weights(out->second, 0);
+  out_.put_weights(out, 0);
   out_.put_bias(find_matrix(arrays, "out.bias", 1, n_classes_), 0);
   places_ = LinearLayer(kPlaces * size_, encoder_.state_size());
   places_.put_weights(find_matrix(arrays, "places.weight", kPlaces * size_, encoder_.state_size()), 0);
@@ -39,11 +36,11 @@ OrientationEncoder::OrientationEncoder(const HalfMatrices& arrays) : encoder_(ar
 }
 
 void OrientationEncoder::scores(const EncoderText& text, const EncoderPhrases& phrases, std::span<float> scores,
-                                unsigned n_threads, const Progress& progress) const {
+                                unsigned n_threads) const {
   if (phrases.offsets.size() != text.offsets.size() || scores.size() != phrases.size() * n_classes_ ||
       to_size(phrases.offsets.back()) != phrases.size())
     throw Error("the phrases do not match the text");
-  encoder_.for_each(text, n_threads, progress, [&](const SentenceEncoder::Encoded& encoded) {
+  encoder_.for_each(text, n_threads, {}, [&](const SentenceEncoder::Encoded& encoded) {
     std::vector<float> places, sums, sum(size_), products;
     places_.apply(encoded.states, places, encoded.n_tokens);
     for (std::size_t b = 0; b < encoded.sentences.size(); ++b) {

@@ -28,8 +28,7 @@ class OrientationEncoder {
 
   std::size_t n_classes() const { return n_classes_; }
   // Fill in scores, (phrases, classes).
-  void scores(const EncoderText& text, const EncoderPhrases& phrases, std::span<float> scores, unsigned n_threads,
-              const Progress& progress) const;
+  void scores(const EncoderText& text, const EncoderPhrases& phrases, std::span<float> scores, unsigned n_threads) const;
 
  private:
   SentenceEncoder encoder_;

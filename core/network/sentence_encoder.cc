@@ -1,7 +1,6 @@
 #include "network/sentence_encoder.hh"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/errors.hh"
 #include "base/half.hh"
@@ -38,13 +37,18 @@ void trim(const std::vector<float>& rows, std::size_t width, std::size_t n_colum
 
 }  // namespace
 
-const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name, std::size_t n_rows,
-                              std::size_t n_columns) {
+const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name) {
   const auto place = arrays.find(name);
   if (place == arrays.end()) throw Error("the network has no array " + name);
-  if (place->second.n_rows != n_rows || place->second.n_columns != n_columns)
-    throw Error("the arrays of the network do not match: " + name);
   return place->second;
+}
+
+const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name, std::size_t n_rows,
+                              std::size_t n_columns) {
+  const auto& matrix = find_matrix(arrays, name);
+  if (matrix.n_rows != n_rows || matrix.n_columns != n_columns)
+    throw Error("the arrays of the network do not match: " + name);
+  return matrix;
 }
 
 void add_row(const HalfMatrix& table, std::int64_t row, float scale, float* sum) {
@@ -103,10 +107,7 @@ void SentenceEncoder::for_each(const EncoderText& text, unsigned n_threads, cons
                                const std::function<void(const Encoded&)>& use) const {
   const std::size_t n_sentences = text.offsets.size() - 1;
   // Sentences of similar length are batched; the batching does not change results.
-  std::vector<std::size_t> order(n_sentences);
-  std::iota(order.begin(), order.end(), 0);
-  const auto length = [&](std::size_t s) { return text.offsets[s + 1] - text.offsets[s]; };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
+  const auto order = longest_first(text.offsets);
   parallel_chunks(n_sentences, kTogether, n_threads, progress, [&](std::size_t begin, std::size_t end) {
     Work work;
     Encoded encoded;

@@ -25,6 +25,8 @@ struct HalfMatrix {
 };
 using HalfMatrices = std::map<std::string, HalfMatrix>;
 
+// The matrix with this name; throws if there is none.
+const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name);
 // The matrix with this name and shape; throws if there is none.
 const HalfMatrix& find_matrix(const HalfMatrices& arrays, const std::string& name, std::size_t n_rows,
                               std::size_t n_columns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/columns.hh"
 #include "base/size.hh"
 #include "features/packed_ids.hh"
 
@@ -73,18 +74,6 @@ std::vector<FeatureLists> lists_of_parts(const TaggedText& text, const VisitsVie
   return parts;
 }
 
-// Append a vector of each part to that of the whole, and free it.
-template <class Whole, class Base, class Value>
-void join(std::vector<Whole>& parts, std::vector<Value> Base::* column, Whole& all) {
-  std::size_t n = 0;
-  for (const Whole& part : parts) n += (part.*column).size();
-  (all.*column).reserve(n);
-  for (Whole& part : parts) {
-    (all.*column).insert((all.*column).end(), (part.*column).begin(), (part.*column).end());
-    std::vector<Value>().swap(part.*column);
-  }
-}
-
 }  // namespace
 
 FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, const JumpFeatures& features,
@@ -92,9 +81,7 @@ FeatureLists feature_lists(const TaggedText& text, const VisitsView& visits, con
                            const Progress& progress) {
   auto parts = lists_of_parts(text, visits, features, numbers, begin, end, n_threads, progress);
   FeatureLists all;
-  join(parts, &FeatureLists::counts, all);
-  join(parts, &FeatureLists::ids, all);
-  join(parts, &FeatureLists::n_ids, all);
+  join_columns<&FeatureLists::counts, &FeatureLists::ids, &FeatureLists::n_ids>(all, parts);
   return all;
 }
 
@@ -116,8 +103,7 @@ PackedLists packed_feature_lists(const TaggedText& text, const VisitsView& visit
     std::vector<std::uint32_t>().swap(lists[p].ids);
   });
   PackedLists all;
-  for (auto column : {&PackedLists::counts, &PackedLists::packed}) join(parts, column, all);
-  for (auto column : {&PackedLists::n_bytes, &PackedLists::n_ids}) join(parts, column, all);
+  join_columns<&PackedLists::counts, &PackedLists::packed, &PackedLists::n_bytes, &PackedLists::n_ids>(all, parts);
   return all;
 }
 
@@ -203,7 +189,7 @@ double JumpObjective::pass(const Chunk& chunk, std::span<const double> weights, 
 }
 
 template <std::size_t Planes>
-void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const {
+double JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const {
   JumpScores<Planes> scores(candidates());
   Scratch scratch;
   for (std::size_t place = chunk.begin; place < chunk.end; ++place) {
@@ -212,50 +198,24 @@ void JumpObjective::add_curvature(const Chunk& chunk, std::span<double> curvatur
     scores.add_gradient(lists, typename JumpScores<Planes>::Gradient{curvature.data()}, scratch.next);
     poll();
   }
-}
-
-template <class Work>
-void JumpObjective::sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const {
-  std::fill(sum.begin(), sum.end(), 0.0);
-  const std::size_t n = chunks_.size();
-  std::vector<std::vector<double>> parts(n == 1 ? 0 : std::min<std::size_t>(std::max(options_.n_threads, 1u), n));
-  const std::size_t together = std::max<std::size_t>(parts.size(), 1);
-  // Chunks take about the same time, so threads hardly wait for each other.
-  for (std::size_t first = 0; first < n; first += together) {
-    const std::size_t n_here = std::min(together, n - first);
-    const Progress report = [&](std::size_t done, std::size_t) { return !progress || progress(first + done, n); };
-    parallel_chunks(n_here, 1, options_.n_threads, report, [&](std::size_t at, std::size_t, Poll& poll) {
-      if (parts.empty()) return work(first + at, sum, poll);
-      parts[at].assign(sum.size(), 0.0);
-      work(first + at, std::span(parts[at]), poll);
-    });
-    if (parts.empty()) continue;
-    parallel_chunks(sum.size(), kVectorChunk, options_.n_threads, {}, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t at = 0; at < n_here; ++at)
-        for (std::size_t p = begin; p < end; ++p) sum[p] += parts[at][p];
-    });
-  }
+  return 0;
 }
 
 double JumpObjective::operator()(std::span<const double> weights, std::span<double> gradient,
                                  const Progress& progress) const {
-  std::vector<double> losses(chunks_.size());
   const std::vector<double> inner = in_inner_order(weights);
-  sum_chunks(gradient, progress, [&](std::size_t b, std::span<double> part, Poll& poll) {
-    losses[b] = options_.planes == 1 ? pass<1>(chunks_[b], inner, part, poll) : pass<3>(chunks_[b], inner, part, poll);
+  const double loss = sum_parts(parts(), gradient, progress, [&](std::size_t b, std::span<double> part, Poll& poll) {
+    return options_.planes == 1 ? pass<1>(chunks_[b], inner, part, poll) : pass<3>(chunks_[b], inner, part, poll);
   });
-  const std::vector<double> ours = in_our_order(gradient);
-  std::copy(ours.begin(), ours.end(), gradient.begin());
-  double total = 0;
-  for (const double loss : losses) total += loss;
-  return total;
+  std::ranges::copy(in_our_order(gradient), gradient.begin());
+  return loss;
 }
 
 std::vector<double> JumpObjective::curvature(const Progress& progress) const {
   constexpr double kTogether = 20;  // approximate number of features of a jump
   std::vector<double> result(n_parameters_);
-  sum_chunks(result, progress, [&](std::size_t b, std::span<double> part, Poll& poll) {
-    options_.planes == 1 ? add_curvature<1>(chunks_[b], part, poll) : add_curvature<3>(chunks_[b], part, poll);
+  sum_parts(parts(), result, progress, [&](std::size_t b, std::span<double> part, Poll& poll) {
+    return options_.planes == 1 ? add_curvature<1>(chunks_[b], part, poll) : add_curvature<3>(chunks_[b], part, poll);
   });
   for (double& one : result) one *= kTogether;
   return in_our_order(result);

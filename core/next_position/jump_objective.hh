@@ -97,10 +97,9 @@ class JumpObjective {
   template <std::size_t Planes>
   double pass(const Chunk& chunk, std::span<const double> weights, std::span<double> gradient, Poll& poll) const;
   template <std::size_t Planes>
-  void add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const;
-  // Let each chunk fill its own vector, and add them up in chunk order, as many at once as there are threads.
-  template <class Work>
-  void sum_chunks(std::span<double> sum, const Progress& progress, const Work& work) const;
+  double add_curvature(const Chunk& chunk, std::span<double> curvature, Poll& poll) const;
+  // As many at once as there are threads.
+  Parts parts() const { return {chunks_.size(), std::max(options_.n_threads, 1u), options_.n_threads}; }
   void find_sentences();
   void cut_chunks();
   // Values of all weights in the other order; without such lists, nothing changes.

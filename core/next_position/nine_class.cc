@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "base/columns.hh"
 #include "base/math.hh"
 #include "base/size.hh"
 #include "next_position/jump_logprobs.hh"
@@ -61,12 +62,12 @@ std::vector<std::uint64_t> count_position_features(const TaggedText& text, const
                     [&] { return PositionKeys{text, visits, static_cast<int>(bound)}; });
 }
 
-PositionRows position_rows(const TaggedText& text, Bound bound, std::span<const std::uint64_t> keys, unsigned n_threads) {
+FeatureRows position_rows(const TaggedText& text, Bound bound, std::span<const std::uint64_t> keys, unsigned n_threads) {
   const KeyIndex index(keys);
   const std::size_t n_blocks = (text.size() + kSentencesAtOnce - 1) / kSentencesAtOnce;
-  std::vector<PositionRows> pieces(n_blocks);
+  std::vector<FeatureRows> pieces(n_blocks, {.starts = {0}, .indices = {}});
   parallel_chunks(text.size(), kSentencesAtOnce, n_threads, {}, [&](std::size_t begin, std::size_t end) {
-    PositionRows& piece = pieces[begin / kSentencesAtOnce];
+    FeatureRows& piece = pieces[begin / kSentencesAtOnce];
     PositionParts parts;
     for (std::size_t s = begin; s < end; ++s) {
       parts.assign(text, s, text.tagged());
@@ -81,11 +82,10 @@ PositionRows position_rows(const TaggedText& text, Bound bound, std::span<const 
       }
     }
   });
-  PositionRows rows{{0}, {}};
-  for (const PositionRows& piece : pieces) {
-    const std::int64_t base = rows.starts.back();
-    for (const std::int64_t stop : piece.starts) rows.starts.push_back(base + stop);
-    rows.indices.insert(rows.indices.end(), piece.indices.begin(), piece.indices.end());
+  FeatureRows rows{.starts = {0}, .indices = {}};
+  for (const FeatureRows& piece : pieces) {
+    append_offsets<&FeatureRows::starts>(rows, piece);
+    append_columns<&FeatureRows::indices>(rows, piece);
   }
   return rows;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "features/jumps.hh"
+#include "features/rows.hh"
 #include "phrases/distance_classes.hh"
 
 namespace hyperbaton {
@@ -19,11 +20,7 @@ enum class Bound : std::uint8_t { Out, In };
 std::vector<std::uint64_t> count_position_features(const TaggedText& text, const VisitsView& visits, Bound bound,
                                                    const Counting& options, const Progress& progress);
 
-struct PositionRows {
-  std::vector<std::int64_t> starts;
-  std::vector<std::int32_t> indices;  // increasing inside a row
-};
-PositionRows position_rows(const TaggedText& text, Bound bound, std::span<const std::uint64_t> keys, unsigned n_threads);
+FeatureRows position_rows(const TaggedText& text, Bound bound, std::span<const std::uint64_t> keys, unsigned n_threads);
 
 // The class of the jump of each such position, -1 if it has none.
 std::vector<std::int32_t> position_classes(const TaggedText& text, const VisitsView& visits, Bound bound);

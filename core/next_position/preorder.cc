@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/math.hh"
-#include "base/size.hh"
+#include "base/slices.hh"
 #include "next_position/jump_logprobs.hh"
 
 namespace hyperbaton {
@@ -162,7 +162,7 @@ void preorder(std::span<const double> scores, std::span<const std::int64_t> offs
                     Search search(options);
                     std::vector<std::uint16_t> best;
                     for (std::size_t s = begin; s < end; ++s) {
-                      const auto order = orders.subspan(to_size(offsets[s]), to_size(offsets[s + 1] - offsets[s]));
+                      const auto order = valid_slice(orders, offsets, s);
                       logprobs[s] = search(scores.data() + starts[s], order.size(), best, poll);
                       attach_unvisited(best, order);
                     }

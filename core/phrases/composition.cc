@@ -15,8 +15,7 @@ constexpr std::size_t kPhrasesAtOnce = 256;
 // The numbers of both halves of phrases, for each split point.
 class Halves {
  public:
-  explicit Halves(const PhrasesView& phrases)
-      : phrases_(phrases), slots_(build_phrase_index(phrases)), index_(slots_, phrases) {}
+  explicit Halves(const PhrasesView& phrases) : phrases_(phrases), index_(phrases) {}
   struct Cut {
     std::uint32_t front, back;
   };
@@ -29,7 +28,6 @@ class Halves {
 
  private:
   PhrasesView phrases_;
-  std::vector<std::uint32_t> slots_;
   PhraseIndex index_;
 };
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/interner.hh"
 #include "base/numbers_view.hh"
 
 namespace hyperbaton {
@@ -31,19 +32,15 @@ class LinkSets {
  public:
   // The numbers of sets; set k is points[offsets[k] .. offsets[k+1]).
   std::vector<std::uint32_t> add(std::span<const std::int64_t> offsets, std::span<const InnerLink> points);
-  std::uint32_t number(std::span<const InnerLink> links);
-  std::size_t size() const { return offsets_.size() - 1; }
-  std::span<const InnerLink> set(std::size_t number) const { return slice(std::span(points_), offsets_, number); }
-  const std::vector<std::int64_t>& offsets() const { return offsets_; }
-  const std::vector<InnerLink>& points() const { return points_; }
+  std::uint32_t number(std::span<const InnerLink> links) { return sets_.number(links).first; }
+  std::size_t size() const { return sets_.size(); }
+  std::span<const InnerLink> set(std::uint32_t number) const { return sets_.run<InnerLink>(number); }
+  // All sets, by number: set s is points()[offsets()[s] .. offsets()[s+1]).
+  std::vector<std::int64_t> offsets() const;
+  std::vector<InnerLink> points() const;
 
  private:
-  void grow();
-
-  std::vector<std::int64_t> offsets_{0};
-  std::vector<InnerLink> points_;
-  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1 << 10, kFree);  // at most half of them are in use
-  static constexpr std::uint32_t kFree = 0xffffffff;
+  Interner sets_;
 };
 
 }  // namespace hyperbaton

@@ -68,10 +68,6 @@ Orientation OrientationGrid::decide(const Neighbours& row, Unit unit) {
   return far.across && !far.straight && !torn ? DiscontinuousLeft : DiscontinuousRight;
 }
 
-Orientation OrientationGrid::orientation(SourceSpan source, TargetSpan target, Unit unit, Side side) const {
-  return decide(neighbours(source, target, side), unit);
-}
-
 std::uint16_t OrientationGrid::packed(SourceSpan source, TargetSpan target) const {
   unsigned bits = 0;
   for (const auto side : {Side::Before, Side::After}) {

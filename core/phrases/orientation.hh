@@ -21,7 +21,7 @@ enum class Orientation : std::uint8_t { Monotone, Swap, DiscontinuousLeft, Disco
 enum class Unit : std::uint8_t { Word, Phrase, Hierarchical };
 enum class Side : std::uint8_t { Before, After };  // relative to the previous or the next phrase on the target side
 
-inline constexpr int kUnits = 3, kSides = 2;
+inline constexpr int kSides = 2;
 
 // All orientations of a sample fit in 12 bits: two for each (unit, side), starting from this bit.
 inline int orientation_shift(Unit unit, Side side) {
@@ -53,8 +53,6 @@ class OrientationGrid {
     int least_begin, greatest_end;
   };
   void add_phrase(SourceSpan source, TargetSpan target, Widening widening, bool limited);
-
-  Orientation orientation(SourceSpan source, TargetSpan target, Unit unit, Side side) const;
 
   // The six orientations of a phrase pair, packed.
   std::uint16_t packed(SourceSpan source, TargetSpan target) const;

@@ -28,8 +28,11 @@ TEST("the grid sees the links diagonally beyond the corners of a phrase pair") {
   const std::vector<Link> links{{0, 2}, {1, 0}, {2, 1}};
   OrientationGrid grid;
   grid.reset(3, 3, links);
-  CHECK(grid.orientation({2, 3}, {1, 2}, Unit::Word, Side::Before) == Orientation::Monotone);
-  CHECK(grid.orientation({0, 1}, {2, 3}, Unit::Word, Side::Before) == Orientation::DiscontinuousLeft);
+  const auto by_words = [&](SourceSpan source, TargetSpan target, Side side) {
+    return static_cast<Orientation>(grid.packed(source, target) >> orientation_shift(Unit::Word, side) & 3);
+  };
+  CHECK(by_words({2, 3}, {1, 2}, Side::Before) == Orientation::Monotone);
+  CHECK(by_words({0, 1}, {2, 3}, Side::Before) == Orientation::DiscontinuousLeft);
   // As one phrase, words 1 and 2 are swapped with word 0.
-  CHECK(grid.orientation({1, 3}, {0, 2}, Unit::Word, Side::After) == Orientation::Swap);
+  CHECK(by_words({1, 3}, {0, 2}, Side::After) == Orientation::Swap);
 }

@@ -9,20 +9,17 @@
 
 namespace hyperbaton {
 
-// An open-addressing table of phrase numbers, a power of two slots, at most half full; kNoPhrase marks a free one.
 inline constexpr std::uint32_t kNoPhrase = 0xffffffffU;
-
-std::vector<std::uint32_t> build_phrase_index(const PhrasesView& phrases);
 
 class PhraseIndex {
  public:
-  PhraseIndex(std::span<const std::uint32_t> slots, const PhrasesView& phrases);
+  explicit PhraseIndex(const PhrasesView& phrases);
   // The number of a phrase, or kNoPhrase.
   std::uint32_t find(std::span<const WordId> phrase) const;
 
  private:
-  std::span<const std::uint32_t> slots_;
   PhrasesView phrases_;
+  std::vector<std::uint32_t> slots_;  // open addressing, a power of two, at most half full; kNoPhrase: free
 };
 
 }  // namespace hyperbaton

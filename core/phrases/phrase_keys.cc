@@ -16,9 +16,7 @@ std::vector<std::uint64_t> phrase_keys(TokensView text, SpansView spans, unsigne
       const auto words = text[spans.sentence[i]];
       if (std::size_t{spans.begin[i]} + spans.length[i] > words.size())
         throw Error("a phrase ends after the end of its sentence");
-      std::uint64_t key = spans.length[i];
-      for (const WordId word : words.subspan(spans.begin[i], spans.length[i])) key = combine(key, word);
-      keys[i] = key;
+      keys[i] = hash_words(words.subspan(spans.begin[i], spans.length[i]));
     }
   });
   return keys;

@@ -17,7 +17,7 @@ constexpr std::size_t kSentencesAtOnce = 256;
 // Finds the distinct phrases of one side that occur in a sentence.
 class Finder {
  public:
-  explicit Finder(const PhrasesView& phrases) : slots_(build_phrase_index(phrases)), index_(slots_, phrases) {
+  explicit Finder(const PhrasesView& phrases) : index_(phrases) {
     for (std::size_t p = 0; p < phrases.size(); ++p) max_length_ = std::max(max_length_, phrases[p].size());
   }
   // Sorted.
@@ -32,7 +32,6 @@ class Finder {
   }
 
  private:
-  std::vector<std::uint32_t> slots_;
   PhraseIndex index_;
   std::size_t max_length_ = 0;
 };

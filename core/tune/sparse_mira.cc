@@ -4,16 +4,11 @@
 #include <limits>
 
 #include "base/errors.hh"
-#include "base/size.hh"
+#include "base/slices.hh"
 
 namespace hyperbaton {
 
 namespace {
-
-bool are_offsets(std::span<const std::int64_t> offsets, std::size_t n) {
-  return !offsets.empty() && offsets.front() == 0 && std::ranges::is_sorted(offsets) &&
-         offsets.back() == static_cast<std::int64_t>(n);
-}
 
 struct Difference {
   std::size_t column;

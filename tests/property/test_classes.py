@@ -23,7 +23,7 @@ def as_dict(text: Text, classes) -> dict[str, int]:
 
 
 def kernel(text: Text, first, n_classes: int, max_sweeps: int, batch_size: int):
-    bigrams = _core.WordBigrams(text.tokens, text.offsets, len(text.vocabulary), 1)
+    bigrams = _core.WordBigrams(text.core_tokens, len(text.vocabulary), 1)
     return _core.exchange_classes(
         bigrams,
         np.array(first, np.uint16),

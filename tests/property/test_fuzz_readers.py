@@ -45,8 +45,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "pharaoh": lambda: _core.PharaohReader(TEXT.offsets, TEXT.offsets),
     "giza": lambda: _core.GizaReader(TEXT.offsets, TEXT.offsets, _core.Direction.TO_TARGET),
     "reversed giza": lambda: _core.GizaReader(TEXT.offsets, TEXT.offsets, _core.Direction.TO_SOURCE),
-    "trees": lambda: _core.TreeReader(*TEXT.columns),
-    "checked conllu": lambda: _core.ConlluReader(*TEXT.columns),
+    "trees": lambda: _core.TreeReader(TEXT.core_tokens, TEXT.vocabulary.spelling),
+    "checked conllu": lambda: _core.ConlluReader(TEXT.core_tokens, TEXT.vocabulary.spelling),
     "conllu": lambda: _core.ConlluReader(),
     "arpa": lambda: _core.ArpaReader(1),
 }

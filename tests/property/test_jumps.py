@@ -151,7 +151,7 @@ def test_probabilities_are_those_of_the_equations(corpus: list[Sentence], planes
     keys = _core.count_jump_features(text, min_count=1, n_threads=1, progress=None)
     weights = np.random.default_rng(seed).normal(size=(N_CONSTANTS + len(keys), planes))
     tagged = corpus[0][1] is not None
-    flat = _core.jump_logprobs(text, _core.JumpFeatures(keys, tagged=tagged), weights, n_threads=2, progress=None)
+    flat = _core.jump_logprobs(text, _core.JumpFeatures(keys, tagged=tagged), weights, n_threads=2)
     starts = _core.jump_starts(np.cumsum([0, *(len(words) for words, _, _ in corpus)]))
     assert len(flat) == starts[-1]
     if not any(order for _, _, order in corpus):
@@ -234,7 +234,7 @@ def test_gradient_is_that_of_the_objective(planes: int, tagged: bool, kind: str)
     weights = random.normal(size=(model.n_features, planes))
     value, gradient = objective(weights)
     features = _core.JumpFeatures(keys, tagged=tagged)
-    flat = _core.jump_logprobs(text, features, weights[:n_features], n_threads=1, progress=None)
+    flat = _core.jump_logprobs(text, features, weights[:n_features], n_threads=1)
     starts = _core.jump_starts(np.cumsum([0, *(len(words) for words, _, _ in corpus)]))
     expected = 0.0
     for s, (words, _, order) in enumerate(corpus):

@@ -26,7 +26,7 @@ def test_sorted_rows(order: int, by_context: bool) -> None:
     rows[:, -2] = np.arange(N_ROWS) % 1000  # a row keeps its count
     columns = [*range(1, order), 0] if by_context else [*range(order)]
     expected = rows[np.lexsort([rows[:, -2], *(rows[:, c] for c in reversed(columns))])]
-    _core.sort_ngrams(rows, by_context=by_context, n_threads=2, progress=None)
+    _core.sort_ngrams(rows, by_context=by_context, n_threads=2)
     assert np.array_equal(rows[:, :order], expected[:, :order])
     in_order = np.lexsort([rows[:, -2], *(rows[:, c] for c in reversed(columns))])
     assert np.array_equal(rows[in_order], expected)
@@ -38,7 +38,7 @@ def test_merged_rows(order: int, by_context: bool) -> None:
     runs = [random_rows(order, n, n) for n in (0, 300, 500, 1)]
     counts = Counter(tuple(row[:order]) for run in runs for row in run.tolist())
     for run in runs:
-        _core.sort_ngrams(run, by_context=by_context, n_threads=1, progress=None)
+        _core.sort_ngrams(run, by_context=by_context, n_threads=1)
     out = np.empty((801, order + 2), np.uint32)
     merged = out[: _core.merge_ngrams(runs, out, by_context=by_context)].tolist()
     assert [(tuple(row[:order]), row[order]) for row in merged] == sorted(

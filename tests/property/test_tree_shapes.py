@@ -60,7 +60,7 @@ def test_head_spans(head_of_word: list[int]) -> None:
 def _dependencies(rows: str, text: Text) -> Dependencies:
     from hyperbaton import _core
 
-    reader = _core.ConlluReader(*text.columns)
+    reader = _core.ConlluReader(text.core_tokens, text.vocabulary.spelling)
     reader.feed(f"{rows}\n\n".encode())
     reader.finish()
     return Dependencies._take(reader)

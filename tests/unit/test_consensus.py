@@ -74,9 +74,9 @@ def test_the_choice_is_that_of_all_pairs(systems: list[System], gain: str, n_sys
 def test_expected_matches(lists: list[list[str]], max_order: int) -> None:
     lines = [line for some in lists for line in some]
     probabilities = np.arange(1.0, len(lines) + 1)
+    words = np.array([ord(c) for line in lines for c in line], np.uint32)
     found = _core.expected_matches(
-        words=np.array([ord(c) for line in lines for c in line], np.uint32),
-        offsets=offsets_of([len(line) for line in lines]),
+        candidates=_core.Tokens(words=words, offsets=offsets_of([len(line) for line in lines])),
         lists=offsets_of([len(some) for some in lists]),
         probabilities=probabilities,
         max_order=max_order,
@@ -96,13 +96,12 @@ def test_expected_matches(lists: list[list[str]], max_order: int) -> None:
     [
         ({"probabilities": np.ones(2)}, "every candidate needs a probability"),
         ({"lists": np.array([0, 2])}, "sentence offsets do not match the items"),
-        ({"lists": np.array([0, 2, 1, 1])}, "offsets must not decrease"),
+        ({"lists": np.array([0, 2, 1, 1])}, "sentence offsets do not match the items"),
     ],
 )
 def test_the_core_refuses_lists_that_do_not_fit(change: dict[str, np.ndarray], message: str) -> None:  # type: ignore[type-arg]
     arguments = {
-        "words": np.zeros(2, np.uint32),
-        "offsets": np.array([0, 2]),
+        "candidates": _core.Tokens(words=np.zeros(2, np.uint32), offsets=np.array([0, 2])),
         "lists": np.array([0, 1]),
         "probabilities": np.ones(1),
     }

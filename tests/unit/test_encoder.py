@@ -47,7 +47,7 @@ def test_the_forward_pass_is_that_of_the_formulas(labels: bool, distances: bool)
     marks = rng.integers(0, N_LABELS, offsets[-1]).astype(np.int32) if labels else None
     kept = bits(arrays)
     core = _core.Encoder(kept)
-    one, two = (core.jump_logprobs(words, marks, offsets, n_threads=n, progress=None) for n in (1, 2))
+    one, two = (core.jump_logprobs(words, marks, offsets, n_threads=n) for n in (1, 2))
     assert np.array_equal(one, two)
     start = 0
     for s, n in enumerate(lengths):
@@ -106,9 +106,9 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     core = _core.Encoder(arrays)
     words = np.array([N_WORDS], np.int32)
     with pytest.raises(HyperbatonError, match="not in the embedding"):
-        core.jump_logprobs(words, np.zeros(1, np.int32), np.array([0, 1]), n_threads=1, progress=None)
+        core.jump_logprobs(words, np.zeros(1, np.int32), np.array([0, 1]), n_threads=1)
     with pytest.raises(HyperbatonError, match="damaged"):  # labels are missing
-        core.jump_logprobs(np.zeros(1, np.int32), None, np.array([0, 1]), n_threads=1, progress=None)
+        core.jump_logprobs(np.zeros(1, np.int32), None, np.array([0, 1]), n_threads=1)
 
 
 def test_a_model_without_pytorch_is_saved_and_read(tmp_path: Path) -> None:

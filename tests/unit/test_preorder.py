@@ -48,19 +48,14 @@ def test_a_wide_beam_finds_the_best_of_all_orders(n: int, seed: int, complete: b
     if not complete:
         assert sum(np.exp(logprob) for logprob in paths.values()) == pytest.approx(1)
     best = max(paths, key=lambda path: paths[path])
-    orders, logprobs = _core.preorder(
-        scores.ravel(), np.array([0, n]), beam=1000, complete=complete, n_threads=1, progress=None
-    )
+    orders, logprobs = _core.preorder(scores.ravel(), np.array([0, n]), beam=1000, complete=complete, n_threads=1)
     assert logprobs[0] == pytest.approx(paths[best])
     assert orders.tolist() == attached(best, n)
 
 
 def test_a_narrow_beam_gives_an_order_of_a_long_sentence() -> None:
     scores = np.random.default_rng(1).normal(size=(131, 131))
-    widths = [
-        _core.preorder(scores.ravel(), np.array([0, 130]), beam=beam, complete=True, n_threads=2, progress=None)
-        for beam in (1, 5)
-    ]
+    widths = [_core.preorder(scores.ravel(), np.array([0, 130]), beam=beam, complete=True, n_threads=2) for beam in (1, 5)]
     for orders, logprobs in widths:
         assert sorted(orders.tolist()) == list(range(130))
         assert logprobs[0] == pytest.approx(path_logprob(scores, tuple(orders.tolist())))

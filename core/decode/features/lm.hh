@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/interner.hh"
 #include "decode/feature.hh"
-#include "decode/interner.hh"
 #include "decode/score_map.hh"
 
 namespace hyperbaton {

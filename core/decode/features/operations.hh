@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/interner.hh"
 #include "decode/feature.hh"
-#include "decode/interner.hh"
 #include "decode/operation_scorer.hh"
 
 namespace hyperbaton {

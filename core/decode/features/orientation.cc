@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "base/errors.hh"
+#include "base/interner.hh"
 #include "base/math.hh"
 #include "base/size.hh"
-#include "decode/interner.hh"
 #include "phrases/coverage_state.hh"
 #include "phrases/distance_classes.hh"
 

@@ -128,7 +128,7 @@ def word_classes(
 def cluster_words(text: Text, clustering: Clustering, seed: int, resources: Resources) -> WordClasses:
     """Cluster the words of a text, as `word_classes` does."""
     n_words, n_classes, runs = len(text.vocabulary), clustering.classes, clustering.runs
-    bigrams = _core.WordBigrams(text.tokens, text.offsets, n_words, resources.threads)
+    bigrams = _core.WordBigrams(text.core_tokens, n_words, resources.threads)
     random = np.random.default_rng(seed)
     best, criteria = _first_classes(text, n_classes, random), np.array([-np.inf])
     for run in range(runs):

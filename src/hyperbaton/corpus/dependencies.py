@@ -43,7 +43,7 @@ class Dependencies(SentenceRows[None]):
     @classmethod
     def read(cls, path: AnyPath, text: Text) -> Dependencies:
         """Read the CoNLL-U file of a text and check its words; an empty line of the text has no sentence there."""
-        reader = _core.ConlluReader(*text.columns)
+        reader = _core.ConlluReader(text.core_tokens, text.vocabulary.spelling)
         feed(reader, path)
         return cls._take(reader)
 
@@ -62,9 +62,8 @@ class Dependencies(SentenceRows[None]):
         relations = self.relation_vocabulary.words()
         tags = [f"{tag}+" if tag in relations else tag for tag in self.upos_vocabulary.words()]
         labels = Vocabulary.of(["ROOT", *relations, *tags])
-        first_tag = 1 + len(relations)
         nodes, begins, ends, parents, offsets = _core.head_spans(
-            self.heads, self.relations, self.upos, self.offsets, root=0, first_relation=1, first_tag=first_tag
+            self.heads, self.relations, self.upos, self.offsets, first_tag=1 + len(relations)
         )
         return Trees(nodes, begins, ends, parents, offsets, labels)
 

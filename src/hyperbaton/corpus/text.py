@@ -274,11 +274,6 @@ class Text(Display, SentenceRows[list[str]]):
         return int(self.offsets[-1])
 
     @property
-    def columns(self) -> tuple[WordIds, Offsets, npt.NDArray[np.uint8], Offsets]:
-        """The arrays of the text for the core: tokens, offsets, and the two arrays of the vocabulary."""
-        return self.tokens, self.offsets, self.vocabulary.bytes, self.vocabulary.offsets
-
-    @property
     def core_tokens(self) -> _core.Tokens:
         """The word numbers as the core reads them."""
         return _core.Tokens(words=self.tokens, offsets=self.offsets)
@@ -313,7 +308,7 @@ class Text(Display, SentenceRows[list[str]]):
 
     def pieces(self, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
         """The chosen sentences as lines of text, in pieces."""
-        return (_core.format_text(*self.columns, chunk) for chunk in self.chunks(sentences))
+        return (_core.format_text(self.core_tokens, self.vocabulary.spelling, chunk) for chunk in self.chunks(sentences))
 
     def lines(self, sentences: npt.NDArray[np.int64] | None = None) -> list[str]:
         """The chosen sentences, or all, as lines without their ends."""

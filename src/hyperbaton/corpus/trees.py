@@ -51,14 +51,14 @@ class Trees(SentenceRows[list[Node]]):
     @classmethod
     def read(cls, path: AnyPath, text: Text) -> Trees:
         """Read the trees of a text, plain or compressed, and check their leaves against its tokens."""
-        reader = _core.TreeReader(*text.columns)
+        reader = _core.TreeReader(text.core_tokens, text.vocabulary.spelling)
         feed(reader, path)
         return cls._take(reader)
 
     @classmethod
     def of(cls, lines: Sequence[str], text: Text) -> Trees:
         """Make trees from lines in memory."""
-        reader = _core.TreeReader(*text.columns)
+        reader = _core.TreeReader(text.core_tokens, text.vocabulary.spelling)
         feed_lines(reader, lines)
         return cls._take(reader)
 
@@ -75,13 +75,17 @@ class Trees(SentenceRows[list[Node]]):
             for label, begin, end, parent in zip(*(column.tolist() for column in columns), strict=True)
         ]
 
-    def pieces(self, text: Text, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
-        """The trees of the chosen sentences as bracketed lines, in pieces; `text` gives the leaves."""
-        columns = _core.TreeColumns(
+    @property
+    def core(self) -> _core.TreeColumns:
+        """The nodes as the core reads them."""
+        return _core.TreeColumns(
             labels=self.labels, begins=self.begins, ends=self.ends, parents=self.parents, offsets=self.offsets
         )
+
+    def pieces(self, text: Text, sentences: npt.NDArray[np.int64] | None = None) -> Iterator[bytes]:
+        """The trees of the chosen sentences as bracketed lines, in pieces; `text` gives the leaves."""
         for chunk in self.chunks(sentences):
-            yield _core.format_trees(columns, self.vocabulary.lookup, text.core_tokens, text.vocabulary.spelling, chunk)
+            yield _core.format_trees(self.core, self.vocabulary.lookup, text.core_tokens, text.vocabulary.spelling, chunk)
 
     def write(self, path: AnyPath, text: Text) -> None:
         """Write one bracketed tree per line."""

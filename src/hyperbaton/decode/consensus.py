@@ -83,9 +83,9 @@ class Consensus(CheckedOptions):
         else:
             symbols = [list(map(ord, "".join(line.split()))) for line in pool.lines]
         offsets, max_order = offsets_of([len(line) for line in symbols]), GAINS[self.mbr_gain]
+        words = np.array([number for line in symbols for number in line], np.uint32)
         matches = _core.expected_matches(
-            words=np.array([number for line in symbols for number in line], np.uint32),
-            offsets=offsets,
+            candidates=_core.Tokens(words=words, offsets=offsets),
             lists=pool.offsets,
             probabilities=pool.probabilities,
             max_order=max_order,

@@ -112,7 +112,6 @@ def preorder(
             beam=options.beam,
             complete=options.complete,
             n_threads=resources.threads,
-            progress=None,
         )
         orders.append(columns[0])
         logprobs.append(columns[1])

@@ -247,8 +247,8 @@ class LanguageModel(Display, Picklable):
         Sentence s of n words has n + 1 values, those from `starts[s]` to `starts[s + 1]`.
         """
         words = text if isinstance(text, Text) else Text.of(text)
-        numbers = self.numbers(words)
-        logprobs = self.view.score_words(numbers, words.offsets, n_threads=n_threads(threads), progress=progress)
+        numbers = _core.Tokens(words=self.numbers(words), offsets=words.offsets)
+        logprobs = self.view.score_words(numbers, n_threads=n_threads(threads), progress=progress)
         return logprobs, words.offsets + np.arange(len(words) + 1)
 
     def score(

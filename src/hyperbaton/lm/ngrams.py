@@ -37,8 +37,7 @@ class RowSorter:
         cuts = np.searchsorted(ends, np.arange(0, ends[-1], self.run_length(order + 2)), side="left").tolist()
         blocks = [(a, b) for a, b in pairwise([*cuts, n_sentences]) if a < b]
         counted = (
-            _core.count_ngrams(tokens, offsets, begin=a, end=b, order=order, n_threads=self.n_threads, progress=None)
-            for a, b in blocks
+            _core.count_ngrams(tokens, offsets, begin=a, end=b, order=order, n_threads=self.n_threads) for a, b in blocks
         )
         runs = [self.scratch.join([rows], np.uint32) for rows in counted]
         return self.merge(runs, by_context=False) if runs else np.empty((0, order + 2), np.uint32)
@@ -48,7 +47,7 @@ class RowSorter:
         length = self.run_length(rows.shape[1])
         runs = [rows[at : at + length] for at in range(0, len(rows), length)]
         for run in runs:
-            _core.sort_ngrams(run, by_context=by_context, n_threads=self.n_threads, progress=None)
+            _core.sort_ngrams(run, by_context=by_context, n_threads=self.n_threads)
         return self.merge(runs, by_context) if runs else rows
 
     def merge(self, runs: list[Rows], by_context: bool) -> Rows:
@@ -81,9 +80,9 @@ class Ngrams:
         """The slots of each order, for a `LanguageModel`."""
         threads = n_threads(threads)
         if isinstance(self.orders, _core.NgramTree):
-            return _core.build_tree_tables(self.orders, n_threads=threads, progress=None)
+            return _core.build_tree_tables(self.orders, n_threads=threads)
         n_words = len(self.vocabulary)
-        return _core.build_ngram_tables(self.orders, n_words=n_words, n_threads=threads, progress=None)
+        return _core.build_ngram_tables(self.orders, n_words=n_words, n_threads=threads)
 
     def arpa_pieces(self, threads: int | None = None) -> Iterator[bytes]:
         """The model in the ARPA format, as `LanguageModel` writes it."""
@@ -102,6 +101,6 @@ def arpa_pieces(
     source: _core.NgramModel | _core.NgramTree, vocabulary: Vocabulary, threads: int | None = None
 ) -> Iterator[bytes]:
     """A model in the ARPA format, in pieces; n-grams are sorted by word number."""
-    writer = _core.ArpaWriter(source, vocabulary.bytes, vocabulary.offsets, n_threads(threads))
+    writer = _core.ArpaWriter(source, vocabulary.spelling, n_threads(threads))
     while piece := writer.next():
         yield piece

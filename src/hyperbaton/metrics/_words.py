@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hyperbaton import _core
 from hyperbaton.base.progress import default_threads
 
 Ints = npt.NDArray[np.int64]
@@ -21,6 +22,10 @@ class NumberedText(NamedTuple):
 
     words: npt.NDArray[np.uint32]
     offsets: Ints
+
+    @property
+    def core_tokens(self) -> _core.Tokens:
+        return _core.Tokens(words=self.words, offsets=self.offsets)
 
     @property
     def lengths(self) -> Ints:
@@ -53,10 +58,8 @@ def edits_of(
     """
     return [
         count(
-            words=hypotheses.words,
-            offsets=hypotheses.offsets,
-            reference_words=reference.words,
-            reference_offsets=reference.offsets,
+            hypotheses=hypotheses.core_tokens,
+            references=reference.core_tokens,
             line=line,
             n_threads=default_threads(),
         )

@@ -178,7 +178,7 @@ class BlockMe(StepModel):
         """
         self._check_fitted()
         core = self.sides_.core_bitext(bitext, annotations)
-        return self._core_model.score_paths(core, n_threads=self._n_threads, progress=None)
+        return self._core_model.score_paths(core, n_threads=self._n_threads)
 
     def step_scorer(self, batch: Batch, weight: float) -> _core.StepScorer:
         self._check_fitted()

@@ -57,7 +57,7 @@ class Encoder(SentenceNetwork, NextPositionModel):
 
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         words, labels = self._rows(source)
-        return self._network.jump_logprobs(words, labels, source.text.offsets, n_threads=self._n_threads, progress=None)
+        return self._network.jump_logprobs(words, labels, source.text.offsets, n_threads=self._n_threads)
 
     @cached_property
     def _network(self) -> _core.Encoder:

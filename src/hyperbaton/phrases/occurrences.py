@@ -179,7 +179,7 @@ def _phrase_keys(resources: Resources | None, *sides: tuple[Text, Spans]) -> Key
     def keys(rows: slice) -> Keys:
         first, *others = (
             _core.phrase_keys(
-                text.tokens, text.offsets, spans.sentence[rows], spans.begin[rows], spans.length[rows], allowed.threads
+                text.core_tokens, spans.sentence[rows], spans.begin[rows], spans.length[rows], allowed.threads
             )
             for text, spans in sides
         )

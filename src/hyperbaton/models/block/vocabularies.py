@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,13 +17,6 @@ from hyperbaton.corpus.annotations import missing_tags
 from hyperbaton.corpus.classes import WordClasses
 from hyperbaton.corpus.tree_rules import TreeRule, apply_rules, parse_rules
 from hyperbaton.models.shapes.base import ModelState, restored_side, side_arrays, side_layout
-
-# Labels, begins, ends, parents and offsets if there are no trees.
-_NO_NODES: tuple[Array, ...] = (
-    *(np.empty(0, np.uint16) for _ in range(3)),
-    np.empty(0, np.int32),
-    np.empty(0, np.int64),
-)
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,7 @@ class BlockSides:
     def core_bitext(self, bitext: Bitext, annotations: Annotations) -> _core.BlockBitext:
         target, links = bitext.target.over(self.target), bitext.need_links()
         source = self.core_text(bitext.source, annotations)
-        return _core.BlockBitext(source, target.tokens, target.offsets, links.points, links.offsets)
+        return _core.BlockBitext(source, target.core_tokens, links.points, links.offsets)
 
     def core_text(self, source: Text, annotations: Annotations) -> _core.BlockText:
         """Source sentences over the vocabularies."""
@@ -70,16 +63,16 @@ class BlockSides:
         if self.tags is not None and tags is None:
             raise missing_tags("block_me")
         labels = None if self.tags is None or tags is None else tags.over(self.tags)
-        nodes = _NO_NODES if trees is None or self.labels is None else self._nodes(trees, self.labels, len(source))
-        return _core.BlockText(text.tokens, text.offsets, labels, *nodes)
+        nodes = None if trees is None or self.labels is None else self._nodes(trees, self.labels, len(source))
+        return _core.BlockText(text.core_tokens, labels, nodes)
 
-    def _nodes(self, trees: Trees, known: Vocabulary, n_sentences: int) -> tuple[Array, ...]:
+    def _nodes(self, trees: Trees, known: Vocabulary, n_sentences: int) -> _core.TreeColumns:
         if len(trees) != n_sentences:
             raise OptionError(f"there are {len(trees)} trees for {n_sentences} sentences")
         changed = apply_rules(trees, self.rules)
         numbers = known.find_all(changed.vocabulary)
         labels = np.minimum(numbers, _core.UNKNOWN_LABEL).astype(np.uint16)[changed.labels]
-        return labels, changed.begins, changed.ends, changed.parents, changed.offsets
+        return replace(changed, labels=labels).core
 
     def arrays(self) -> dict[str, Array]:
         arrays = {

@@ -166,7 +166,7 @@ class JumpWeights(NextPositionModel):
     def _jump_logprobs(self, source: TaggedSentences) -> npt.NDArray[np.float64]:
         weights = self.weights_[: N_CONSTANTS + len(self.keys_)]
         weights = weights.view(np.uint16) if weights.dtype == np.float16 else weights
-        return _core.jump_logprobs(source.core(), self._features, weights, n_threads=self._n_threads, progress=None)
+        return _core.jump_logprobs(source.core(), self._features, weights, n_threads=self._n_threads)
 
     @cached_property
     def _features(self) -> _core.JumpFeatures:

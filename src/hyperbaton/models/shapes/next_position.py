@@ -91,7 +91,8 @@ class JumpLogProbs(JumpRows):
         [[0.33, 0.33, 0.33], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]
         """
         offsets = offsets_of(self.lengths)
-        path = _core.JumpText(np.zeros(offsets[-1], np.uint32), offsets, None, visits.positions, visits.offsets)
+        words = _core.Tokens(words=np.zeros(offsets[-1], np.uint32), offsets=offsets)
+        path = _core.JumpText(words, None, visits.positions, visits.offsets)
         values, starts = _core.remaining_rows(path, self.values, self.class_weights, n_threads=n_threads(threads))
         return JumpRows(values, starts, self.lengths)
 
@@ -111,7 +112,7 @@ class TaggedSentences:
     def core(self, visits: VisitOrders | None = None) -> _core.JumpText:
         if visits is None:
             visits = VisitOrders(np.empty(0, np.uint16), np.zeros(len(self.text) + 1, np.int64))
-        return _core.JumpText(self.text.tokens, self.text.offsets, self.labels, visits.positions, visits.offsets)
+        return _core.JumpText(self.text.core_tokens, self.labels, visits.positions, visits.offsets)
 
 
 class JumpTraining(NamedTuple):

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "decode/u64_map.hh"
+#include "base/u64_map.hh"
 
 namespace hyperbaton {
 
