@@ -24,7 +24,7 @@ from hyperbaton.decode.packing import pack
 from hyperbaton.lm import LanguageModel
 from hyperbaton.models import MODELS
 from hyperbaton.phrases import PhraseTable, RuleTable, extract_phrases, extract_rules
-from hyperbaton.phrases.pair_values import CountedScores, DistinctRows
+from hyperbaton.phrases.pair_values import DistinctRows, LinkedScores
 from hyperbaton.tune.system import SystemDecoder
 from tests.program import hyperbaton
 
@@ -189,8 +189,8 @@ def test_lexical_weights_follow_from_counts_of_links(saved: Path) -> None:
     system = System.load(saved / "phrases")
     packed = pack(system, exact=True).table
     np.testing.assert_array_equal(packed.scores[:], system.table.scores[TokenTranslator(system).best_pairs()])
-    assert isinstance(packed.scores, CountedScores)
-    assert 0 < len(packed.scores.lexical.rows) < 0.02 * len(packed)
+    assert isinstance(packed.scores, LinkedScores)
+    assert 0 < len(packed.scores.rows) < 0.02 * len(packed)
 
 
 def test_a_system_without_a_limit_keeps_all_pairs(saved: Path) -> None:

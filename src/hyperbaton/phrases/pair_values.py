@@ -248,6 +248,10 @@ class PhraseCounts(ComputedRows):
             raise DamagedError("the counts do not fit the phrase pairs")
         return cls(pairs, source, target, offsets, targets)
 
+    @property
+    def core(self) -> dict[str, _core.Numbers]:
+        return {name: getattr(self, name).core for name in self.LAYOUT}
+
 
 @dataclass(frozen=True)
 class WordCounts(ArrayFields):
@@ -287,54 +291,20 @@ class WordCounts(ArrayFields):
 
 
 @dataclass(frozen=True)
-class WordWeights:
-    """Lexical weights that are computed from counts of links, but for the pairs in `rows`, which have the `stored` ones.
-
-    A weight differs from the computed one where two sets of links are equally frequent.
-    """
-
-    words: WordCounts
-    rows: npt.NDArray[np.uint32]
-    stored: Floats
-    table: Any  # the phrase table without scores
-
-    LAYOUT: ClassVar[Layout] = {**within("words", WordCounts.LAYOUT), "rows": "u4|packed n_rows", "stored": "f4 n_rows 2"}
-
-    @classmethod
-    def of(cls, words: WordCounts, weights: Floats, computed: Floats, table: Any) -> WordWeights:
-        """These weights of the pairs of a table, given the computed ones."""
-        rows = np.flatnonzero((computed != weights).any(axis=1))
-        return cls(words.packed(), PackedNumbers.of(rows), weights[rows], table)
-
-    def arrays(self, prefix: str) -> dict[str, Array]:
-        own = {f"{prefix}.rows": stored(self.rows), f"{prefix}.stored": self.stored}
-        return own | self.words.arrays(f"{prefix}.words")
-
-    @classmethod
-    def restored(cls, arrays: Arrays, table: Any) -> WordWeights:
-        words = WordCounts.from_arrays(group(arrays, "words"))
-        return cls(words, stored_numbers(arrays["rows"]), arrays["stored"], table)
-
-
-@dataclass(frozen=True)
 class CountedScores(ComputedRows):
     """Moses' four scores of phrase pairs: relative frequencies p(s|t) and p(t|s), each before its lexical weight.
 
-    `lexical` (n, 2) are the lexical weights, lex(s|t) and lex(t|s), or `WordWeights` of a packed table.
+    `lexical` (n, 2) are the lexical weights, lex(s|t) and lex(t|s).
     """
 
     counts: PhraseCounts
-    lexical: Any
+    lexical: Floats
 
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.counts), 4
 
     def at(self, rows: slice | Integers) -> Floats:
-        if isinstance(self.lexical, WordWeights):
-            numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else np.asarray(rows, np.int64)
-            sources = Owners(self.counts.offsets)[numbers]
-            return self.lexical.table.arrays_view.scores(self.core, numbers, sources)
         target, source, joint = self.counts.columns(rows)
         scores = np.empty((len(joint), self.shape[1]), np.float32)
         scores[:, 1::2] = self.lexical[rows]
@@ -344,27 +314,62 @@ class CountedScores(ComputedRows):
 
     def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> ScoreRows:
         """Scores of the kept pairs, given their counts."""
-        if isinstance(self.lexical, WordWeights):
-            return PlainScores(self[keep])
         return CountedScores(cast(PhraseCounts, counts), scratch.select(self.lexical, keep))
 
     def over(self, counts: CountRows) -> ScoreRows:
         """The scores with other counts, of renumbered phrases."""
-        if isinstance(self.lexical, WordWeights):
-            return PlainScores(self[:])
         return CountedScores(cast(PhraseCounts, counts), self.lexical)
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        lexical = self.lexical
-        return lexical.arrays(f"{prefix}.weights") if isinstance(lexical, WordWeights) else {f"{prefix}.lexical": lexical}
+        return {f"{prefix}.lexical": self.lexical}
 
     @property
     def core(self) -> _core.PairScores:
-        counts, lexical = {name: getattr(self.counts, name).core for name in PhraseCounts.LAYOUT}, self.lexical
-        if not isinstance(lexical, WordWeights):
-            return _core.PairScores(lexical=lexical, **counts)
-        rows = core_numbers(lexical.rows)
-        return _core.PairScores(words=lexical.words.core, lexical=lexical.stored, rows=rows, **counts)
+        return _core.PairScores(lexical=self.lexical, **self.counts.core)
+
+
+@dataclass(frozen=True)
+class LinkedScores(CountedScores):
+    """Scores of a packed table whose lexical weights are computed from counts of links, but for pairs `rows`.
+
+    `lexical` are the weights of these pairs: others than the computed ones where two sets of links are equally frequent.
+    """
+
+    rows: npt.NDArray[np.uint32]
+    words: WordCounts
+    table: Any  # the phrase table without scores
+
+    LAYOUT: ClassVar[Layout] = {**within("words", WordCounts.LAYOUT), "rows": "u4|packed n_rows", "stored": "f4 n_rows 2"}
+
+    @classmethod
+    def of(cls, scores: CountedScores, words: WordCounts, computed: Floats, table: Any) -> LinkedScores:
+        """These scores of the pairs of a table, given the computed lexical weights."""
+        rows = np.flatnonzero((computed != scores.lexical).any(axis=1))
+        return cls(scores.counts, scores.lexical[rows], PackedNumbers.of(rows), words.packed(), table)
+
+    @classmethod
+    def restored(cls, arrays: Arrays, counts: PhraseCounts, table: Any) -> LinkedScores:
+        words = WordCounts.from_arrays(group(arrays, "words"))
+        return cls(counts, arrays["stored"], stored_numbers(arrays["rows"]), words, table)
+
+    def at(self, rows: slice | Integers) -> Floats:
+        numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else np.asarray(rows, np.int64)
+        return self.table.arrays_view.scores(self.core, numbers, Owners(self.counts.offsets)[numbers])
+
+    def select(self, keep: npt.NDArray[np.bool_], counts: CountRows, scratch: Scratch) -> PlainScores:
+        return PlainScores(self[keep])
+
+    def over(self, counts: CountRows) -> PlainScores:
+        return PlainScores(self[:])
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        own = {f"{prefix}.weights.rows": stored(self.rows), f"{prefix}.weights.stored": self.lexical}
+        return own | self.words.arrays(f"{prefix}.weights.words")
+
+    @property
+    def core(self) -> _core.PairScores:
+        rows = core_numbers(self.rows)
+        return _core.PairScores(words=self.words.core, lexical=self.lexical, rows=rows, **self.counts.core)
 
 
 CountRows = PlainCounts | PhraseCounts

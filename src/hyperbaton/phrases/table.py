@@ -37,6 +37,7 @@ from hyperbaton.phrases.pair_values import (
     CountRows,
     DistinctRows,
     Floats,
+    LinkedScores,
     LinkSetColumn,
     LinkSets,
     Owners,
@@ -45,7 +46,6 @@ from hyperbaton.phrases.pair_values import (
     PlainScores,
     ScoreRows,
     WordCounts,
-    WordWeights,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class PhraseTable(Display, Picklable):
         "scores?": "f4 n_pairs *",  # or distinct rows, or the lexical weights of computed ones
         **within("score_rows?", DistinctRows.LAYOUT, n="n_pairs"),
         "lexical?": "f4 n_pairs 2",
-        **within("weights?", WordWeights.LAYOUT),
+        **within("weights?", LinkedScores.LAYOUT),
         **within("words?", WordCounts.LAYOUT),
         "counts?": "f4 n_pairs *",  # or those of phrases and pairs
         **within("phrase_counts?", PhraseCounts.LAYOUT),
@@ -298,10 +298,10 @@ class PhraseTable(Display, Picklable):
         counts = self.counts.packed(offsets, targets)
         source, target = self.source.packed(), self.target.packed()
         scores = self.scores.packed() if isinstance(self.scores, PlainScores) else self.scores.over(counts)
-        if isinstance(scores, CountedScores) and isinstance(counts, PhraseCounts) and self.words is not None:
+        if isinstance(scores, CountedScores) and self.words is not None:
             computed = self.arrays_view.lexical_weights(self.words.core, 1).astype(np.float32)
             pairs = self._unscored(source, target, offsets, targets, links)
-            scores = CountedScores(counts, WordWeights.of(self.words, scores.lexical, computed, pairs))
+            scores = LinkedScores.of(scores, self.words, computed, pairs)
         return PhraseTable(source, target, offsets, targets, scores, counts, links, self.lengths)
 
     def arrays(self, prefix: str = KIND) -> dict[str, Array]:
@@ -353,7 +353,7 @@ def _stored_values(arrays: Arrays, pairs: PhraseTable) -> tuple[CountRows, Score
         if "lexical" in arrays:
             return counts, CountedScores(counts, arrays["lexical"])
         if "weights.rows" in arrays:
-            return counts, CountedScores(counts, WordWeights.restored(group(arrays, "weights"), pairs))
+            return counts, LinkedScores.restored(group(arrays, "weights"), counts, pairs)
     rows = group(arrays, "score_rows")
     return counts, PlainScores(DistinctRows.from_arrays(rows) if rows else arrays["scores"])
 
